@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import { MeshError, messageOf } from '../core/errors.ts';
+import { scorerNames } from '../core/evaluation/scorer.ts';
+import { type Team, teamFaults, teamSchema } from '../core/team.ts';
+import { adapterNames } from '../protocols/registry.ts';
+import { engineNames } from '../tools/engines/registry.ts';
+import { toolNames } from '../tools/registry.ts';
+import { codeFolder } from './package-root.ts';
+
+const MAX_TEAM_BYTES = 1024 * 1024;
+
+/** Teams that ship with the project: `config/default.yaml` and `config/teams/*.yaml`, by name. */
+export function teamFiles(): ReadonlyMap<string, string> {
+  const config = path.join(codeFolder, 'config');
+  const teams = path.join(config, 'teams');
+  const files = [
+    path.join(config, 'default.yaml'),
+    ...readdirSync(teams)
+      .filter((name) => name.endsWith('.yaml'))
+      .sort()
+      .map((name) => path.join(teams, name)),
+  ];
+  return new Map(
+    files.map((file) => [
+      /^name:\s*([\w-]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? path.basename(file, '.yaml'),
+      file,
+    ]),
+  );
+}
+
+/**
+ * Loads a team by its name, or from a file of the user's.
+ *
+ * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
+ */
+export function loadTeam(nameOrFile: string, resolvePath: (file: string) => string): Team {
+  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(resolvePath(nameOrFile));
+  const files = teamFiles();
+  const file =
+    nameOrFile === 'default' ? path.join(codeFolder, 'config', 'default.yaml') : files.get(nameOrFile);
+  if (file === undefined) {
+    throw new MeshError(
+      'usage',
+      `unknown team ${JSON.stringify(nameOrFile)}; known: ${[...files.keys()].join(', ')}, or a .yaml file`,
+    );
+  }
+  return readTeam(file);
+}
+
+function readTeam(file: string): Team {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `team file ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  if (text.length > MAX_TEAM_BYTES)
+    throw new MeshError('config', `team file ${file}: larger than ${MAX_TEAM_BYTES} bytes`);
+  const lines = new LineCounter();
+  // No aliases: a few of them, nested, expand to gigabytes.
+  const document = parseDocument(text, { lineCounter: lines });
+  const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
+  const [syntax] = document.errors;
+  if (syntax !== undefined) throw new MeshError('config', `${at(syntax.pos[0])}: ${syntax.message}`);
+  const whereIs = (keys: readonly PropertyKey[]): string => {
+    for (let depth = keys.length; depth > 0; depth--) {
+      const node: unknown = document.getIn(keys.slice(0, depth), true);
+      if (isNode(node) && node.range) return at(node.range[0]);
+    }
+    return file;
+  };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+  }
+  const fault = (keys: readonly PropertyKey[], message: string): never => {
+    const owner = agentNamed(value, keys);
+    throw new MeshError(
+      'config',
+      `${whereIs(keys)}: ${keys.map(String).join('.') || 'team file'}: ${message}${owner}`,
+    );
+  };
+  refuseSeveralTools(value, fault);
+  const result = teamSchema.safeParse(value);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    return fault([...(issue?.path ?? []), ...unknownKey], issue?.message ?? 'cannot be used');
+  }
+  const [broken] = teamFaults(result.data);
+  if (broken !== undefined) fault(broken.path, broken.message);
+  checkNames(result.data, fault);
+  return result.data;
+}
+
+type Fault = (keys: readonly PropertyKey[], message: string) => never;
+
+/** An agent has exactly one tool (MP-03); the message names the agent. */
+function refuseSeveralTools(value: unknown, fault: Fault): void {
+  const agents = fieldOf(value, 'agents');
+  if (!Array.isArray(agents)) return;
+  agents.forEach((agent: unknown, index) => {
+    const tool = fieldOf(agent, 'tool') ?? fieldOf(agent, 'tools');
+    if (typeof tool === 'string' && tool !== '') return;
+    const count = Array.isArray(tool) ? tool.length : 0;
+    fault(
+      ['agents', index, ...(tool === undefined ? [] : ['tool'])],
+      `an agent has exactly one tool, this one has ${count}: write e.g. \`tool: extract\`, and one agent for each tool`,
+    );
+  });
+}
+
+function checkNames(team: Team, fault: Fault): void {
+  const check = (
+    keys: readonly PropertyKey[],
+    what: string,
+    name: string | undefined,
+    known: readonly string[],
+  ) => {
+    if (name !== undefined && !known.includes(name)) {
+      fault(keys, `unknown ${what} ${JSON.stringify(name)}; known: ${known.join(', ')}`);
+    }
+  };
+  check(['adapter'], 'adapter', team.adapter.split('+')[0], adapterNames);
+  check(['engine'], 'engine', team.engine, engineNames);
+  check(['scorer'], 'scorer', team.scorer, scorerNames);
+  team.agents.forEach((agent, index) => {
+    check(['agents', index, 'tool'], 'tool', agent.tool, toolNames);
+    check(['agents', index, 'engine'], 'engine', agent.engine, engineNames);
+  });
+}
+
+function agentNamed(value: unknown, keys: readonly PropertyKey[]): string {
+  const [first, index] = keys;
+  if (first !== 'agents' || typeof index !== 'number') return '';
+  const agents = fieldOf(value, 'agents');
+  const id = Array.isArray(agents) ? fieldOf(agents[index], 'id') : undefined;
+  return id === undefined ? '' : ` (agent ${String(id)})`;
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && key in value ? Reflect.get(value, key) : undefined;
+}

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+/**
+ * The folder that holds `core/`, `protocols/`, `tools/`, `config/` and `scripts/`: the checkout, or `dist/` of the
+ * installed package.
+ */
+export const codeFolder: string = path.dirname(here);
+
+/** The folder of `package.json`: the checkout, or the installed package. */
+export const packageFolder: string = existsSync(path.join(codeFolder, 'package.json'))
+  ? codeFolder
+  : path.dirname(codeFolder);
+
+/** The project is a checkout, not a package below somebody's `node_modules`. */
+export const isCheckout: boolean = codeFolder === packageFolder;
+
+export const packageVersion: string = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8'))).version;
+
+/** What an agent process may read: the code, its packages, and no folder of the user's. */
+export function readableByAgents(): string[] {
+  const code = ['core', 'protocols', 'tools', 'config', 'scripts'].map(
+    (name) => path.join(codeFolder, name) + path.sep,
+  );
+  const packages = [path.join(packageFolder, 'node_modules'), path.join(packageFolder, '..')]
+    .filter((folder) => path.basename(folder) === 'node_modules')
+    .map((folder) => path.resolve(folder) + path.sep);
+  return [...code, path.join(packageFolder, 'package.json'), ...packages];
+}

@@ -1,0 +1,49 @@
+import type { Packet, PacketHead } from './packet.ts';
+
+/**
+ * A protocol: how a packet is written as bytes. The frame around the bytes is the mesh's, the same for all.
+ *
+ * An adapter is a factory (one value, no state); what it opens belongs to one connection, because structure tables,
+ * keys and nonces are per-session state. To add one: a file in `protocols/`, a line in `protocols/registry.ts`.
+ */
+export interface ProtocolAdapter {
+  readonly name: string;
+  open(session: AdapterSession): Codec;
+}
+
+/** What both ends of a connection know when the handshake has ended. */
+export interface AdapterSession {
+  readonly runId: string;
+  /** Node id of this end; `hub` at the hub. */
+  readonly self: string;
+  /** Node id of the other end. */
+  readonly peer: string;
+  /** 32 bytes that only the two ends know: HKDF-SHA256(secret, run id, both nonces). All zero without a secret. */
+  readonly key: Uint8Array;
+}
+
+export interface Codec {
+  /** The packet as bytes, without the frame's length prefix. */
+  encode(packet: Packet): Uint8Array;
+
+  /**
+   * The packet that was encoded, equal in every value.
+   *
+   * @throws MeshError `packet` for bytes that are not one well-formed packet
+   */
+  decode(blob: Uint8Array): Packet;
+
+  /**
+   * Bytes that are written for the packet beyond its payload's own content: the frame's 4 plus the envelope,
+   * `4 + |encode(packet with payload {})| − |encode({})|` (see `core/ledger.ts`). Pure: it signs nothing and uses up no nonce.
+   */
+  headerSize(packet: Packet): number;
+
+  /**
+   * The head of the packet without decoding its payload. Optional: it spares the hub the decoding.
+   * It must agree with `decode` on every packet, and refuse an envelope with a key that comes twice.
+   *
+   * @throws MeshError `packet`
+   */
+  peek?(blob: Uint8Array): PacketHead;
+}

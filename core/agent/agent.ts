@@ -1,0 +1,117 @@
+import net from 'node:net';
+import type { ProtocolAdapter } from '../adapter.ts';
+import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
+import { FrameSocket } from '../frame-socket.ts';
+import { answerHub } from '../handshake.ts';
+import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
+import { AgentSession, type SessionOptions } from './session.ts';
+
+export interface AgentOptions extends SessionOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Empty: any hub on this machine may dial. */
+  readonly secret: string;
+  /** An adapter to insist on; without it the hub's is taken. */
+  readonly adapter: string | undefined;
+  readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
+}
+
+/**
+ * One agent: listens on its port, proves itself to the hub that dials, and works for it until the connection ends. Then
+ * it waits for the next hub. One hub at a time; whoever cannot prove itself gets nothing and holds nothing.
+ */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #server: net.Server;
+  readonly #sockets = new Set<FrameSocket>();
+  #session: AgentSession | undefined;
+  #pending = 0;
+
+  private constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#server = net.createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  }
+
+  /** @throws MeshError `io` when the port is taken */
+  static async listen(options: AgentOptions): Promise<Agent> {
+    const agent = new Agent(options);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    agent.#server.once('error', reject);
+    agent.#server.listen({ host: options.host, port: options.port }, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const { id, tool, host, port } = options;
+      const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
+      throw new MeshError('io', `agent ${id} (${tool.name}) cannot listen on ${host}:${port}: ${reason}`, {
+        cause: error,
+      });
+    }
+    agent.#server.on('error', (error) =>
+      options.workspace.log.warn({ dir: 'session', message: messageOf(error) }),
+    );
+    return agent;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** Ends the session and frees the port. */
+  async stop(): Promise<void> {
+    this.#session?.end();
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#options.workspace.close();
+  }
+
+  #accept(connection: net.Socket): void {
+    if (this.#pending >= MAX_PENDING_HANDSHAKES) {
+      connection.destroy();
+      return;
+    }
+    const socket = FrameSocket.accept(connection);
+    this.#sockets.add(socket);
+    void socket.closed.then(() => this.#sockets.delete(socket));
+    void this.#serve(socket);
+  }
+
+  async #serve(socket: FrameSocket): Promise<void> {
+    const { log } = this.#options.workspace;
+    this.#pending += 1;
+    const agreed = await answerHub(socket, {
+      node: this.#options.id,
+      tool: this.#options.tool.name,
+      adapter: this.#options.adapter,
+      secret: this.#options.secret,
+      subscribes: this.#options.subscribes,
+      emits: this.#options.tool.emits,
+      resolveAdapter: this.#options.resolveAdapter,
+      isBusy: () => this.#session !== undefined,
+    }).catch((error: unknown) => {
+      log.warn({ dir: 'session', refused: messageOf(error) });
+      socket.end();
+      return undefined;
+    });
+    this.#pending -= 1;
+    if (agreed === undefined) {
+      // A peer that was refused and does not hang up would keep its connection for ever.
+      setTimeout(() => socket.destroy(), 1000).unref();
+      return;
+    }
+    const session = new AgentSession(this.#options, socket, agreed.adapter.open(agreed.session));
+    this.#session = session;
+    log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
+    socket.start(agreed.maxFrameBytes, (run) => session.receive(run));
+    const fault = await socket.closed;
+    session.end();
+    this.#session = undefined;
+    log.info({
+      dir: 'session',
+      ended: agreed.session.runId,
+      ...(fault === undefined ? {} : { fault: fault.message }),
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import type { Codec } from '../adapter.ts';
+import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../books.ts';
+import type { Engine } from '../engine.ts';
+import { MeshError, messageOf } from '../errors.ts';
+import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
+import type { FrameSocket } from '../frame-socket.ts';
+import { lineOf } from '../ledger.ts';
+import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
+import { nowMs } from '../log.ts';
+import { type Packet, parsePacket, TASK_FAILED } from '../packet.ts';
+import type { Emission, Tool, ToolContext } from '../tool.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface SessionOptions {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly engine: Engine;
+  /** Packet types that it works on. */
+  readonly subscribes: readonly string[];
+  readonly workspace: Workspace;
+}
+
+/** What the work for one packet came to. */
+interface Work {
+  readonly emissions: readonly Emission[];
+  readonly tokens: number;
+  readonly toolUs: number;
+}
+
+/**
+ * An agent's side of one run: hears packets, works on those meant for its tool, each in a task of its own (MP-53), and
+ * sends what comes out. Reading goes on meanwhile.
+ */
+export class AgentSession {
+  readonly #options: SessionOptions;
+  readonly #socket: FrameSocket;
+  readonly #codec: Codec;
+  readonly #books = new BookKeeper();
+  readonly #ended = new AbortController();
+  #working = 0;
+  #packetNumber = 0;
+
+  constructor(options: SessionOptions, socket: FrameSocket, codec: Codec) {
+    this.#options = options;
+    this.#socket = socket;
+    this.#codec = codec;
+  }
+
+  /** Takes one run of frames; give it to the socket's `start`. */
+  receive(run: FrameRun): RunUse {
+    // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
+    const copy = { bytes: Buffer.from(run.bytes), ends: run.ends };
+    for (const blob of blobsOf(copy)) this.#receiveBlob(blob);
+    return 'done';
+  }
+
+  /** Stops the work that is still going on: its results are not sent any more. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  #receiveBlob(blob: Buffer): void {
+    const { log, memory } = this.#options.workspace;
+    const bytes = PREFIX_BYTES + blob.length;
+    let packet: Packet;
+    try {
+      packet = this.#codec.decode(blob);
+    } catch (error) {
+      this.#books.refused(bytes);
+      log.warn({ dir: 'received', refused: messageOf(error), bytes });
+      return;
+    }
+    if (packet.type === SETTLE_TYPE) {
+      this.#settle(packet);
+      return;
+    }
+    this.#books.received(bytes);
+    memory.packets_received += 1;
+    const { payload, ...envelope } = packet;
+    log.info({ dir: 'received', bytes, ...envelope });
+    const isForUs = packet.to === undefined || packet.to === this.#options.id;
+    if (isForUs && this.#options.subscribes.includes(packet.type)) void this.#process(packet);
+  }
+
+  /** The books are closed before they are handed in: nothing is sent after them. */
+  #settle(request: Packet): void {
+    this.end();
+    const packet = this.#packet({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, request, 0);
+    this.#socket.sendBlob(this.#codec.encode(packet));
+  }
+
+  async #process(packet: Packet): Promise<void> {
+    this.#working += 1;
+    if (this.#working === MAX_CONCURRENT_PACKETS) this.#socket.pause();
+    const work = await this.#work(packet);
+    work.emissions.forEach((emission, index) => {
+      // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
+      if (!this.#ended.signal.aborted)
+        this.#send(emission, packet, index === 0 ? work : { ...work, tokens: 0, toolUs: 0 });
+    });
+    await this.#socket.drained();
+    this.#working -= 1;
+    if (this.#working === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
+  }
+
+  async #work(packet: Packet): Promise<Work> {
+    const { tool, engine, workspace } = this.#options;
+    let tokens = 0;
+    const context: ToolContext = {
+      engine,
+      signal: this.#ended.signal,
+      countTokens: (count) => {
+        tokens += count;
+      },
+      record: (fileName, entry) => workspace.record(fileName, entry),
+    };
+    const startMs = performance.now();
+    let emissions: readonly Emission[];
+    try {
+      emissions = await tool.run(packet, context);
+    } catch (error) {
+      emissions = [this.#failure(error, packet)];
+    }
+    return { emissions, tokens, toolUs: (performance.now() - startMs) * 1000 };
+  }
+
+  /**
+   * A failure travels as a packet that ends the task: the others of a batch go on. One that nobody foresaw is a bug, and
+   * says so with its stack: it never turns into an answer.
+   */
+  #failure(error: unknown, packet: Packet): Emission {
+    const isExpected = error instanceof MeshError;
+    if (!this.#ended.signal.aborted) {
+      this.#options.workspace.log.warn({
+        dir: 'failed',
+        task_id: packet.task_id,
+        cause: packet.id,
+        message: messageOf(error),
+        ...(isExpected || !(error instanceof Error) ? {} : { stack: error.stack }),
+      });
+    }
+    const message = isExpected ? error.message : `bug: ${messageOf(error)} (stack in agent.log)`;
+    return {
+      type: TASK_FAILED,
+      tag: TASK_FAILED,
+      payload: { code: isExpected ? error.code : 'bug', message: message.toWellFormed() },
+    };
+  }
+
+  #send(emission: Emission, cause: Packet, work: Pick<Work, 'tokens' | 'toolUs'>): void {
+    const { workspace } = this.#options;
+    const packet = this.#packet(emission, cause, work.tokens);
+    const blob = this.#codec.encode(packet);
+    const sentMs = nowMs();
+    const bytes = this.#socket.sendBlob(blob);
+    // After sending: what the books cost is not on the packet's way.
+    workspace.log.info(
+      { dir: 'sent', bytes, cause: cause.id, tool_us: Math.round(work.toolUs), ...packet },
+      sentMs,
+    );
+    workspace.remember(packet.task_id, packet.type, work.tokens);
+    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length), work.toolUs);
+  }
+
+  #packet(emission: Emission, cause: Packet, tokens: number): Packet {
+    const { id } = this.#options;
+    this.#packetNumber += 1;
+    return parsePacket({
+      type: emission.type,
+      from: id,
+      ...(emission.to === undefined ? {} : { to: emission.to }),
+      id: `${id}-${this.#packetNumber}`,
+      ...(emission.reply_to === undefined ? {} : { reply_to: emission.reply_to }),
+      task_id: cause.task_id,
+      ...(emission.tag === undefined ? {} : { tag: emission.tag }),
+      token_used: tokens,
+      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${id}/${emission.log}` }),
+      ts: Date.now(),
+      payload: emission.payload,
+    });
+  }
+}

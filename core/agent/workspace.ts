@@ -1,0 +1,87 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '../errors.ts';
+import { type Log, openLog } from '../log.ts';
+import type { JsonObject } from '../packet.ts';
+
+/** Tasks that `memory.json` remembers; the oldest are forgotten. */
+const MAX_MEMORY_TASKS = 100;
+
+/** What an agent keeps about itself in `memory.json`. */
+interface Memory {
+  node_id: string;
+  tool: string;
+  engine: string;
+  packets_received: number;
+  packets_sent: number;
+  token_used: number;
+  /** Last tasks it worked on: what it sent for each, and what that took. */
+  tasks: { task_id: string; sent: string; token_used: number }[];
+}
+
+/**
+ * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, and what its tool
+ * leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
+ */
+export class Workspace {
+  readonly directory: string;
+  readonly log: Log;
+  readonly memory: Memory;
+  readonly #records = new Map<string, Log>();
+  #saving: NodeJS.Immediate | undefined;
+
+  constructor(directory: string, agent: { id: string; tool: string; engine: string }) {
+    this.directory = directory;
+    mkdirSync(directory, { recursive: true });
+    this.log = openLog(path.join(directory, 'agent.log'));
+    this.memory = {
+      node_id: agent.id,
+      tool: agent.tool,
+      engine: agent.engine,
+      packets_received: 0,
+      packets_sent: 0,
+      token_used: 0,
+      tasks: [],
+    };
+    this.#save();
+  }
+
+  /** Appends one JSON line to a file of the tool's. */
+  record(fileName: string, entry: JsonObject): void {
+    if (path.basename(fileName) !== fileName || fileName.startsWith('.')) {
+      throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
+    }
+    let record = this.#records.get(fileName);
+    if (record === undefined) {
+      record = openLog(path.join(this.directory, fileName));
+      this.#records.set(fileName, record);
+    }
+    record.info(entry);
+  }
+
+  /** Notes that packets of type `sent` left for a task. */
+  remember(taskId: string, sent: string, tokens: number): void {
+    this.memory.packets_sent += 1;
+    this.memory.token_used += tokens;
+    this.memory.tasks.push({ task_id: taskId, sent, token_used: tokens });
+    if (this.memory.tasks.length > MAX_MEMORY_TASKS) this.memory.tasks.shift();
+    // Several packets of one turn are one write.
+    this.#saving ??= setImmediate(() => this.#save());
+  }
+
+  close(): void {
+    this.#save();
+    this.log.close();
+    for (const record of this.#records.values()) record.close();
+    this.#records.clear();
+  }
+
+  #save(): void {
+    if (this.#saving !== undefined) clearImmediate(this.#saving);
+    this.#saving = undefined;
+    const file = path.join(this.directory, 'memory.json');
+    // A reader sees the old file or the new one, never half of it.
+    writeFileSync(`${file}.part`, `${JSON.stringify(this.memory, null, 2)}\n`);
+    renameSync(`${file}.part`, file);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The closed set of things that can go wrong. Callers branch on the code, never on the message.
+ *
+ * - `usage`: the command line asks for something that does not exist or does not fit.
+ * - `config`: a file that the user wrote (team, task, document) cannot be used.
+ * - `io`: the operating system refused a file, a port or a process.
+ * - `locked`: another run holds the output folder.
+ * - `agent`: an agent process did not come up, died or answered wrongly at the handshake.
+ * - `handshake`: hub and agent do not agree, or one could not prove that it knows the run's secret.
+ * - `frame`: a violation of the framing; the connection it came on is closed.
+ * - `packet`: a blob that does not decode or validate, or a packet that breaks a rule; it is dropped.
+ * - `engine`: the engine (embedded or model server) could not do a step.
+ * - `interrupted`: the user pressed Ctrl-C.
+ */
+export type ErrorCode =
+  | 'usage'
+  | 'config'
+  | 'io'
+  | 'locked'
+  | 'agent'
+  | 'handshake'
+  | 'frame'
+  | 'packet'
+  | 'engine'
+  | 'interrupted';
+
+/** The one error class of the project. `message` says what was expected, what came, and where. */
+export class MeshError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MeshError';
+    this.code = code;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a failed system call (`ENOENT`, `EADDRINUSE`, …), if `error` is one. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

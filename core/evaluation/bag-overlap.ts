@@ -1,0 +1,13 @@
+/** How many items two bags share, each item counted at most as often as the bag that has it fewer times. */
+export function bagOverlap(a: Iterable<string>, b: Iterable<string>): number {
+  const left = new Map<string, number>();
+  for (const item of b) left.set(item, (left.get(item) ?? 0) + 1);
+  let shared = 0;
+  for (const item of a) {
+    const count = left.get(item) ?? 0;
+    if (count === 0) continue;
+    left.set(item, count - 1);
+    shared++;
+  }
+  return shared;
+}

@@ -1,0 +1,44 @@
+import { parsePythonFloat } from './python-float.ts';
+import { withoutAsciiPunctuation, withoutSpace } from './python-text.ts';
+
+/**
+ * What the official scorer makes of "no answer": right where the truth is the word none, and where it is
+ * infinite, since an answer that is no number counts as infinity.
+ */
+export const GAIA_NO_ANSWER = 'None';
+
+/**
+ * The verdict of the official GAIA scorer (`scorer.py` of the benchmark's leaderboard), with all its quirks,
+ * because a number that is called a GAIA score has to be one. The truth alone decides how they are compared:
+ * as a number if it is one, else as a list if it has a comma or semicolon, else as text.
+ */
+export function gaiaCorrect(answer: string, truth: string): boolean {
+  const number = parsePythonFloat(truth);
+  if (number !== undefined) return answeredNumber(answer) === number;
+  if (/[,;]/.test(truth)) return sameList(answer, truth);
+  return withoutAsciiPunctuation(bare(answer)) === withoutAsciiPunctuation(bare(truth));
+}
+
+/** Order counts, `,` and `;` are one, and the punctuation inside an item has to be the same. */
+function sameList(answer: string, truth: string): boolean {
+  const answered = answer.split(/[,;]/);
+  const expected = truth.split(/[,;]/);
+  return (
+    answered.length === expected.length &&
+    expected.every((item, index) => sameItem(answered[index] ?? '', item))
+  );
+}
+
+function sameItem(answer: string, truth: string): boolean {
+  const number = parsePythonFloat(truth);
+  return number === undefined ? bare(answer) === bare(truth) : answeredNumber(answer) === number;
+}
+
+function answeredNumber(answer: string): number {
+  return parsePythonFloat(answer.replace(/[$%,]/g, '')) ?? Number.POSITIVE_INFINITY;
+}
+
+/** White space goes first: the lower case of a final sigma depends on what follows it. */
+function bare(text: string): string {
+  return withoutSpace(text).toLowerCase();
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { MAX_ROUGE_WORDS, rougeL } from './rouge-l.ts';
+import { anyText } from './testing/any-text.ts';
+import { sharedVectors } from './testing/shared-vectors.ts';
+
+const vectors = sharedVectors(
+  'rouge_vectors.jsonl',
+  z.object({ candidate: z.string(), reference: z.string(), rougeL: z.number() }),
+);
+
+it.skipIf(vectors.length === 0)('agrees with the reference implementation on the shared vectors', () => {
+  for (const { candidate, reference, rougeL: expected } of vectors) {
+    expect(rougeL(candidate, reference), JSON.stringify([candidate, reference])).toBeCloseTo(expected, 9);
+  }
+});
+
+it.each([
+  // prediction, truth, 2 × matches / words of both
+  ['Oslo', 'Oslo', 1],
+  ['OSLO!', 'oslo', 1],
+  ['the Red Fort', 'Red Fort', (2 * 2) / 5],
+  ['x y z', 'z y x', (2 * 1) / 6],
+  ['w x w', 'w w', (2 * 2) / 5],
+  ['One two. Three four.', 'Three four. One two.', (2 * 2) / 8],
+  ['up-to-date', 'up to date', 1],
+  ["can't", 'cant', 0],
+  ['2,500', '2 500', 1],
+  ['2,500', '2500', 0],
+  ['Malmö', 'Malm', (2 * 1) / 2],
+  ['大阪 Osaka', 'Osaka', 1],
+])('scores %j against %j as %d', (prediction, truth, expected) => {
+  expect(rougeL(prediction, truth)).toBeCloseTo(expected, 12);
+});
+
+it('is 0 where a side has no ASCII letter or digit, equal or not', () => {
+  for (const wordless of ['', ' \n\t', '***', 'Київ', '\0', '\ud800', '\u0085']) {
+    expect(rougeL(wordless, 'Oslo')).toBe(0);
+    expect(rougeL('Oslo', wordless)).toBe(0);
+    expect(rougeL(wordless, wordless)).toBe(0);
+  }
+});
+
+const words = fc.array(fc.constantFrom('a', 'b', 'c', '1', 'naïve', '-'), { maxLength: 12 });
+const text = fc.oneof(
+  words.map((list) => list.join(' ')),
+  anyText,
+);
+
+it('is the F-measure of the longest common subsequence, found by trying all of them', () => {
+  const list = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 7 });
+  fc.assert(
+    fc.property(list, list, (a, b) => {
+      const expected = (2 * longestCommonSubsequence(a, b)) / (a.length + b.length);
+      expect(rougeL(a.join(' '), b.join(', '))).toBeCloseTo(expected, 12);
+    }),
+  );
+});
+
+it('stays within 0 and 1 and does not depend on the order of the two', () => {
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      const score = rougeL(a, b);
+      expect(score).toBeGreaterThanOrEqual(0);
+      expect(score).toBeLessThanOrEqual(1);
+      expect(rougeL(b, a)).toBeCloseTo(score, 12);
+    }),
+  );
+});
+
+it('compares as many words as it says, and counts the others as not matched', () => {
+  const long = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join(' ');
+  const atBound = long(MAX_ROUGE_WORDS);
+  const pastBound = long(MAX_ROUGE_WORDS + 1);
+
+  expect(rougeL(`${atBound}.`, atBound)).toBe(1);
+  expect(rougeL(`${pastBound}.`, pastBound)).toBeCloseTo(MAX_ROUGE_WORDS / (MAX_ROUGE_WORDS + 1), 12);
+  expect(rougeL(pastBound, pastBound)).toBe(1);
+  // Padding behind the right words lowers the score as it does below the bound.
+  expect(rougeL(`Oslo ${long(9 * MAX_ROUGE_WORDS)}`, 'Oslo')).toBeCloseTo(2 / (9 * MAX_ROUGE_WORDS + 2), 12);
+});
+
+it('takes bounded time where answer and truth are long, and their words too', () => {
+  const shortWords = 'ab '.repeat(350_000);
+  const longWords = `${'x'.repeat(500)} `.repeat(2000);
+  const startedAt = performance.now();
+  rougeL(shortWords, `${shortWords}c`);
+  rougeL(longWords, `${longWords}c`);
+  // Half a second here; without the bounds, hours.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});
+
+function longestCommonSubsequence(a: readonly string[], b: readonly string[]): number {
+  const [head, ...rest] = a;
+  if (head === undefined) return 0;
+  const at = b.indexOf(head);
+  const without = longestCommonSubsequence(rest, b);
+  return at === -1 ? without : Math.max(without, 1 + longestCommonSubsequence(rest, b.slice(at + 1)));
+}

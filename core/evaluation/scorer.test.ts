@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_ANSWER_CHARACTERS, scorerNamed, scorerNames } from './scorer.ts';
+import { anyText } from './testing/any-text.ts';
+
+const highest: Record<string, number> = { bleu: 100 };
+
+it('names the scorers, and says so when asked for another', () => {
+  expect(scorerNames).toEqual(['exact_rouge', 'squad', 'bleu', 'gaia']);
+  expect(() => scorerNamed('rouge')).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: 'unknown scorer "rouge": expected exact_rouge, squad, bleu, gaia',
+    }),
+  );
+});
+
+it('takes every measure from the truth where it is best', () => {
+  expect(scorerNamed('exact_rouge').score('Red Fort', ['fort', 'Red Fort '])).toEqual({
+    exact_match: 1,
+    rouge_l: 1,
+    quality_score: 1,
+  });
+  expect(scorerNamed('exact_rouge').score('red fort', ['Delhi', 'Red Fort', 'fort'])).toEqual({
+    exact_match: 0,
+    rouge_l: 1,
+    quality_score: 0.5,
+  });
+  expect(scorerNamed('exact_rouge').score('Київ', ['Kyiv', 'Київ'])).toEqual({
+    exact_match: 1,
+    rouge_l: 0,
+    quality_score: 0.5,
+  });
+  // Exact against the second (both are empty once normalised), some words of none.
+  expect(scorerNamed('squad').score('the', ['cat', 'a'])).toEqual({ normalized_em: 1, f1: 0 });
+  expect(scorerNamed('squad').score('The cat', ['dog', 'cat!'])).toEqual({ normalized_em: 1, f1: 1 });
+  expect(scorerNamed('bleu').score('New York', ['Bergen', 'New York'])).toEqual({ bleu: 100 });
+  expect(scorerNamed('gaia').score('17 %', ['18', '17'])).toEqual({ correct: 1 });
+});
+
+it('scores 0 without an answer, but to GAIA that is the answer None', () => {
+  for (const name of scorerNames) {
+    const { measures, score } = scorerNamed(name);
+    expect(score(null, ['Oslo', ''])).toEqual(Object.fromEntries(measures.map((measure) => [measure, 0])));
+  }
+  expect(scorerNamed('gaia').score(null, ['none'])).toEqual({ correct: 1 });
+  expect(scorerNamed('squad').score(null, ['None'])).toEqual({ normalized_em: 0, f1: 0 });
+});
+
+describe.each(scorerNames)('%s', (name) => {
+  const { measures, score } = scorerNamed(name);
+  const text = fc.oneof(
+    anyText,
+    fc.constantFrom('the', '17', '1,0', 'Red Fort', 'red fort', 'Київ', '\ud800', '\0', 'inf', ''),
+  );
+  const truths = fc.tuple(text, text, text);
+
+  it('gives each of its measures, within its scale', () => {
+    fc.assert(
+      fc.property(fc.option(text), truths, (answer, all) => {
+        const scores = score(answer, all);
+        expect(Object.keys(scores)).toEqual(measures);
+        for (const [measure, value] of Object.entries(scores)) {
+          expect(value).toBeGreaterThanOrEqual(0);
+          expect(value).toBeLessThanOrEqual(highest[measure] ?? 1);
+        }
+      }),
+    );
+  });
+
+  it('is the best of the truths taken one by one, in whatever order', () => {
+    fc.assert(
+      fc.property(fc.option(text), truths, (answer, [a, b, c]) => {
+        const together = score(answer, [a, b, c]);
+        for (const measure of measures) {
+          const alone = [a, b, c].map((truth) => score(answer, [truth])[measure] ?? -1);
+          expect(together[measure]).toBe(Math.max(...alone));
+        }
+        expect(score(answer, [c, a, b])).toEqual(together);
+      }),
+    );
+  });
+
+  it('scores an answer at the length bound, in bounded time, and gives nothing for one past it', () => {
+    const atBound = '1'.padEnd(MAX_ANSWER_CHARACTERS - 1, ' .,\u3000\0').concat(' ');
+    const startedAt = performance.now();
+    score(atBound, [atBound]);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+
+    const padded = (length: number) => score('Oslo'.padEnd(length, ' '), ['Oslo']);
+    expect(Object.values(padded(MAX_ANSWER_CHARACTERS))).toEqual(
+      measures.map((measure) => highest[measure] ?? 1),
+    );
+    expect(Object.values(padded(MAX_ANSWER_CHARACTERS + 1))).toEqual(measures.map(() => 0));
+  }, 60_000);
+});
+
+it('gives the mean of exact match and ROUGE-L as quality, whichever truths these come from', () => {
+  const text = fc.constantFrom('Oslo', 'oslo', 'Oslo city', 'Київ', 'Київ Oslo', '', '.');
+  fc.assert(
+    fc.property(text, text, text, (answer, a, b) => {
+      const scores = scorerNamed('exact_rouge').score(answer, [a, b]);
+      expect(scores.quality_score).toBe(((scores.exact_match ?? -1) + (scores.rouge_l ?? -1)) / 2);
+    }),
+  );
+});

@@ -1,0 +1,192 @@
+import net from 'node:net';
+import { MeshError, messageOf } from './errors.ts';
+import { blobsOf, FrameReader, type FrameRun, frameOf, type RunUse } from './frame.ts';
+import { MAX_HANDSHAKE_FRAME_BYTES } from './limits.ts';
+
+/** Blobs that may wait unread while the handshake takes turns. More is flooding. */
+const MAX_WAITING_BLOBS = 2;
+
+/**
+ * A TCP connection that carries frames. It begins in turns ({@link nextBlob}, for the handshake) and goes over to a
+ * stream of runs with {@link start}. A framing violation closes it; {@link closed} then says what was wrong.
+ */
+export class FrameSocket {
+  readonly #socket: net.Socket;
+  readonly #reader: FrameReader;
+  #onRun: ((run: FrameRun) => RunUse) | undefined;
+  readonly #waiting: Buffer[] = [];
+  #wake: (() => void) | undefined;
+  #fault: MeshError | undefined;
+  #isClosed = false;
+
+  /** Settles when the connection has ended: with the reason, or with nothing where the other end just hung up. */
+  readonly closed: Promise<MeshError | undefined>;
+
+  private constructor(socket: net.Socket, reader: FrameReader) {
+    this.#socket = socket;
+    this.#reader = reader;
+    socket.setNoDelay(true);
+    this.closed = new Promise((resolve) => {
+      socket.on('error', (error) => this.#fail(new MeshError('io', messageOf(error), { cause: error })));
+      socket.on('end', () => {
+        if (reader.pendingBytes > 0) {
+          this.#fail(
+            new MeshError('frame', `torn frame: the connection ended ${reader.pendingBytes} bytes into it`),
+          );
+        }
+        socket.end();
+      });
+      socket.on('close', () => {
+        this.#isClosed = true;
+        this.#wake?.();
+        resolve(this.#fault);
+      });
+    });
+  }
+
+  /**
+   * Connects to a listening agent.
+   *
+   * @throws MeshError `io` when nobody listens there
+   */
+  static async dial(host: string, port: number): Promise<FrameSocket> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const reader = new FrameReader(MAX_HANDSHAKE_FRAME_BYTES, (run) => frames.#take(run));
+    const socket: net.Socket = net.connect({
+      host,
+      port,
+      // The kernel reads straight into the reader's slab: no buffer per read, no copy.
+      onread: {
+        buffer: () => reader.space(),
+        callback: (count) => {
+          frames.#received(() => reader.received(count));
+          return !socket.isPaused();
+        },
+      },
+    });
+    const frames = new FrameSocket(socket, reader);
+    socket.once('connect', resolve);
+    void frames.closed.then((fault) => reject(fault ?? new MeshError('io', `${host}:${port} hung up`)));
+    await promise;
+    return frames;
+  }
+
+  /** Wraps a connection that a server accepted. */
+  static accept(socket: net.Socket): FrameSocket {
+    const reader = new FrameReader(MAX_HANDSHAKE_FRAME_BYTES, (run) => frames.#take(run));
+    const frames = new FrameSocket(socket, reader);
+    socket.on('data', (chunk) => frames.#received(() => reader.push(chunk)));
+    return frames;
+  }
+
+  /** Bytes that the operating system counted on this connection: the books must agree with them. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  get bytesWritten(): number {
+    return this.#socket.bytesWritten;
+  }
+
+  /** Bytes that wait in this process because the other end does not take them. */
+  get queuedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * The next blob, without its prefix, while the connection is in turns.
+   *
+   * @throws MeshError `handshake` when none comes in time or the connection ends
+   */
+  async nextBlob(timeoutMs: number): Promise<Buffer> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const blob = this.#waiting.shift();
+      if (blob !== undefined) return blob;
+      if (this.#fault !== undefined) throw this.#fault;
+      if (this.#isClosed) throw new MeshError('handshake', 'the other end hung up during the handshake');
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0) throw new MeshError('handshake', `no handshake message within ${timeoutMs} ms`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, leftMs);
+      await promise;
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends the turns: from now on every run goes to `onRun`, in order, synchronously. */
+  start(maxFrameBytes: number, onRun: (run: FrameRun) => RunUse): void {
+    this.#reader.maxFrameBytes = maxFrameBytes;
+    this.#onRun = onRun;
+  }
+
+  /** Writes `blob` as a frame and returns the bytes that this put on the wire. */
+  sendBlob(blob: Uint8Array): number {
+    const frame = frameOf(blob);
+    this.sendFrames(frame);
+    return frame.length;
+  }
+
+  /** Writes complete frames as they are. True when the system has taken every byte, so that they may be reused. */
+  sendFrames(frames: Uint8Array): boolean {
+    if (this.#isClosed || this.#socket.destroyed) return true;
+    this.#socket.write(frames);
+    return this.#socket.writableLength === 0;
+  }
+
+  /** Settles when nothing waits in this process any more, or the connection has ended. */
+  async drained(): Promise<void> {
+    if (!this.#socket.writableNeedDrain || this.#isClosed) return;
+    await Promise.race([new Promise<void>((resolve) => this.#socket.once('drain', resolve)), this.closed]);
+  }
+
+  /** Stops reading: the other end's bytes wait in the system's buffers, and then at the other end. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Sends what is queued, then closes. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  /** Closes at once. `fault`, if any, is what {@link closed} settles with. */
+  destroy(fault?: MeshError): void {
+    if (fault !== undefined) this.#fault ??= fault;
+    this.#socket.destroy();
+  }
+
+  #fail(fault: MeshError): void {
+    this.#fault ??= fault;
+    this.#wake?.();
+  }
+
+  #received(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.destroy(
+        error instanceof MeshError ? error : new MeshError('frame', messageOf(error), { cause: error }),
+      );
+    }
+  }
+
+  #take(run: FrameRun): RunUse {
+    if (this.#onRun !== undefined) return this.#onRun(run);
+    for (const blob of blobsOf(run)) this.#waiting.push(Buffer.from(blob));
+    if (this.#waiting.length > MAX_WAITING_BLOBS) {
+      throw new MeshError('frame', `more than ${MAX_WAITING_BLOBS} frames at once during the handshake`);
+    }
+    this.#wake?.();
+    return 'done';
+  }
+}

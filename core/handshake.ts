@@ -1,0 +1,240 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import type { AdapterSession, ProtocolAdapter } from './adapter.ts';
+import { MeshError, messageOf } from './errors.ts';
+import type { FrameSocket } from './frame-socket.ts';
+import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
+import { HUB_ID, issuesOf, nodeIdSchema } from './packet.ts';
+
+/**
+ * What hub and agent agree on before the first packet, as JSON in frames, in turns:
+ *
+ *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce
+ *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits
+ *     hub   → agent  begin    proof, max_frame
+ *     agent → hub    ready
+ *
+ * A `refuse` with a message may take the place of any of them. With a secret (`auth: hmac`) each side proves that it
+ * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce]). Both nonces are
+ * fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ */
+const WIRE_VERSION = 1;
+
+const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
+const authSchema = z.enum(['hmac', 'open']);
+
+const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
+
+const helloSchema = z.strictObject({
+  kind: z.literal('hello'),
+  wire: z.int(),
+  run: z.string().min(1).max(128),
+  node: nodeIdSchema,
+  tool: z.string().min(1).max(64),
+  adapter: z.string().min(1).max(256),
+  auth: authSchema,
+  nonce: nonceSchema,
+});
+
+const welcomeSchema = z.strictObject({
+  kind: z.literal('welcome'),
+  wire: z.int(),
+  node: nodeIdSchema,
+  tool: z.string().min(1).max(64),
+  adapter: z.string().min(1).max(256),
+  auth: authSchema,
+  nonce: nonceSchema,
+  proof: z.string().max(64),
+  subscribes: packetTypesSchema,
+  emits: packetTypesSchema,
+});
+
+const beginSchema = z.strictObject({
+  kind: z.literal('begin'),
+  proof: z.string().max(64),
+  max_frame: z.int().positive(),
+});
+
+const readySchema = z.strictObject({ kind: z.literal('ready') });
+const refuseSchema = z.object({ kind: z.literal('refuse'), message: z.string().max(2048) });
+
+type Hello = z.infer<typeof helloSchema>;
+
+export interface HubSide {
+  readonly runId: string;
+  readonly node: string;
+  readonly tool: string;
+  readonly adapter: string;
+  /** Empty: no proof is given or asked for. */
+  readonly secret: string;
+  readonly maxFrameBytes: number;
+}
+
+export interface AgentSide {
+  readonly node: string;
+  readonly tool: string;
+  /** An adapter that this agent insists on; without it the hub's is taken. */
+  readonly adapter: string | undefined;
+  readonly secret: string;
+  /** Packet types that it works on, and those that it sends. */
+  readonly subscribes: readonly string[];
+  readonly emits: readonly string[];
+  /** Finds the adapter; throws with the names that this agent knows. */
+  readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
+  /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
+  readonly isBusy: () => boolean;
+}
+
+export interface Agreement {
+  readonly session: AdapterSession;
+  readonly maxFrameBytes: number;
+}
+
+/**
+ * The hub's side: proposes, and refuses an agent that is not the one it was told to expect.
+ *
+ * @throws MeshError `handshake`, naming both sides' values
+ */
+export async function greetAgent(
+  socket: FrameSocket,
+  side: HubSide,
+): Promise<Agreement & Pick<AgentSide, 'subscribes' | 'emits'>> {
+  const hello: Hello = {
+    kind: 'hello',
+    wire: WIRE_VERSION,
+    run: side.runId,
+    node: side.node,
+    tool: side.tool,
+    adapter: side.adapter,
+    auth: side.secret === '' ? 'open' : 'hmac',
+    nonce: randomBytes(32).toString('hex'),
+  };
+  send(socket, hello);
+  const welcome = await receive(socket, welcomeSchema);
+  for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
+    if (hello[key] !== welcome[key]) refuse(socket, mismatch(key, hello[key], welcome[key]));
+  }
+  if (!proves(side.secret, 'agent', hello, welcome.nonce, welcome.proof)) {
+    refuse(
+      socket,
+      `agent ${side.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
+    );
+  }
+  const { maxFrameBytes } = side;
+  send(socket, {
+    kind: 'begin',
+    proof: proofOf(side.secret, 'hub', hello, welcome.nonce),
+    max_frame: maxFrameBytes,
+  });
+  await receive(socket, readySchema);
+  const agreed = agreement(hello, side.secret, welcome.nonce, HUB_ID, side.node, maxFrameBytes);
+  return { ...agreed, subscribes: welcome.subscribes, emits: welcome.emits };
+}
+
+/**
+ * The agent's side: answers with what it is, and goes on only with a hub that knows the secret.
+ *
+ * @throws MeshError `handshake`
+ */
+export async function answerHub(
+  socket: FrameSocket,
+  side: AgentSide,
+): Promise<Agreement & { readonly adapter: ProtocolAdapter }> {
+  const hello = await receive(socket, helloSchema);
+  const name = side.adapter ?? hello.adapter;
+  const adapter = await side
+    .resolveAdapter(name)
+    .catch((error) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`));
+  const nonce = randomBytes(32).toString('hex');
+  send(socket, {
+    kind: 'welcome',
+    wire: WIRE_VERSION,
+    node: side.node,
+    tool: side.tool,
+    adapter: name,
+    auth: side.secret === '' ? 'open' : 'hmac',
+    nonce,
+    proof: proofOf(side.secret, 'agent', hello, nonce),
+    subscribes: [...side.subscribes],
+    emits: [...side.emits],
+  });
+  const begin = await receive(socket, beginSchema);
+  if (!proves(side.secret, 'hub', hello, nonce, begin.proof)) {
+    refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
+  }
+  if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
+  send(socket, { kind: 'ready' });
+  return { adapter, ...agreement(hello, side.secret, nonce, side.node, HUB_ID, begin.max_frame) };
+}
+
+function agreement(
+  hello: Hello,
+  secret: string,
+  agentNonce: string,
+  self: string,
+  peer: string,
+  maxFrameBytes: number,
+): Agreement {
+  const salt = Buffer.from(hello.nonce + agentNonce, 'hex');
+  const key =
+    secret === ''
+      ? new Uint8Array(32)
+      : new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${hello.run}`, 32));
+  return { session: { runId: hello.run, self, peer, key }, maxFrameBytes };
+}
+
+function proofOf(secret: string, role: 'hub' | 'agent', hello: Hello, agentNonce: string): string {
+  if (secret === '') return '';
+  const said = [role, hello.wire, hello.run, hello.node, hello.tool, hello.adapter, hello.nonce, agentNonce];
+  return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
+}
+
+function proves(
+  secret: string,
+  role: 'hub' | 'agent',
+  hello: Hello,
+  agentNonce: string,
+  proof: string,
+): boolean {
+  const expected = Buffer.from(proofOf(secret, role, hello, agentNonce));
+  const came = Buffer.from(proof);
+  return expected.length === came.length && timingSafeEqual(expected, came);
+}
+
+function mismatch(key: string, hub: string | number, agent: string | number): string {
+  const hint =
+    key === 'auth'
+      ? ' (hmac: GAIA_MESH_SECRET is set there; open: it is not; set the same value on both sides)'
+      : '';
+  return `hub and agent disagree about ${key}: the hub has ${hub}, the agent has ${agent}${hint}`;
+}
+
+type Message = z.infer<typeof helloSchema | typeof welcomeSchema | typeof beginSchema | typeof readySchema>;
+
+function send(socket: FrameSocket, message: Message): void {
+  socket.sendBlob(Buffer.from(JSON.stringify(message)));
+}
+
+function refuse(socket: FrameSocket, message: string): never {
+  socket.sendBlob(Buffer.from(JSON.stringify({ kind: 'refuse', message })));
+  socket.end();
+  throw new MeshError('handshake', message);
+}
+
+async function receive<T>(socket: FrameSocket, schema: z.ZodType<T>): Promise<T> {
+  const blob = await socket.nextBlob(HANDSHAKE_TIMEOUT_MS);
+  let value: unknown;
+  try {
+    value = JSON.parse(blob.toString('utf8'));
+  } catch (error) {
+    throw new MeshError('handshake', `the other end does not speak the handshake: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  const refusal = refuseSchema.safeParse(value);
+  if (refusal.success) throw new MeshError('handshake', `the other end refused: ${refusal.data.message}`);
+  const result = schema.safeParse(value);
+  if (!result.success)
+    throw new MeshError('handshake', `unexpected handshake message: ${issuesOf(result.error)}`);
+  return result.data;
+}

@@ -1,0 +1,381 @@
+import type { AdapterSession, Codec, ProtocolAdapter } from '../adapter.ts';
+import { booksSchema, SETTLE_TYPE } from '../books.ts';
+import { MeshError, messageOf } from '../errors.ts';
+import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
+import { FrameSocket } from '../frame-socket.ts';
+import { greetAgent } from '../handshake.ts';
+import { addLine, emptyLine, lineOf } from '../ledger.ts';
+import { MAX_LINK_QUEUE_BYTES, SETTLE_TIMEOUT_MS, STALL_TIMEOUT_MS } from '../limits.ts';
+import {
+  FINAL_ANSWER,
+  HUB_ID,
+  type JsonObject,
+  MESH_TYPE_PREFIX,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+  TASK_FAILED,
+} from '../packet.ts';
+import { Link, type MeshNode } from './link.ts';
+import { canReach } from './reachable.ts';
+import type { Router } from './routing.ts';
+import { answerText, TaskClock, type TaskOutcome } from './task-clock.ts';
+
+/** Packet type of the document that opens a task (MP-21). */
+export const DOC_INIT = 'doc_init';
+
+/** What the mesh tells whoever watches. Every call is made in the middle of the relay: it must be quick. */
+export interface MeshObserver {
+  packet?(head: PacketHead, frameBytes: number, recipients: number, toolOf: string): void;
+  broadcast?(taskId: string, frameBytes: number, recipients: number): void;
+  refused?(node: string, reason: string, frameBytes: number): void;
+  agentLost?(node: MeshNode, reason: string): void;
+}
+
+export interface MeshNetworkOptions {
+  readonly runId: string;
+  readonly host: string;
+  readonly adapter: ProtocolAdapter;
+  readonly nodes: readonly MeshNode[];
+  /** The only node that may tag a final answer. */
+  readonly final: string;
+  readonly router: Router;
+  readonly observer: MeshObserver;
+  readonly maxFrameBytes: number;
+}
+
+/** Counters of packets by type, as the hub sees them. */
+export interface TypeCounts {
+  packets: number;
+  bytes_rx: number;
+  bytes_tx: number;
+  tokens: number;
+}
+
+export interface TaskRequest {
+  readonly taskId: string;
+  readonly payload: JsonObject;
+  readonly timeoutMs: number;
+}
+
+/**
+ * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and sends every packet that
+ * comes from one agent to the others, byte for byte as it came. It counts and keeps the clocks; what packets say is not its
+ * business (MP-13).
+ */
+export class MeshNetwork {
+  readonly links: readonly Link[];
+  readonly typeCounts = new Map<string, TypeCounts>();
+  /** What the hub itself sent: one line a packet, whatever the number of its copies. */
+  readonly ownLine = emptyLine();
+  initBytes = 0;
+  readonly #options: MeshNetworkOptions;
+  readonly #codec: Codec;
+  readonly #tasks = new Map<string, TaskClock>();
+  readonly #full = new Set<Link>();
+  #packetNumber = 0;
+  #settled: (() => void) | undefined;
+
+  private constructor(options: MeshNetworkOptions, links: readonly Link[], session: AdapterSession) {
+    this.#options = options;
+    this.links = links;
+    this.#codec = options.adapter.open(session);
+    options.router.membersChanged(links);
+    for (const link of links) {
+      link.socket.start(options.maxFrameBytes, (run) => this.#relay(link, run));
+      void link.socket.closed.then((fault) => this.#lost(link, fault));
+    }
+  }
+
+  /**
+   * Dials every agent and agrees with it on the run, its tool and the adapter.
+   *
+   * @throws MeshError `agent`, naming the agent, when one is not there or is another than expected
+   */
+  static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
+    const attempts = await Promise.allSettled(options.nodes.map((node) => connectLink(node, options)));
+    const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+    const failed = attempts.find((attempt) => attempt.status === 'rejected');
+    if (failed !== undefined) {
+      for (const link of links) link.socket.destroy();
+      throw failed.reason;
+    }
+    // The hub writes one blob for all, so what it writes with belongs to no single link.
+    return new MeshNetwork(options, links, {
+      runId: options.runId,
+      self: HUB_ID,
+      peer: '*',
+      key: new Uint8Array(32),
+    });
+  }
+
+  /**
+   * Broadcasts a task's document to all agents and waits for its end: the final answer, the deadline, or `signal`.
+   * Several tasks may run at the same time.
+   */
+  async runTask(task: TaskRequest, signal: AbortSignal): Promise<TaskOutcome> {
+    if (this.#tasks.has(task.taskId)) {
+      throw new MeshError(
+        'usage',
+        `task ${task.taskId} is already running: task ids must be unique within a run`,
+      );
+    }
+    const clock = new TaskClock(task.taskId, performance.now());
+    this.#tasks.set(task.taskId, clock);
+    const onAbort = () => clock.stop('failed', null, performance.now(), 'interrupted');
+    signal.addEventListener('abort', onAbort);
+    const timer = setTimeout(() => {
+      clock.stop('timeout', null, performance.now(), `no final answer within ${task.timeoutMs / 1000} s`);
+    }, task.timeoutMs);
+    try {
+      if (signal.aborted) onAbort();
+      else await this.#broadcast(clock, task.payload);
+      this.#endHopeless();
+      await clock.ended;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#tasks.delete(task.taskId);
+    }
+    return clock.outcome();
+  }
+
+  /** Asks every agent for its books and waits until they are in, or the time is up. Call it once, after the last task. */
+  async settle(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#settled = resolve;
+    for (const link of this.links) {
+      if (!link.alive) continue;
+      const blob = this.#codec.encode(this.#packet(SETTLE_TYPE, 'mesh', {}));
+      link.counts.sessionTx += link.socket.sendBlob(blob);
+    }
+    this.#checkSettled();
+    const timer = setTimeout(resolve, SETTLE_TIMEOUT_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  close(): void {
+    for (const link of this.links) {
+      link.alive = false;
+      link.socket.destroy();
+    }
+  }
+
+  #packet(type: string, taskId: string, payload: JsonObject): Packet {
+    this.#packetNumber += 1;
+    return {
+      type,
+      from: HUB_ID,
+      id: `${HUB_ID}-${this.#packetNumber}`,
+      task_id: taskId,
+      token_used: 0,
+      ts: Date.now(),
+      payload,
+    };
+  }
+
+  async #broadcast(clock: TaskClock, payload: JsonObject): Promise<void> {
+    const packet = parsePacket(this.#packet(DOC_INIT, clock.taskId, payload));
+    const blob = this.#codec.encode(packet);
+    const frame = frameOf(blob);
+    const links = this.links.filter((link) => link.alive);
+    for (const link of links) link.deliver(frame, 1);
+    const bytes = frame.length * links.length;
+    this.initBytes += bytes;
+    clock.counts.init_bytes += bytes;
+    clock.counts.bytes_tx += bytes;
+    clock.seenTypes.add(DOC_INIT);
+    addLine(this.ownLine, lineOf(this.#codec, packet, blob.length));
+    this.#options.observer.broadcast?.(clock.taskId, frame.length, links.length);
+    await Promise.all(
+      links.map((link) => {
+        this.#holdBack(link);
+        return Promise.race([link.socket.drained(), clock.ended]);
+      }),
+    );
+  }
+
+  #relay(sender: Link, run: FrameRun): RunUse {
+    const nowMs = performance.now();
+    let use: RunUse = 'done';
+    let group: readonly Link[] = [];
+    let groupStart = 0;
+    let groupPackets = 0;
+    let start = 0;
+    const forward = () => {
+      if (groupPackets === 0) return;
+      const frames = run.bytes.subarray(groupStart, start);
+      for (const link of group) {
+        if (link.deliver(frames, groupPackets) === 'kept') {
+          use = 'kept';
+          this.#holdBack(link);
+        }
+      }
+      groupPackets = 0;
+    };
+    for (const end of run.ends) {
+      const recipients = this.#judge(sender, run.bytes.subarray(start + PREFIX_BYTES, end), nowMs);
+      if (recipients !== group) {
+        forward();
+        group = recipients;
+      }
+      if (groupPackets === 0) groupStart = start;
+      if (recipients.length > 0) groupPackets += 1;
+      start = end;
+    }
+    forward();
+    return use;
+  }
+
+  /** Checks and counts one packet and says who gets it. */
+  #judge(sender: Link, blob: Buffer, nowMs: number): readonly Link[] {
+    const frameBytes = PREFIX_BYTES + blob.length;
+    let head: PacketHead;
+    let payload: JsonObject | undefined;
+    try {
+      head = sender.codec.peek?.(blob) ?? sender.codec.decode(blob);
+      if (head.from !== sender.node.id) throw new MeshError('packet', `packet says it is from ${head.from}`);
+      const endsTask = head.tag === FINAL_ANSWER || head.tag === TASK_FAILED;
+      if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) payload = sender.codec.decode(blob).payload;
+      this.#checkRights(sender, head, payload);
+    } catch (error) {
+      return this.#refuse(sender, messageOf(error), frameBytes);
+    }
+    const { counts } = sender;
+    if (head.type.startsWith(MESH_TYPE_PREFIX)) {
+      counts.sessionRx += frameBytes;
+      this.#takeBooks(sender, payload);
+      return [];
+    }
+    // Once the books are being closed nothing is sent on: it would be missing in the books of those who are done.
+    const recipients = this.#settled === undefined ? this.#options.router.recipients(head, sender) : [];
+    counts.packetsRx += 1;
+    counts.bytesRx += frameBytes;
+    counts.tokens += head.token_used;
+    this.#countType(head, frameBytes, recipients.length);
+    const clock = this.#tasks.get(head.task_id);
+    clock?.count(head, frameBytes, recipients.length, nowMs);
+    if (head.tag === FINAL_ANSWER) clock?.stop('answered', answerText(payload?.answer) ?? null, nowMs);
+    if (head.tag === TASK_FAILED)
+      clock?.stop('failed', null, nowMs, `${sender.node.tool}: ${String(payload?.message)}`);
+    this.#options.observer.packet?.(head, frameBytes, recipients.length, sender.node.tool);
+    return recipients;
+  }
+
+  #checkRights(sender: Link, head: PacketHead, payload: JsonObject | undefined): void {
+    const { node } = sender;
+    if (head.to !== undefined && node.mayCall !== undefined && !node.mayCall.includes(head.to)) {
+      throw new MeshError('packet', `${node.id} may not call ${head.to} (may_call of the team file)`);
+    }
+    if (head.tag !== FINAL_ANSWER) return;
+    if (node.id !== this.#options.final) {
+      throw new MeshError('packet', `${node.id} tagged a final answer; only ${this.#options.final} may`);
+    }
+    if (answerText(payload?.answer) === undefined) {
+      throw new MeshError('packet', 'a final answer needs payload {answer} with a text or a number');
+    }
+  }
+
+  #refuse(sender: Link, reason: string, frameBytes: number): readonly Link[] {
+    sender.counts.refusedPackets += 1;
+    sender.counts.refusedBytes += frameBytes;
+    this.#options.observer.refused?.(sender.node.id, reason, frameBytes);
+    return [];
+  }
+
+  #countType(head: PacketHead, frameBytes: number, copies: number): void {
+    let counts = this.typeCounts.get(head.type);
+    if (counts === undefined) {
+      counts = { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
+      this.typeCounts.set(head.type, counts);
+    }
+    counts.packets += 1;
+    counts.bytes_rx += frameBytes;
+    counts.bytes_tx += frameBytes * copies;
+    counts.tokens += head.token_used;
+  }
+
+  #takeBooks(link: Link, payload: JsonObject | undefined): void {
+    const result = booksSchema.safeParse(payload);
+    if (result.success) link.books = result.data;
+    else
+      this.#options.observer.refused?.(link.node.id, `its books cannot be read: ${result.error.message}`, 0);
+    this.#checkSettled();
+  }
+
+  #checkSettled(): void {
+    if (this.links.every((link) => !link.alive || link.books !== undefined)) this.#settled?.();
+  }
+
+  /**
+   * Backpressure: while one destination's queue is full, nothing is read from any agent, so memory stays bounded whatever
+   * they do; a destination that takes nothing for too long is cut off.
+   */
+  #holdBack(link: Link): void {
+    if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
+    this.#full.add(link);
+    for (const other of this.links) other.socket.pause();
+    const stall = setTimeout(() => {
+      link.socket.destroy(
+        new MeshError('agent', `took no bytes for ${STALL_TIMEOUT_MS / 1000} s with a full queue`),
+      );
+    }, STALL_TIMEOUT_MS);
+    void link.socket.drained().then(() => {
+      clearTimeout(stall);
+      this.#full.delete(link);
+      if (this.#full.size === 0) for (const other of this.links) other.socket.resume();
+    });
+  }
+
+  #lost(link: Link, fault: MeshError | undefined): void {
+    if (!link.alive) return;
+    link.alive = false;
+    link.fault = fault;
+    this.#options.router.membersChanged(this.links.filter((other) => other.alive));
+    this.#options.observer.agentLost?.(link.node, fault?.message ?? 'closed its connection');
+    this.#endHopeless();
+    this.#checkSettled();
+  }
+
+  /** Ends the tasks that nobody is left to answer: waiting for their deadline would only hide what happened. */
+  #endHopeless(): void {
+    const alive = this.links.filter((link) => link.alive);
+    if (alive.length === this.links.length) return;
+    const dead = this.links
+      .filter((link) => !link.alive)
+      .map((link) => `${link.node.id} (${link.node.tool})`);
+    for (const clock of this.#tasks.values()) {
+      if (canReach(this.#options.final, clock.seenTypes, alive)) continue;
+      clock.stop(
+        'failed',
+        null,
+        performance.now(),
+        `agent ${dead.join(', ')} is gone, so no answer can come`,
+      );
+    }
+  }
+}
+
+async function connectLink(node: MeshNode, options: MeshNetworkOptions): Promise<Link> {
+  const where = `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
+  let socket: FrameSocket | undefined;
+  try {
+    socket = await FrameSocket.dial(options.host, node.port);
+    const { session, subscribes, emits } = await greetAgent(socket, {
+      runId: options.runId,
+      node: node.id,
+      tool: node.tool,
+      adapter: options.adapter.name,
+      secret: node.secret,
+      maxFrameBytes: options.maxFrameBytes,
+    });
+    const link = new Link(node, socket, options.adapter.open(session), { subscribes, emits });
+    link.counts.sessionRx = socket.bytesRead;
+    link.counts.sessionTx = socket.bytesWritten;
+    return link;
+  } catch (error) {
+    socket?.destroy();
+    throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
+  }
+}

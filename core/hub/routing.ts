@@ -1,0 +1,57 @@
+import type { PacketHead } from '../packet.ts';
+import type { Link } from './link.ts';
+
+/** Names of the routings that a team file can choose. */
+export const ROUTINGS = ['broadcast', 'direct'] as const;
+export type Routing = (typeof ROUTINGS)[number];
+
+/**
+ * Who gets a packet. The hub calls this for every packet, and forwards neighbours with the *same* list (identity, not
+ * contents) as one slice: a strategy keeps its lists and makes them anew only in {@link Router.membersChanged}.
+ */
+export interface Router {
+  recipients(head: PacketHead, sender: Link): readonly Link[];
+  membersChanged(links: readonly Link[]): void;
+}
+
+const NOBODY: readonly Link[] = [];
+
+/** All but the sender; those not addressed ignore an addressed packet. */
+function broadcastRouter(): Router {
+  const others = new Map<Link, readonly Link[]>();
+  return {
+    recipients: (_head, sender) => others.get(sender) ?? NOBODY,
+    membersChanged(links) {
+      others.clear();
+      for (const link of links)
+        others.set(
+          link,
+          links.filter((other) => other !== link),
+        );
+    },
+  };
+}
+
+/** An addressed packet goes to its addressee alone; one without `to` goes to all but the sender. */
+function directRouter(): Router {
+  const broadcast = broadcastRouter();
+  const byId = new Map<string, readonly Link[]>();
+  return {
+    recipients: (head, sender) =>
+      head.to === undefined ? broadcast.recipients(head, sender) : (byId.get(head.to) ?? NOBODY),
+    membersChanged(links) {
+      broadcast.membersChanged(links);
+      byId.clear();
+      for (const link of links) byId.set(link.node.id, [link]);
+    },
+  };
+}
+
+export function routerNamed(routing: Routing): Router {
+  switch (routing) {
+    case 'broadcast':
+      return broadcastRouter();
+    case 'direct':
+      return directRouter();
+  }
+}

@@ -1,0 +1,100 @@
+import type { JsonValue, PacketHead } from '../packet.ts';
+
+export type TaskStatus = 'answered' | 'timeout' | 'failed';
+
+/** What the mesh counted for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
+export interface TaskCounts {
+  bytes_tx: number;
+  bytes_rx: number;
+  pkt_cnt: number;
+  token_sum: number;
+  init_bytes: number;
+}
+
+/** One packet's way: from the arrival of the packet before it in the task (or the broadcast) to its own arrival at the hub. */
+export interface Hop {
+  readonly type: string;
+  readonly from: string;
+  readonly latencyMs: number;
+}
+
+export interface TaskOutcome {
+  readonly taskId: string;
+  readonly status: TaskStatus;
+  readonly answer: string | null;
+  /** What stood in the way, where there is no answer. */
+  readonly reason?: string;
+  /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
+  readonly elapsedMs: number;
+  readonly counts: TaskCounts;
+  readonly hops: readonly Hop[];
+}
+
+/** More hops than this are counted and not kept: a task with a loop would otherwise grow without bound. */
+const MAX_HOPS = 10_000;
+
+/**
+ * One task from its broadcast to its end: its clock and its counters. The first ending counts; later ones change nothing
+ * (MP-43). The clock is monotonic.
+ */
+export class TaskClock {
+  readonly taskId: string;
+  readonly counts: TaskCounts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
+  readonly ended: Promise<void>;
+  /** Packet types that were relayed: what later agents may still make of them decides whether an answer can come. */
+  readonly seenTypes = new Set<string>();
+  readonly #startMs: number;
+  readonly #end: () => void;
+  readonly #hops: Hop[] = [];
+  #lastArrivalMs: number;
+  #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'elapsedMs'> | undefined;
+
+  constructor(taskId: string, nowMs: number) {
+    this.taskId = taskId;
+    this.#startMs = nowMs;
+    this.#lastArrivalMs = nowMs;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  /** A packet of the task arrived and was sent on `copies` times. */
+  count(head: PacketHead, frameBytes: number, copies: number, nowMs: number): void {
+    this.counts.pkt_cnt += 1;
+    this.counts.bytes_rx += frameBytes;
+    this.counts.bytes_tx += frameBytes * copies;
+    this.counts.token_sum += head.token_used;
+    this.seenTypes.add(head.type);
+    if (this.#hops.length < MAX_HOPS) {
+      this.#hops.push({ type: head.type, from: head.from, latencyMs: nowMs - this.#lastArrivalMs });
+    }
+    this.#lastArrivalMs = nowMs;
+  }
+
+  stop(status: TaskStatus, answer: string | null, nowMs: number, reason?: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = {
+      status,
+      answer,
+      elapsedMs: nowMs - this.#startMs,
+      ...(reason === undefined ? {} : { reason }),
+    };
+    this.#end();
+  }
+
+  get isRunning(): boolean {
+    return this.#ending === undefined;
+  }
+
+  /** Valid once {@link ended} has settled. */
+  outcome(): TaskOutcome {
+    if (this.#ending === undefined) throw new Error(`task ${this.taskId} is still running`);
+    return { taskId: this.taskId, ...this.#ending, counts: this.counts, hops: this.#hops };
+  }
+}
+
+/** The text of a final answer: payload `{answer}`, a text or a number. */
+export function answerText(answer: JsonValue | undefined): string | undefined {
+  if (typeof answer === 'string') return answer;
+  return typeof answer === 'number' ? String(answer) : undefined;
+}

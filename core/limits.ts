@@ -1,0 +1,52 @@
+/**
+ * Every bound of the mesh, in one place, with its reason. What a user may want to change is an option of the
+ * command or of the team file; these are the defaults and the ceilings.
+ */
+
+/** Largest frame in bytes, prefix excluded (C-31). Checked before memory is taken for it. */
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
+/** Largest frame before the handshake has ended: whoever sends it has proved nothing yet. */
+export const MAX_HANDSHAKE_FRAME_BYTES = 16 * 1024;
+
+/** A peer that has connected must finish the handshake within this time. */
+export const HANDSHAKE_TIMEOUT_MS = 5_000;
+
+/** Connections that an agent lets wait in the handshake at once; one more is closed unread. */
+export const MAX_PENDING_HANDSHAKES = 8;
+
+/** An agent process must listen within this time of its start. Generous: five cold starts share two cores. */
+export const AGENT_START_TIMEOUT_MS = 30_000;
+
+/** An agent that was told to end is killed after this time. */
+export const AGENT_STOP_TIMEOUT_MS = 2_000;
+
+/** Agents have this long to hand in their books after the last task. */
+export const SETTLE_TIMEOUT_MS = 5_000;
+
+/** Bytes that may wait for one destination before the hub stops reading from the sources (MP-22). */
+export const MAX_LINK_QUEUE_BYTES = 4 * 1024 * 1024;
+
+/** A destination that takes nothing for this long while its queue is full is deregistered by name. */
+export const STALL_TIMEOUT_MS = 10_000;
+
+/** Packets that one agent works on at the same time; beyond it the agent stops reading (MP-53). */
+export const MAX_CONCURRENT_PACKETS = 256;
+
+/** Nesting of a payload. Deeper values overflow the stack of one decoder or another. */
+export const MAX_PAYLOAD_DEPTH = 64;
+
+/** Size of one `agent.log` or `hub.log`; what comes after is counted and named in the last line. */
+export const MAX_LOG_BYTES = 256 * 1024 * 1024;
+
+/** Documents are cut into chunks of this many characters (Unicode code points), the last one shorter (MP-21). */
+export const CHUNK_CHARACTERS = 400;
+
+/** A document in bytes. Far above any article, far below what would not fit a frame. */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+
+/** A line of a task file or of an input of `evaluate`, in bytes. */
+export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+/** Time for one task without `--timeout` (C-30). */
+export const DEFAULT_TASK_TIMEOUT_MS = 120_000;

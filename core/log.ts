@@ -1,0 +1,58 @@
+import pino from 'pino';
+import { MAX_LOG_BYTES } from './limits.ts';
+
+/** A log of JSON lines; each call writes one line with the fields of `entry`. */
+export interface Log {
+  /** `timeMs` (milliseconds since 1970) is when it happened, if that is not now. */
+  info(entry: object, timeMs?: number): void;
+  /** Something was refused, lost or cut. */
+  warn(entry: object): void;
+  close(): void;
+}
+
+/**
+ * Opens `file` for appending, one JSON object a line, each with `time` in milliseconds since 1970 (fractional, so that
+ * the logs of several processes merge in order). Lines are on disk when a call returns: a process that is killed
+ * leaves all it said. Past `maxBytes` one last line says that the rest was cut.
+ */
+export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
+  const destination = pino.destination({ dest: file, sync: true, append: true, mkdir: true });
+  let bytes = 0;
+  let isOpen = true;
+  let happenedMs: number | undefined;
+  const write = (line: string) => {
+    if (!isOpen) return;
+    bytes += Buffer.byteLength(line);
+    isOpen = bytes <= maxBytes;
+    destination.write(
+      isOpen
+        ? line
+        : `{"level":"warn","cut":"the log reached ${maxBytes} bytes; what follows is not kept"}\n`,
+    );
+  };
+  const logger = pino(
+    {
+      base: null,
+      timestamp: () => `,"time":${(happenedMs ?? nowMs()).toFixed(3)}`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return {
+    info(entry, timeMs) {
+      happenedMs = timeMs;
+      logger.info(entry);
+      happenedMs = undefined;
+    },
+    warn: (entry) => logger.warn(entry),
+    close() {
+      isOpen = false;
+      destination.end();
+    },
+  };
+}
+
+/** Milliseconds since 1970, to the microsecond: what the logs of several processes are merged by. */
+export function nowMs(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import { MeshError } from './errors.ts';
+import { MAX_PAYLOAD_DEPTH } from './limits.ts';
+
+/**
+ * The envelope: the one schema of everything that travels after the handshake. What an application says is in
+ * `payload`; what the mesh needs is around it. Adapters validate with {@link parsePacket} where bytes become values.
+ *
+ * | key | meaning |
+ * |---|---|
+ * | `type` | what the payload is; agents subscribe to types. `mesh.*` is the mesh's own, never relayed |
+ * | `from`, `to` | node ids; no `to` means: for everybody |
+ * | `id`, `reply_to` | id of this packet, unique in the run; id of the request that this one answers |
+ * | `task_id` | the task (question) that it belongs to |
+ * | `tag` | `final_answer` ends the task; `task_failed` ends it without an answer |
+ * | `token_used` | tokens that the work for this packet took |
+ * | `log_uri` | where the sender left a record, relative to the output folder |
+ * | `ts` | milliseconds since 1970 at the sender, for people; clocks that measure are monotonic |
+ */
+export interface Packet {
+  readonly type: string;
+  readonly from: string;
+  readonly to?: string;
+  readonly id: string;
+  readonly reply_to?: string;
+  readonly task_id: string;
+  readonly tag?: string;
+  readonly token_used: number;
+  readonly log_uri?: string;
+  readonly ts: number;
+  readonly payload: JsonObject;
+}
+
+/** The part of a packet that the hub needs to deliver and count it. */
+export type PacketHead = Pick<Packet, 'type' | 'from' | 'to' | 'id' | 'task_id' | 'tag' | 'token_used'>;
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+export const FINAL_ANSWER = 'final_answer';
+export const TASK_FAILED = 'task_failed';
+export const HUB_ID = 'hub';
+
+/** Packet types that begin so are the mesh's own (books at the end of a run): never relayed, never an application's. */
+export const MESH_TYPE_PREFIX = 'mesh.';
+
+/** Longest text of each key of the head, in UTF-16 units; none may be empty. */
+export const HEAD_LENGTHS = { type: 64, from: 64, to: 64, id: 128, task_id: 256, tag: 64 } as const;
+
+const anyText = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => value.isWellFormed(), 'has a lone surrogate');
+const text = (maxLength: number) => anyText(maxLength).min(1);
+
+/** An id of a node: it names a folder, so it holds nothing that a path could misread. */
+export const nodeIdSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+    'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit',
+  );
+
+const packetSchema = z.strictObject({
+  type: text(HEAD_LENGTHS.type),
+  from: nodeIdSchema,
+  to: nodeIdSchema.exactOptional(),
+  id: text(HEAD_LENGTHS.id),
+  reply_to: text(HEAD_LENGTHS.id).exactOptional(),
+  task_id: text(HEAD_LENGTHS.task_id),
+  tag: text(HEAD_LENGTHS.tag).exactOptional(),
+  token_used: z.int().nonnegative(),
+  log_uri: anyText(1024).exactOptional(),
+  ts: z.int().nonnegative(),
+  payload: z.custom<JsonObject>(isPlainObject, 'must be an object'),
+});
+
+/**
+ * Checks that `value` is a packet and returns it as it is: not zod's copy, which has the schema's key order,
+ * where an encoder must see the sender's.
+ *
+ * @throws MeshError `packet`, naming the key and what is wrong with it
+ */
+export function parsePacket(value: unknown): Packet {
+  assertPacket(value);
+  return value;
+}
+
+function assertPacket(value: unknown): asserts value is Packet {
+  const result = packetSchema.safeParse(value);
+  if (!result.success) throw new MeshError('packet', `not a packet: ${issuesOf(result.error)}`);
+  const fault = jsonFault(result.data.payload, 'payload', 1);
+  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${fault}`);
+}
+
+/** One line that names each key and what is wrong with it. */
+export function issuesOf(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+    .join('; ');
+}
+
+function isPlainObject(value: unknown): value is JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * What keeps a value from being the same value after every encoding: `undefined`, NaN, dates, maps and bytes are no JSON;
+ * lone surrogates have no UTF-8; `__proto__` is renamed by some decoders and obeyed by others.
+ */
+function jsonFault(value: unknown, path: string, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? undefined : `${path} has a lone surrogate, which UTF-8 cannot hold`;
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${path} is ${value}, which JSON cannot hold`;
+    case 'boolean':
+      return undefined;
+    case 'object':
+      break;
+    default:
+      return `${path} is ${typeof value}, which JSON cannot hold`;
+  }
+  if (value === null) return undefined;
+  if (depth > MAX_PAYLOAD_DEPTH) return `${path} is nested deeper than ${MAX_PAYLOAD_DEPTH}`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = jsonFault(value[i], `${path}[${i}]`, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  if (!isPlainObject(value))
+    return `${path} is a ${value.constructor?.name ?? 'value'}, which JSON cannot hold`;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') return `${path} has a key __proto__`;
+    if (!key.isWellFormed()) return `${path} has a key with a lone surrogate`;
+    const fault = jsonFault(value[key], `${path}.${key}`, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError } from '../errors.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../limits.ts';
+
+/** Bytes of an agent's standard error that are kept, to be shown if it dies. */
+const STDERR_BYTES = 8 * 1024;
+const TAIL_LINES = 8;
+/** What a process wrote before its end comes within this time. */
+const LAST_WORDS_MS = 200;
+
+/** How to start one agent as a process of its own. */
+export interface AgentCommand {
+  readonly id: string;
+  readonly tool: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Arguments of `gaia-mesh agent`, but for the id, tool and port. */
+  readonly options: readonly string[];
+}
+
+export interface LauncherOptions {
+  /** The file that Node runs, with `agent` as its first argument. */
+  readonly entry: string;
+  /** Folders and files that agents may read: code and packages, nothing of the user's (decided: Node's permission model). */
+  readonly readable: readonly string[];
+  /** `workspaces/`: agent `id` may write to its `<id>/` only. */
+  readonly workspaces: string;
+  readonly secret: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Called once for an agent that ends before it was told to. */
+  readonly onDeath: (agent: AgentProcess, how: string) => void;
+}
+
+const messageSchema = z.union([
+  z.object({ listening: z.int().positive() }),
+  z.object({ failed: z.string() }),
+]);
+
+/** A started agent. */
+export class AgentProcess {
+  readonly id: string;
+  readonly tool: string;
+  /** Settles with the port that the agent listens on. */
+  readonly listening: Promise<number>;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<string>;
+  readonly #logFile: string;
+  #stderr = '';
+  #isStopping = false;
+
+  constructor(command: AgentCommand, options: LauncherOptions) {
+    this.id = command.id;
+    this.tool = command.tool;
+    const workspace = path.join(options.workspaces, command.id);
+    this.#logFile = path.join(workspace, 'agent.log');
+    // It must be there when Node starts: a folder that is not counts as a file, and nothing in it may be written.
+    mkdirSync(workspace, { recursive: true });
+    this.#child = spawn(
+      process.execPath,
+      [
+        '--permission',
+        ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
+        `--allow-fs-read=${workspace}${path.sep}`,
+        `--allow-fs-write=${workspace}${path.sep}`,
+        options.entry,
+        'agent',
+        `--id=${command.id}`,
+        `--tool=${command.tool}`,
+        `--port=${command.port}`,
+        `--workspace=${workspace}`,
+        ...command.options,
+      ],
+      {
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        env: { ...options.environment, GAIA_MESH_SECRET: options.secret },
+      },
+    );
+    this.#ended = this.#awaitEnd();
+    this.listening = this.#awaitPort();
+    // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+    this.listening.catch(() => undefined);
+    void this.#ended.then((how) => {
+      if (!this.#isStopping) options.onDeath(this, how);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Ends it: the launcher's channel closes, which an agent takes as its end; one that does not is killed. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), AGENT_STOP_TIMEOUT_MS);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  async #awaitPort(): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const timer = setTimeout(
+      () => reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
+      AGENT_START_TIMEOUT_MS,
+    );
+    this.#child.once('message', (message) => {
+      const result = messageSchema.safeParse(message);
+      if (!result.success) reject('it said something else than its port');
+      else if ('listening' in result.data) resolve(result.data.listening);
+      else reject(result.data.failed);
+    });
+    void this.#ended.then(reject);
+    try {
+      return await promise;
+    } catch (why) {
+      this.#isStopping = true;
+      this.#child.kill('SIGKILL');
+      throw new MeshError('agent', `agent ${this.id} (${this.tool}) did not come up: ${why}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits for the process's end, and for the last it said; how it ended, in words. */
+  async #awaitEnd(): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const { stderr } = this.#child;
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
+    });
+    this.#child.on('error', (error) => resolve(error.message));
+    // Not `close`: Node does not emit it for a child whose channel was closed on this side.
+    this.#child.on('exit', (code, signal) => resolve(howItEnded(code, signal)));
+    const how = await promise;
+    if (stderr !== null && !stderr.readableEnded) {
+      await Promise.race([once(stderr, 'close'), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+    }
+    return how + this.#tail();
+  }
+
+  /** The last it said: its standard error, else the end of its log. */
+  #tail(): string {
+    const text = this.#stderr.trim() || lastText(this.#logFile);
+    if (text === '') return '';
+    const lines = text.split('\n').slice(-TAIL_LINES);
+    return `; the end of its log:\n${lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')}`;
+  }
+}
+
+function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+}
+
+function lastText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').slice(-STDERR_BYTES).trim();
+  } catch {
+    return ''; // It died before it had a log.
+  }
+}

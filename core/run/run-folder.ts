@@ -1,0 +1,154 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { MeshError, systemCodeOf } from '../errors.ts';
+
+/** Finished runs that are kept beside the newest one, in `runs/`. */
+const KEPT_RUNS = 10;
+/** A folder without it is not ours to empty. */
+const MARKER = '.gaia-mesh';
+const LOCK = '.lock';
+
+/**
+ * The folder that a run writes to: `metrics.json`, `run_artifacts.tar.gz`, `results.jsonl` and `workspaces/`. Locked while
+ * a run is on; what an earlier run left is moved to `runs/<run id>/` first.
+ */
+export class RunFolder {
+  readonly directory: string;
+  readonly workspaces: string;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.workspaces = path.join(directory, 'workspaces');
+  }
+
+  /**
+   * Takes the folder for one run and empties its workspaces, but for those of agents that were started by hand: they run
+   * already and write there.
+   *
+   * @throws MeshError `locked` while another run has it; `io` when it cannot be written or is somebody else's
+   */
+  static async open(directory: string, runId: string, external: ReadonlySet<string>): Promise<RunFolder> {
+    const folder = new RunFolder(directory);
+    try {
+      mkdirSync(folder.workspaces, { recursive: true });
+    } catch (error) {
+      throw new MeshError(
+        'io',
+        `cannot make ${folder.workspaces} (${systemCodeOf(error)}): choose another --out`,
+        { cause: error },
+      );
+    }
+    const entries = (await readdir(folder.workspaces)).filter((name) => !external.has(name));
+    if (entries.length > 0 && !entries.includes(MARKER)) {
+      throw new MeshError(
+        'io',
+        `${folder.workspaces} is not empty and was not made by gaia-mesh: choose another --out`,
+      );
+    }
+    writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
+    folder.#lock();
+    await folder.#retire(external);
+    writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
+    return folder;
+  }
+
+  get metricsFile(): string {
+    return path.join(this.directory, 'metrics.json');
+  }
+
+  get archiveFile(): string {
+    return path.join(this.directory, 'run_artifacts.tar.gz');
+  }
+
+  get resultsFile(): string {
+    return path.join(this.directory, 'results.jsonl');
+  }
+
+  /** Gives the folder free for the next run. */
+  release(): void {
+    rmSync(path.join(this.workspaces, LOCK), { force: true });
+  }
+
+  #lock(): void {
+    const file = path.join(this.workspaces, LOCK);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      try {
+        const descriptor = openSync(file, 'wx');
+        writeFileSync(descriptor, `${process.pid}\n`);
+        closeSync(descriptor);
+        return;
+      } catch (error) {
+        if (systemCodeOf(error) !== 'EEXIST')
+          throw new MeshError('io', `cannot lock ${file}`, { cause: error });
+      }
+      const holder = holderOf(file);
+      if (holder !== undefined && isAlive(holder)) {
+        throw new MeshError(
+          'locked',
+          `another run (process ${holder}) is writing to ${this.directory}: wait for it, or choose another --out`,
+        );
+      }
+      // Its holder died without releasing it.
+      rmSync(file, { force: true });
+    }
+    throw new MeshError('locked', `cannot get hold of ${file}`);
+  }
+
+  /** Moves the last run's results to `runs/<run id>/` and empties the workspaces. */
+  async #retire(external: ReadonlySet<string>): Promise<void> {
+    const previous = readText(path.join(this.workspaces, MARKER)).split('\n')[0];
+    const results = [this.metricsFile, this.archiveFile, this.resultsFile].filter((file) => existsSync(file));
+    if (previous !== undefined && /^[\w.-]+$/.test(previous) && results.length > 0) {
+      const runs = path.join(this.directory, 'runs');
+      const kept = path.join(runs, previous);
+      mkdirSync(kept, { recursive: true });
+      for (const file of results) await rename(file, path.join(kept, path.basename(file)));
+      // Run ids begin with the time, so their order is the order of the runs.
+      const old = (await readdir(runs)).sort().slice(0, -KEPT_RUNS);
+      for (const run of old) await rm(path.join(runs, run), { recursive: true, force: true });
+    }
+    for (const entry of await readdir(this.workspaces)) {
+      if (entry === LOCK || entry === MARKER || external.has(entry)) continue;
+      await rm(path.join(this.workspaces, entry), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Writes a file so that a reader sees the old one or the new one, never half of it. */
+export function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
+  renameSync(`${file}.part`, file);
+}
+
+function holderOf(file: string): number | undefined {
+  const pid = Number.parseInt(readText(file), 10);
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCodeOf(error) === 'EPERM';
+  }
+}

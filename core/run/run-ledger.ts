@@ -1,0 +1,96 @@
+import type { Link } from '../hub/link.ts';
+import { addLine, emptyLine, type LedgerLine } from '../ledger.ts';
+
+/**
+ * The books of a run. Bytes of packets are on the lines of `types` (each packet once, as its sender wrote it); what the
+ * hub wrote and read in all is beside them, and must be what the operating system counted.
+ */
+export interface RunLedger {
+  /** Every byte is accounted for. A run for which this is false is broken, and `differences` says where. */
+  readonly balanced: boolean;
+  readonly differences: readonly string[];
+  /** One line a packet type, and their sum. `doc_init` is the hub's own. */
+  readonly types: Readonly<Record<string, LedgerLine>>;
+  readonly total: LedgerLine;
+  /** Bytes from agents that handed in no books (they died), so that only their size is known. */
+  readonly unbooked_bytes: number;
+  readonly written: {
+    readonly packets: number;
+    readonly session: number;
+    readonly acks: number;
+    readonly sockets: number;
+  };
+  readonly read: {
+    readonly packets: number;
+    readonly session: number;
+    readonly acks: number;
+    /** Blobs that were refused, and frames that a connection's end tore. */
+    readonly refused: number;
+    readonly torn: number;
+    readonly sockets: number;
+  };
+}
+
+/** Joins what the hub counted with what the senders booked and what the sockets moved. */
+export function runLedger(links: readonly Link[], ownType: string, ownLine: LedgerLine): RunLedger {
+  const differences: string[] = [];
+  const types: Record<string, LedgerLine> = {};
+  const total = emptyLine();
+  const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
+  const read = { packets: 0, session: 0, acks: 0, refused: 0, torn: 0, sockets: 0 };
+  let unbooked = 0;
+  const book = (type: string, line: LedgerLine) => {
+    types[type] ??= emptyLine();
+    addLine(types[type], line);
+    addLine(total, line);
+  };
+  if (ownLine.packets > 0) book(ownType, ownLine);
+  for (const link of links) {
+    const { counts, socket, books, node } = link;
+    written.packets += counts.bytesTx;
+    written.session += counts.sessionTx;
+    written.sockets += socket.bytesWritten;
+    read.packets += counts.bytesRx;
+    read.session += counts.sessionRx;
+    read.refused += counts.refusedBytes;
+    read.sockets += socket.bytesRead;
+    const expect = (what: string, ours: number, theirs: number) => {
+      if (ours !== theirs)
+        differences.push(
+          `agent ${node.id} (${node.tool}): ${what}: the hub has ${ours}, the other side ${theirs}`,
+        );
+    };
+    const torn = socket.bytesRead - counts.bytesRx - counts.sessionRx - counts.refusedBytes;
+    if (link.alive) {
+      expect('bytes written', counts.bytesTx + counts.sessionTx, socket.bytesWritten);
+      expect('bytes read', counts.bytesRx + counts.sessionRx + counts.refusedBytes, socket.bytesRead);
+    } else {
+      read.torn += torn;
+    }
+    if (books === undefined) {
+      if (link.alive) differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
+      unbooked += counts.bytesRx;
+      continue;
+    }
+    const sent = emptyLine();
+    for (const { type, line } of books.sent) {
+      addLine(sent, line);
+      book(type, line);
+    }
+    expect('packets from it', counts.packetsRx + counts.refusedPackets, sent.packets);
+    expect('bytes from it', counts.bytesRx + counts.refusedBytes, sent.wire);
+    expect('packets to it', counts.packetsTx, books.received.packets + books.refused.packets);
+    expect('bytes to it', counts.bytesTx, books.received.bytes + books.refused.bytes);
+  }
+  const parts = total.framing + total.envelope + total.payload + total.payload_coding + total.layers;
+  if (parts !== total.wire) differences.push(`the lines sum to ${parts} bytes, the packets to ${total.wire}`);
+  return {
+    balanced: differences.length === 0,
+    differences,
+    types,
+    total,
+    unbooked_bytes: unbooked,
+    written,
+    read,
+  };
+}

@@ -1,0 +1,139 @@
+import type { TaskStatus } from '../hub/task-clock.ts';
+import type { Task } from '../tasks/task.ts';
+import { Samples } from './samples.ts';
+import { round, type TaskResult } from './task-result.ts';
+
+/** Mean scores of a group of tasks; null where no true answer is known. */
+export interface PartSummary {
+  readonly tasks: number;
+  readonly answered: number;
+  readonly normalized_em: number | null;
+  readonly f1: number | null;
+  readonly rouge_l: number | null;
+}
+
+/** What `bench --tasks` says at the end. */
+export interface BatchSummary extends PartSummary {
+  readonly run_id: string;
+  readonly team: string;
+  readonly adapter: string;
+  readonly engine: string;
+  readonly timeout: number;
+  readonly failed: number;
+  readonly exact_match: number | null;
+  readonly quality_score: number | null;
+  readonly tasks_per_s: number;
+  /** Time of one task, milliseconds, over all tasks that were tried; null where there are too few. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly token_sum: number;
+  readonly bytes_tx: number;
+  readonly bytes_rx: number;
+  readonly pkt_cnt: number;
+  readonly balanced: boolean;
+  /** See {@link partsOf}. */
+  readonly by_part: Readonly<Record<string, PartSummary>>;
+}
+
+const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_score'] as const;
+type Measure = (typeof MEASURES)[number];
+
+/**
+ * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
+ * ` / `) and its level.
+ */
+export function partsOf(task: Pick<Task, 'taskId' | 'source' | 'level'>): string[] {
+  const dash = task.taskId.lastIndexOf('-');
+  const parts = [dash > 0 ? task.taskId.slice(0, dash) : task.taskId];
+  if (task.source !== undefined) parts.push(task.source.split(' / ')[0] ?? task.source);
+  if (task.level !== undefined) parts.push(task.level);
+  return [...new Set(parts)];
+}
+
+class Group {
+  readonly #sums = new Map<Measure, { sum: number; count: number }>();
+  readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
+  tasks = 0;
+
+  add(result: TaskResult): void {
+    this.tasks += 1;
+    this.#status[result.status] += 1;
+    for (const measure of MEASURES) {
+      const value = result[measure];
+      if (value === null) continue;
+      const entry = this.#sums.get(measure) ?? { sum: 0, count: 0 };
+      entry.sum += value;
+      entry.count += 1;
+      this.#sums.set(measure, entry);
+    }
+  }
+
+  count(status: TaskStatus): number {
+    return this.#status[status];
+  }
+
+  mean(measure: Measure): number | null {
+    const entry = this.#sums.get(measure);
+    return entry === undefined ? null : entry.sum / entry.count;
+  }
+
+  part(): PartSummary {
+    return {
+      tasks: this.tasks,
+      answered: this.count('answered'),
+      normalized_em: this.mean('normalized_em'),
+      f1: this.mean('f1'),
+      rouge_l: this.mean('rouge_l'),
+    };
+  }
+}
+
+/** Adds up results as tasks end; memory does not grow with their number. */
+export class SummaryBuilder {
+  readonly #all = new Group();
+  readonly #parts = new Map<string, Group>();
+  readonly #elapsedMs = new Samples();
+
+  add(task: Task, result: TaskResult): void {
+    this.#all.add(result);
+    this.#elapsedMs.add(result.elapsed_ms);
+    for (const part of partsOf(task)) {
+      let group = this.#parts.get(part);
+      if (group === undefined) {
+        group = new Group();
+        this.#parts.set(part, group);
+      }
+      group.add(result);
+    }
+  }
+
+  summary(
+    run: Pick<
+      BatchSummary,
+      | 'run_id'
+      | 'team'
+      | 'adapter'
+      | 'engine'
+      | 'token_sum'
+      | 'bytes_tx'
+      | 'bytes_rx'
+      | 'pkt_cnt'
+      | 'balanced'
+    >,
+    wallMs: number,
+  ): BatchSummary {
+    const all = this.#all;
+    return {
+      ...run,
+      ...all.part(),
+      timeout: all.count('timeout'),
+      failed: all.count('failed'),
+      exact_match: all.mean('exact_match'),
+      quality_score: all.mean('quality_score'),
+      tasks_per_s: wallMs > 0 ? round((all.tasks * 1000) / wallMs) : 0,
+      p50_ms: this.#elapsedMs.percentile(0.5),
+      p95_ms: this.#elapsedMs.percentile(0.95),
+      by_part: Object.fromEntries([...this.#parts].map(([name, group]) => [name, group.part()])),
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import { type Scorer, scorerNamed } from '../evaluation/scorer.ts';
+import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
+import type { Task } from '../tasks/task.ts';
+
+/** One task's result: a line of `results.jsonl`. Quality is null where no true answer is known (decided). */
+export interface TaskResult {
+  readonly task_id: string;
+  readonly answer: string | null;
+  readonly truth: string | null;
+  readonly exact_match: number | null;
+  readonly rouge_l: number | null;
+  readonly quality_score: number | null;
+  readonly normalized_em: number | null;
+  readonly f1: number | null;
+  readonly token_sum: number;
+  readonly bytes_tx: number;
+  readonly bytes_rx: number;
+  readonly pkt_cnt: number;
+  readonly elapsed_ms: number;
+  readonly status: TaskStatus;
+  /** What stood in the way of an answer. */
+  readonly reason?: string;
+  /** Measures of the team's scorer, where it is another than the two above. */
+  readonly scores?: Readonly<Record<string, number | null>>;
+}
+
+const exactRouge = scorerNamed('exact_rouge');
+const squad = scorerNamed('squad');
+
+/** Scores an outcome. No answer scores 0 against a known truth: the denominator is every task that was tried. */
+export function taskResult(task: Task, outcome: TaskOutcome, scorer: Scorer): TaskResult {
+  const measure = (by: Scorer): Record<string, number | null> => {
+    const [first, ...others] = task.truths;
+    if (first === undefined) return Object.fromEntries(by.measures.map((name) => [name, null]));
+    return by.score(outcome.answer, [first, ...others]);
+  };
+  const quality = measure(exactRouge);
+  const words = measure(squad);
+  const isOther = scorer !== exactRouge && scorer !== squad;
+  return {
+    task_id: task.taskId,
+    answer: outcome.answer,
+    truth: task.truths[0] ?? null,
+    exact_match: quality.exact_match ?? null,
+    rouge_l: quality.rouge_l ?? null,
+    quality_score: quality.quality_score ?? null,
+    normalized_em: words.normalized_em ?? null,
+    f1: words.f1 ?? null,
+    token_sum: outcome.counts.token_sum,
+    bytes_tx: outcome.counts.bytes_tx,
+    bytes_rx: outcome.counts.bytes_rx,
+    pkt_cnt: outcome.counts.pkt_cnt,
+    elapsed_ms: round(outcome.elapsedMs),
+    status: outcome.status,
+    ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
+    ...(isOther ? { scores: measure(scorer) } : {}),
+  };
+}
+
+/** Milliseconds to the microsecond: what a monotonic clock can tell. */
+export function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import { ROUTINGS } from './hub/routing.ts';
+import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
+import { nodeIdSchema } from './packet.ts';
+
+/** Version of the team file's format. */
+const TEAM_VERSION = 1;
+
+const portSchema = z.int().min(1).max(65535);
+const optionsSchema = z
+  .record(z.string(), z.json())
+  .describe('Handed to the engine as they are, e.g. seed, temperature, num_ctx for Ollama');
+
+const agentSchema = z.strictObject({
+  id: z
+    .union([z.int().nonnegative(), z.string()])
+    .transform(String)
+    .pipe(nodeIdSchema)
+    .describe('Names the agent and its folder workspaces/<id>'),
+  tool: z.string().min(1).describe('The one tool of this agent (gaia-mesh list tools)'),
+  port: portSchema
+    .optional()
+    .describe('Where it listens on 127.0.0.1; without it port_base + its place in the list'),
+  subscribes: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Packet types it works on, instead of its tool’s'),
+  may_call: z.array(nodeIdSchema).optional().describe('Agents it may address; without it, all'),
+  engine: z.string().min(1).optional().describe('Engine of this agent, instead of the team’s'),
+  model: z.string().min(1).optional().describe('Model of this agent, instead of the team’s'),
+  engine_options: optionsSchema.optional(),
+});
+
+/**
+ * A team: which agents there are, what each can do, and how packets travel between them. One YAML file a team; adding one
+ * needs no code. What it names (adapter, tools, engines) is looked up where it is loaded.
+ */
+export const teamSchema = z.strictObject({
+  version: z.literal(TEAM_VERSION).describe('Version of this format'),
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'must be lower-case letters, digits and -'),
+  description: z.string().optional(),
+  adapter: z.string().min(1).default('json').describe('Protocol of the packets (gaia-mesh list adapters)'),
+  engine: z.string().min(1).default('extractive').describe('What does the thinking (gaia-mesh list engines)'),
+  model: z.string().min(1).optional().describe('Model of the engine, where it has one'),
+  model_host: z.url().optional().describe('Where the model is served, e.g. http://127.0.0.1:11434'),
+  engine_options: optionsSchema.optional(),
+  routing: z
+    .enum(ROUTINGS)
+    .default('broadcast')
+    .describe('broadcast: to all others; direct: an addressed packet to its addressee'),
+  port_base: portSchema.default(9000).describe('Agent i listens on port_base + i'),
+  final: z
+    .union([z.int().nonnegative(), z.string()])
+    .transform(String)
+    .describe('The agent whose packet tagged final_answer ends a task'),
+  scorer: z.string().min(1).default('exact_rouge'),
+  limits: z
+    .strictObject({
+      task_timeout_s: z
+        .number()
+        .positive()
+        .max(86_400)
+        .default(DEFAULT_TASK_TIMEOUT_MS / 1000),
+      max_frame_bytes: z
+        .int()
+        .min(1024)
+        .max(2 ** 31 - 1)
+        .default(MAX_FRAME_BYTES),
+    })
+    .prefault({}),
+  agents: z.array(agentSchema).min(1).max(1000),
+});
+
+export type Team = z.infer<typeof teamSchema>;
+export type TeamAgent = Team['agents'][number];
+
+/** What the schema cannot say: rules between keys. Each fault names its path. */
+export function teamFaults(team: Team): { path: (string | number)[]; message: string }[] {
+  const faults: { path: (string | number)[]; message: string }[] = [];
+  const ids = new Set<string>();
+  const ports = new Map<number, string>();
+  team.agents.forEach((agent, index) => {
+    if (ids.has(agent.id))
+      faults.push({ path: ['agents', index, 'id'], message: `agent ${agent.id} is there twice` });
+    ids.add(agent.id);
+    const port = agent.port ?? team.port_base + index;
+    const other = ports.get(port);
+    if (other !== undefined) {
+      faults.push({
+        path: ['agents', index, 'port'],
+        message: `agents ${other} and ${agent.id} share port ${port}`,
+      });
+    }
+    ports.set(port, agent.id);
+  });
+  if (!ids.has(team.final)) faults.push({ path: ['final'], message: `there is no agent ${team.final}` });
+  team.agents.forEach((agent, index) => {
+    const unknown = agent.may_call?.find((id) => !ids.has(id));
+    if (unknown !== undefined) {
+      faults.push({
+        path: ['agents', index, 'may_call'],
+        message: `agent ${agent.id} may call ${unknown}, which is not in the team`,
+      });
+    }
+  });
+  return faults;
+}

@@ -1,0 +1,45 @@
+import type { Engine } from './engine.ts';
+import type { JsonObject, Packet } from './packet.ts';
+
+/**
+ * What an agent does. An agent has exactly one tool (MP-03): it hears packets of the types that the tool accepts,
+ * works on each, and sends what comes out. To add one: a file in `tools/`, a line in `tools/registry.ts`.
+ */
+export interface Tool {
+  readonly name: string;
+  /** One line for `gaia-mesh list tools`. */
+  readonly description: string;
+  /** Packet types it works on, unless the team file subscribes the agent to others. */
+  readonly accepts: readonly string[];
+  /** Packet types it sends. */
+  readonly emits: readonly string[];
+
+  /**
+   * The work for one packet. Several packets may be worked on at the same time; nothing of one may reach another
+   * but through `context`, which belongs to this packet alone.
+   *
+   * @throws MeshError when the work cannot be done: the task is then reported as failed, with the message
+   */
+  run(packet: Packet, context: ToolContext): Promise<readonly Emission[]>;
+}
+
+/** A packet that a tool wants sent; the agent adds the envelope. */
+export interface Emission {
+  readonly type: string;
+  readonly payload: JsonObject;
+  readonly tag?: string;
+  readonly to?: string;
+  readonly reply_to?: string;
+  /** Name of a file in the agent's workspace that records this work. */
+  readonly log?: string;
+}
+
+export interface ToolContext {
+  readonly engine: Engine;
+  /** Aborted when the run ends before the work does. */
+  readonly signal: AbortSignal;
+  /** Counts tokens of the work for this packet (MP-52). */
+  readonly countTokens: (count: number) => void;
+  /** Appends one JSON line to a file in the agent's workspace. */
+  readonly record: (fileName: string, entry: JsonObject) => void;
+}

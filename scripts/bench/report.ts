@@ -1,0 +1,126 @@
+import type { RunMetrics } from '../../core/run/metrics.ts';
+import type { BatchSummary } from '../../core/run/summary.ts';
+import type { TaskResult } from '../../core/run/task-result.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import { stylesFor } from '../terminal/style.ts';
+import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
+
+/** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
+const MIN_PART_TASKS = 10;
+const COLUMNS = 100;
+
+/** What a run of one task came to, for people. */
+export function runReport(task: Task, metrics: RunMetrics): string {
+  const { bold, dim, green, red } = stylesFor(process.stdout);
+  const truth = task.truths[0];
+  const isRight = metrics.normalized_em === 1;
+  const answer =
+    metrics.answer === null
+      ? red(`none: ${oneLine(metrics.reason ?? metrics.status, 400)}`)
+      : bold(oneLine(metrics.answer, 300));
+  const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
+  const toolUs = metrics.hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0);
+  const hops = metrics.hops.map((hop) => [
+    hop.type,
+    metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
+    count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
+    count(metrics.ledger.types[hop.type]?.header_size ?? 0),
+    decimals((hop.latency_us.median ?? 0) / 1000, 2),
+    hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
+    hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
+  ]);
+  return [
+    '',
+    `Question  ${oneLine(task.question, 300)}`,
+    `Answer    ${answer}${mark}`,
+    ...(truth === undefined ? [] : [`Truth     ${oneLine(truth, 300)}`]),
+    '',
+    table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
+    '',
+    table([
+      [
+        'elapsed ms',
+        'in tools',
+        'in mesh',
+        'packets',
+        'bytes rx',
+        'bytes tx',
+        'overhead',
+        'tokens',
+        'quality',
+      ],
+      [
+        decimals(metrics.elapsed_ms, 2),
+        decimals(toolUs / 1000, 2),
+        decimals(metrics.elapsed_ms - toolUs / 1000, 2),
+        count(metrics.pkt_cnt),
+        count(metrics.bytes_rx),
+        count(metrics.bytes_tx),
+        count(metrics.header_overhead),
+        count(metrics.token_sum),
+        decimals(metrics.quality_score, 3),
+      ],
+    ]),
+    dim(ledgerLine(metrics)),
+    '',
+  ].join('\n');
+}
+
+/** What a batch came to, for people. */
+export function batchReport(summary: BatchSummary, metrics: RunMetrics): string {
+  const { dim } = stylesFor(process.stdout);
+  const parts = Object.entries(summary.by_part).filter(([, part]) => part.tasks >= MIN_PART_TASKS);
+  const row = (
+    name: string,
+    part: Pick<BatchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
+  ) => [
+    oneLine(name, 40),
+    count(part.tasks),
+    count(part.answered),
+    percent(part.normalized_em),
+    percent(part.f1),
+    percent(part.rouge_l),
+  ];
+  return [
+    '',
+    table([
+      ['part', 'tasks', 'answered', 'EM', 'F1', 'ROUGE-L'],
+      ...parts.map(([name, part]) => row(name, part)),
+      row('all', summary),
+    ]),
+    '',
+    table([
+      ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
+      [
+        decimals(summary.tasks_per_s, 1),
+        decimals(summary.p50_ms, 1),
+        decimals(summary.p95_ms, 1),
+        count(metrics.pkt_cnt),
+        count(metrics.bytes_rx),
+        count(metrics.bytes_tx),
+        count(metrics.header_overhead),
+        count(metrics.token_sum),
+      ],
+    ]),
+    dim(ledgerLine(metrics)),
+    '',
+  ].join('\n');
+}
+
+/** One line a task that did not end well, the first few. */
+export function failures(results: readonly TaskResult[]): string[] {
+  return results.map(
+    (result) => `${oneLine(result.task_id, 40)}: ${result.status}: ${oneLine(result.reason ?? '', COLUMNS)}`,
+  );
+}
+
+function ledgerLine({ ledger, session_bytes }: RunMetrics): string {
+  const { total, written, read } = ledger;
+  if (!ledger.balanced)
+    return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
+  return (
+    `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
+    `${count(total.framing)} framing = ${count(total.wire)} B sent once;\n` +
+    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and books: balanced.`
+  );
+}

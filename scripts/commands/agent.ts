@@ -1,0 +1,99 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { promptNamed } from '../../config/prompts.ts';
+import { defaultOut, userPath } from '../../config/user-paths.ts';
+import { Agent } from '../../core/agent/agent.ts';
+import { Workspace } from '../../core/agent/workspace.ts';
+import { MeshError, messageOf } from '../../core/errors.ts';
+import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { engineNamed } from '../../tools/engines/registry.ts';
+import { toolNamed } from '../../tools/registry.ts';
+import { listOf } from '../option-values.ts';
+
+export interface AgentCommandOptions {
+  readonly id: string;
+  readonly tool: string;
+  readonly port: number;
+  readonly adapter?: string;
+  readonly engine: string;
+  readonly model?: string;
+  readonly host?: string;
+  readonly engineOptions?: string;
+  readonly subscribes?: string;
+  readonly workspace?: string;
+}
+
+/**
+ * Runs one agent until it is told to end: by its launcher's channel where it has one, else by a signal. Under a launcher the
+ * terminal's Ctrl-C is not for it: the launcher ends the run in order, and its channel closes even if it is killed.
+ */
+export async function agent(options: AgentCommandOptions): Promise<void> {
+  const isLaunched = process.send !== undefined;
+  try {
+    const running = await start(options);
+    const end = async () => {
+      await running.stop();
+      process.exit(0);
+    };
+    if (isLaunched) {
+      process.on('SIGINT', () => undefined);
+      process.on('disconnect', () => void end());
+      process.send?.({ listening: running.port });
+    } else {
+      process.on('SIGINT', () => void end());
+      console.error(
+        `agent ${options.id} (${options.tool}) listens on 127.0.0.1:${running.port}; Ctrl-C ends it`,
+      );
+      if (!process.env.GAIA_MESH_SECRET) {
+        console.error('GAIA_MESH_SECRET is not set: any process of this machine may use this agent');
+      }
+    }
+    process.on('SIGTERM', () => void end());
+  } catch (error) {
+    if (!isLaunched || !(error instanceof MeshError)) throw error;
+    process.send?.({ failed: messageOf(error) });
+    process.disconnect?.();
+    process.exitCode = 1;
+  }
+}
+
+async function start(options: AgentCommandOptions): Promise<Agent> {
+  const id = nodeIdSchema.safeParse(options.id);
+  if (!id.success) throw new MeshError('usage', `--id: ${issuesOf(id.error)}`);
+  if (!Number.isInteger(options.port) || options.port < 0 || options.port > 65_535) {
+    throw new MeshError('usage', '--port: expected a port from 0 to 65535');
+  }
+  const tool = await toolNamed(options.tool);
+  const engine = await engineNamed(options.engine, {
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    options: engineOptions(options.engineOptions),
+    prompts: promptNamed,
+  });
+  const folder = options.workspace ?? path.join(defaultOut(), 'workspaces', id.data);
+  const subscribes = listOf(options.subscribes);
+  return Agent.listen({
+    id: id.data,
+    tool,
+    engine,
+    subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
+    workspace: new Workspace(userPath(folder), { id: id.data, tool: tool.name, engine: engine.name }),
+    host: '127.0.0.1',
+    port: options.port,
+    secret: process.env.GAIA_MESH_SECRET ?? '',
+    adapter: options.adapter,
+    resolveAdapter: adapterNamed,
+  });
+}
+
+function engineOptions(text: string | undefined): Record<string, z.infer<ReturnType<typeof z.json>>> {
+  if (text === undefined) return {};
+  try {
+    return z.record(z.string(), z.json()).parse(JSON.parse(text));
+  } catch (error) {
+    throw new MeshError('usage', `--engine-options: expected a JSON object: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import * as z from 'zod';
+import { userPath } from '../../config/user-paths.ts';
+import { MeshError, messageOf } from '../../core/errors.ts';
+import { scorerNamed } from '../../core/evaluation/scorer.ts';
+import { issuesOf } from '../../core/packet.ts';
+
+// A JSON number is made text, as the scorers compare texts.
+const textSchema = z.union([z.string(), z.number()]).transform(String);
+
+const lineSchema = z.looseObject({
+  prediction: textSchema.nullable(),
+  truth: textSchema,
+  aliases: z.array(textSchema).nullish(),
+});
+
+/** Scores predictions, one JSON line each, in order. */
+export async function evaluate(options: { readonly scorer: string; readonly input: string }): Promise<void> {
+  const scorer = scorerNamed(options.scorer);
+  const isStandardInput = options.input === '-';
+  const file = isStandardInput ? 'standard input' : userPath(options.input);
+  const lines = createInterface({
+    input: isStandardInput ? process.stdin : await opened(file),
+    crlfDelay: Infinity,
+  });
+  let lineNumber = 0;
+  for await (const line of lines) {
+    lineNumber += 1;
+    if (line.trim() === '') continue;
+    const { prediction, truth, aliases } = parseLine(line, `${file}:${lineNumber}`);
+    const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
+    // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
+    const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
+    if (!process.stdout.write(`${JSON.stringify(shown)}\n`)) {
+      await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+  }
+}
+
+async function opened(file: string): Promise<NodeJS.ReadableStream> {
+  const stream = createReadStream(file, 'utf8');
+  try {
+    await new Promise((resolve, reject) => stream.once('open', resolve).once('error', reject));
+  } catch (error) {
+    throw new MeshError('config', `--input ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  return stream;
+}
+
+function parseLine(line: string, where: string): z.infer<typeof lineSchema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const result = lineSchema.safeParse(value);
+  if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
+  return result.data;
+}

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { defaultOut, userPath } from '../../config/user-paths.ts';
+import { MeshError } from '../../core/errors.ts';
+import { stylesFor } from '../terminal/style.ts';
+import { count, oneLine } from '../terminal/table.ts';
+
+export interface LogsOptions {
+  readonly out?: string;
+  readonly task?: string;
+  readonly payloads?: boolean;
+  readonly json?: boolean;
+}
+
+const lineSchema = z.looseObject({ time: z.number() });
+type Line = z.infer<typeof lineSchema> & { readonly log: string };
+
+/** Prints the logs of all agents and the hub as one, in order of time. */
+export function logs(options: LogsOptions): void {
+  const folder = path.join(options.out === undefined ? defaultOut() : userPath(options.out), 'workspaces');
+  if (!existsSync(folder))
+    throw new MeshError('usage', `there is no run in ${path.dirname(folder)}: npm run bench makes one`);
+  const lines = logFiles(folder)
+    .flatMap(([name, file]) => linesOf(name, file))
+    .filter((line) => options.task === undefined || line.task_id === options.task)
+    .sort((a, b) => a.time - b.time);
+  const [first] = lines;
+  for (const line of lines) {
+    process.stdout.write(
+      options.json ? `${JSON.stringify(line)}\n` : `${readable(line, first?.time ?? 0, options)}\n`,
+    );
+  }
+}
+
+function logFiles(folder: string): [name: string, file: string][] {
+  const agents = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const files = agents.map((entry): [string, string] => [
+    entry.name,
+    path.join(folder, entry.name, 'agent.log'),
+  ]);
+  return [['hub', path.join(folder, 'hub.log')] as [string, string], ...files].filter(([, file]) =>
+    existsSync(file),
+  );
+}
+
+function linesOf(log: string, file: string): Line[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text) => {
+      try {
+        // The last line of an agent that was killed may be cut.
+        const line = lineSchema.safeParse(JSON.parse(text));
+        return line.success ? [{ ...line.data, log }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function readable(line: Line, startTime: number, options: LogsOptions): string {
+  const { dim, cyan, yellow } = stylesFor(process.stdout);
+  const { level, time, log, dir, event, bytes, type, from, to, id, task_id, cause, tag, payload, ...rest } =
+    line;
+  const at = dim(`${(time - startTime).toFixed(2).padStart(10)} ms`);
+  const who = String(log).padEnd(5);
+  const what = String(dir ?? event ?? '').padEnd(9);
+  const packet =
+    type === undefined ? '' : ` ${cyan(String(type).padEnd(12))} ${dim(String(id))} ${from} → ${to ?? 'all'}`;
+  const size = typeof bytes === 'number' ? ` ${count(bytes)} B` : '';
+  const because = cause === undefined ? '' : ` ${dim(`because of ${cause}`)}`;
+  const tagged = tag === undefined ? '' : ` [${tag}]`;
+  const others =
+    type === undefined
+      ? ` ${oneLine(JSON.stringify({ ...(task_id === undefined ? {} : { task_id }), ...rest }), 300)}`
+      : '';
+  const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
+  const shown = level === 'warn' ? yellow(text) : text;
+  return options.payloads && payload !== undefined
+    ? `${shown}\n${' '.repeat(14)}${oneLine(JSON.stringify(payload), 2000)}`
+    : shown;
+}

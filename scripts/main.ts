@@ -1,0 +1,115 @@
+import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../config/package-root.ts';
+import { MeshError } from '../core/errors.ts';
+import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
+import { portBase, positiveInteger, positiveNumber } from './option-values.ts';
+
+/**
+ * The command line: one entry point, a subcommand a job. Each command's code is loaded when it is asked for: an agent
+ * starts four times in every run and must not load what it does not need.
+ */
+const program = new Command('gaia-mesh')
+  .description('A local benchmark of agent protocols and agent architectures.')
+  .version(packageVersion)
+  .exitOverride()
+  .configureHelp({ showGlobalOptions: true })
+  .showSuggestionAfterError();
+
+program
+  .command('bench')
+  .description('start the agents, let them answer, write metrics.json and run_artifacts.tar.gz')
+  .option('--team <name|file>', 'team of agents', 'pipeline')
+  .option('--adapter <name>', "protocol of the packets, instead of the team's")
+  .option('--engine <name>', "what does the thinking, instead of the team's")
+  .option('--model <name>', 'model of the engine, where it has one')
+  .option('--host <url>', 'where the model is served')
+  .option(
+    '--task <name|folder>',
+    'a task that ships with the project, or a folder with document.txt and ground_truth.json',
+  )
+  .option('--document <file>', 'your own document (text or Markdown)')
+  .option('--question <text>', 'your question about it')
+  .option('--answer <text>', 'the true answer, if you want it scored')
+  .option('--tasks <file>', 'many tasks, a JSON line each: task_id, question, document, answer, aliases')
+  .option('--limit <n>', 'only the first n of them', positiveInteger)
+  .option('--concurrency <k>', 'tasks on their way at the same time', positiveInteger, 4)
+  .option('--scorer <name>', "further measures, instead of the team's scorer")
+  .option('--out <dir>', 'folder for the results (default: the project root)')
+  .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
+  .option('--timeout <seconds>', 'time for one task', positiveNumber)
+  .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2')
+  .option('--json', 'print the metrics (of tasks: the summary) as one JSON value')
+  .option('--quiet', 'print the result only')
+  .action(async (options) => (await import('./commands/bench.ts')).bench(options));
+
+program
+  .command('agent')
+  .description('run one agent in this terminal, for a hub that dials it')
+  .requiredOption('--id <id>', 'node id, e.g. 2')
+  .requiredOption('--tool <name>', 'its one tool')
+  .requiredOption('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
+  .option('--adapter <name>', 'refuse a hub that speaks another protocol')
+  .option('--engine <name>', 'what does the thinking', 'extractive')
+  .option('--model <name>', 'model of the engine, where it has one')
+  .option('--host <url>', 'where the model is served')
+  .option('--engine-options <json>', 'options for the engine, e.g. \'{"seed":1}\'')
+  .option('--subscribes <types>', 'packet types it works on, instead of its tool’s')
+  .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
+  .action(async (options) => (await import('./commands/agent.ts')).agent(options));
+
+program
+  .command('evaluate')
+  .description('score predictions: lines {prediction, truth, aliases?} in, one JSON line each out')
+  .requiredOption('--scorer <name>', 'exact_rouge, squad, bleu or gaia')
+  .requiredOption('--input <file>', 'JSONL file; - for standard input')
+  .option('--json', 'print JSON lines (the default)')
+  .action(async (options) => (await import('./commands/evaluate.ts')).evaluate(options));
+
+program
+  .command('logs')
+  .description("print the agents' and the hub's logs of the last run, merged in order of time")
+  .option('--out <dir>', 'folder of the run (default: the project root)')
+  .option('--task <id>', 'only the lines of one task')
+  .option('--payloads', 'print what the packets say, too')
+  .option('--json', 'print the JSON lines as they are')
+  .action(async (options) => (await import('./commands/logs.ts')).logs(options));
+
+program
+  .command('list')
+  .description('list what there is to choose from')
+  .argument('<what>', 'adapters, tools, engines, teams, tasks or scorers')
+  .option('--json', 'print a JSON array')
+  .action(async (what, options) => (await import('./commands/list.ts')).list(what, options));
+
+program
+  .command('doctor')
+  .description('check what this machine has: Node, ports, permission model, Ollama, disk')
+  .option('--json', 'print the findings as JSON')
+  .action(async (options) => (await import('./commands/doctor.ts')).doctor(options));
+
+program
+  .command('clean')
+  .description('delete the results of runs: metrics, archive, workspaces, older runs')
+  .option('--out <dir>', 'folder of the runs (default: the project root)')
+  .action(async (options) => (await import('./commands/clean.ts')).clean(options));
+
+program
+  .command('schema', { hidden: true })
+  .description('print the JSON Schema of the team file')
+  .action(async () => (await import('./commands/schema.ts')).schema());
+
+for (const command of program.commands) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has said what is wrong; help and version end here too, with 0.
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
+  } else if (error instanceof MeshError) {
+    console.error(`gaia-mesh: ${error.message}`);
+    process.exitCode = exitCodeOf(error);
+  } else {
+    throw error;
+  }
+}

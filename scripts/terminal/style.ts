@@ -1,0 +1,21 @@
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+/**
+ * Colours for one stream. None when it is not a terminal, or where NO_COLOR says so (https://no-color.org); FORCE_COLOR
+ * turns them on.
+ */
+export function stylesFor(stream: NodeJS.WriteStream) {
+  const style = (format: Format) => (text: string) => styleText(format, text, { stream });
+  return {
+    bold: style('bold'),
+    dim: style('dim'),
+    green: style('green'),
+    red: style('red'),
+    yellow: style('yellow'),
+    cyan: style('cyan'),
+  };
+}
+
+export type Styles = ReturnType<typeof stylesFor>;

@@ -1,0 +1,53 @@
+/**
+ * Rows as columns of text: the first row is the heading, numbers line up at the right.
+ */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
+    });
+  const isNumber = (cell: string) => /^[-+]?[\d.,]+( ?(%|ms|s|B|µs|\/s))?$|^–$/.test(cell);
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => {
+          const pad = ' '.repeat(Math.max(0, (widths[i] ?? 0) - displayWidth(cell)));
+          const numeric = rows.slice(1).every((other) => isNumber(other[i] ?? '–'));
+          return numeric ? pad + cell : cell + pad;
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** Columns that a text takes: one for each character that a person sees. */
+function displayWidth(text: string): number {
+  let width = 0;
+  for (const _ of segmenter.segment(text)) width += 1;
+  return width;
+}
+
+/** `1234567` → `1,234,567` */
+export function count(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
+/** A fraction as `12.3 %`, or `–` where it is not known. */
+export function percent(value: number | null): string {
+  return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
+}
+
+/** A number with `digits` decimals, or `–` where it is not known. */
+export function decimals(value: number | null, digits: number): string {
+  return value === null ? '–' : value.toFixed(digits);
+}
+
+/** One line of at most `columns`, without control characters: what agents say must not drive the terminal. */
+export function oneLine(text: string, columns: number): string {
+  const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return plain.length <= columns ? plain : `${plain.slice(0, columns - 1)}…`;
+}

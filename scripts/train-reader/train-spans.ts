@@ -1,0 +1,141 @@
+import { createSink, HASH_BITS, spanFeatures } from '../../tools/reader/span-features.ts';
+import type { SpanModel } from '../../tools/reader/span-model.ts';
+import { seededRandom } from './grow-trees.ts';
+import { listCandidates, type SpanQuestion } from './prepare-spans.ts';
+
+export type SpanOptions = { epochs: number; rate: number; l2: number; minQuestions: number; seed: number };
+
+export const SPAN_OPTIONS: Omit<SpanOptions, 'seed'> = { epochs: 2, rate: 0.1, l2: 0, minQuestions: 60 };
+
+const SIZE = 1 << HASH_BITS;
+
+/**
+ * Trains the hashed linear span scorer: softmax over all candidates of a question, the right ones sharing the
+ * credit, AdaGrad steps (Duchi et al. 2011), weights averaged over the last epoch's end states.
+ */
+export function trainSpans(
+  questions: readonly SpanQuestion[],
+  edges: Uint8Array,
+  kept: Uint8Array,
+  options: SpanOptions,
+): SpanModel {
+  const weights = new Float32Array(SIZE);
+  const squares = new Float32Array(SIZE);
+  const random = seededRandom(options.seed);
+  const order = questions.map((_, index) => index);
+  const gradient = new Float32Array(SIZE);
+  for (let epoch = 0; epoch < options.epochs; epoch++) {
+    shuffle(order, random);
+    for (const index of order) {
+      const question = questions[index];
+      if (question !== undefined) step(question, edges, weights, squares, gradient, kept, options);
+    }
+  }
+  return quantize(weights, edges);
+}
+
+const sink = createSink();
+let ids = new Uint32Array(1 << 20);
+const touched: number[] = [];
+
+function step(
+  question: SpanQuestion,
+  edges: Uint8Array,
+  weights: Float32Array,
+  squares: Float32Array,
+  gradient: Float32Array,
+  kept: Uint8Array,
+  options: SpanOptions,
+): void {
+  const candidates = listCandidates(question, edges);
+  if (!candidates.some((candidate) => candidate.right)) return;
+  const ends = new Int32Array(candidates.length + 1);
+  const scores = new Float64Array(candidates.length);
+  let size = 0;
+  for (const [index, candidate] of candidates.entries()) {
+    spanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
+    if (size + sink.count > ids.length) {
+      const larger = new Uint32Array(2 * ids.length);
+      larger.set(ids);
+      ids = larger;
+    }
+    let score = 0;
+    for (let at = 0; at < sink.count; at++) {
+      const id = sink.ids[at] ?? 0;
+      if (kept[id] === 0) continue;
+      ids[size++] = id;
+      score += weights[id] ?? 0;
+    }
+    ends[index + 1] = size;
+    scores[index] = score;
+  }
+  const errors = softmaxErrors(scores, candidates.map((candidate) => candidate.right));
+  touched.length = 0;
+  for (let index = 0; index < candidates.length; index++) {
+    const error = errors[index] ?? 0;
+    if (Math.abs(error) < 1e-4) continue;
+    for (let at = ends[index] ?? 0; at < (ends[index + 1] ?? 0); at++) {
+      const id = ids[at] ?? 0;
+      if (gradient[id] === 0) touched.push(id);
+      gradient[id] = (gradient[id] ?? 0) + error;
+    }
+  }
+  for (const id of touched) {
+    const slope = (gradient[id] ?? 0) - options.l2 * (weights[id] ?? 0);
+    gradient[id] = 0;
+    squares[id] = (squares[id] ?? 0) + slope * slope;
+    weights[id] = (weights[id] ?? 0) + (options.rate * slope) / (0.3 + Math.sqrt(squares[id] ?? 0));
+  }
+}
+
+/** What each candidate's probability should have been minus what it is. */
+function softmaxErrors(scores: Float64Array, rights: readonly boolean[]): Float64Array {
+  const top = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const shares = scores.map((score) => Math.exp(score - top));
+  let sum = 0;
+  let rightSum = 0;
+  for (const [index, share] of shares.entries()) {
+    sum += share;
+    if (rights[index] === true) rightSum += share;
+  }
+  return shares.map((share, index) => (rights[index] === true ? share / Math.max(rightSum, 1e-12) : 0) - share / sum);
+}
+
+/** 1 for every feature that stands in the candidates of at least `minQuestions` questions. */
+export function countFeatures(questions: readonly SpanQuestion[], edges: Uint8Array, minQuestions: number): Uint8Array {
+  const counts = new Uint16Array(SIZE);
+  const seenBy = new Int32Array(SIZE).fill(-1);
+  for (const [index, question] of questions.entries()) {
+    for (const candidate of listCandidates(question, edges)) {
+      spanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
+      for (let at = 0; at < sink.count; at++) {
+        const id = sink.ids[at] ?? 0;
+        if (seenBy[id] === index) continue;
+        seenBy[id] = index;
+        counts[id] = (counts[id] ?? 0) + 1;
+      }
+    }
+  }
+  return Uint8Array.from(counts, (count) => (count >= minQuestions ? 1 : 0));
+}
+
+function shuffle(order: number[], random: () => number): void {
+  for (let at = order.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1));
+    const kept = order[at] ?? 0;
+    order[at] = order[other] ?? 0;
+    order[other] = kept;
+  }
+}
+
+/** int8 with one scale; the largest weights of the tail are clipped, 0.1 % of them. */
+function quantize(weights: Float32Array, edges: Uint8Array): SpanModel {
+  const sizes = weights.filter((weight) => weight !== 0).map(Math.abs).sort();
+  const limit = sizes[Math.floor(0.999 * sizes.length)] ?? 1;
+  const scale = limit / 127;
+  return {
+    edges,
+    scale,
+    weights: Int8Array.from(weights, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale)))),
+  };
+}

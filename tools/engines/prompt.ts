@@ -1,0 +1,64 @@
+import { MeshError } from '../../core/errors.ts';
+
+/** One message of a chat with a model. */
+interface PromptMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/**
+ * Fills in a prompt file (format: `config/prompts/README.md`). The text is divided into its sections before anything is
+ * inserted, and values are inserted once: what a document says can change neither the sections nor the variables.
+ *
+ * @throws MeshError `config` for a section or a variable that is missing or unknown
+ */
+export function renderPrompt(
+  name: string,
+  text: string,
+  variables: Readonly<Record<string, string>>,
+): PromptMessage[] {
+  const used = new Set<string>();
+  const fill = (template: string) =>
+    template.replace(/\{\{(.*?)\}\}/g, (_, inner: string) => {
+      const key = inner.trim();
+      const value = Object.hasOwn(variables, key) ? variables[key] : undefined;
+      if (value === undefined) {
+        throw new MeshError(
+          'config',
+          `prompt ${name} has {{${key}}}, but its variables are ${listOf(variables)}`,
+        );
+      }
+      used.add(key);
+      return value;
+    });
+  const messages = sectionsOf(name, text).map(({ role, template }) => ({ role, content: fill(template) }));
+  const forgotten = Object.keys(variables).filter((key) => !used.has(key));
+  if (forgotten.length > 0) {
+    throw new MeshError(
+      'config',
+      `prompt ${name} does not use {{${forgotten.join('}}, {{')}}}: the model would not see it`,
+    );
+  }
+  return messages;
+}
+
+function sectionsOf(name: string, text: string) {
+  // What the pattern captures is kept by `split`: preface, role, body, role, body.
+  const [, ...parts] = text.split(/^## (system|user)[ \t]*\r?$/m);
+  const [first, system, second, user, ...rest] = parts;
+  if (first !== 'system' || second !== 'user' || rest.length > 0) {
+    throw new MeshError(
+      'config',
+      `prompt ${name} must have a section "## system" and then a section "## user", once each`,
+    );
+  }
+  return [
+    { role: 'system', template: (system ?? '').trim() },
+    { role: 'user', template: (user ?? '').trim() },
+  ] as const;
+}
+
+function listOf(variables: Readonly<Record<string, string>>): string {
+  const names = Object.keys(variables);
+  return names.length > 0 ? names.join(', ') : 'none';
+}

@@ -1,0 +1,56 @@
+// Step 2: which sentences of the passages may hold the answer, the most likely one first.
+import { MAX_SENTENCES, type Sentence } from './sentence-schema.ts';
+import { parseQuestion } from './question.ts';
+import type { Passage } from './search.ts';
+import { type SentenceView, sentenceFeatures } from './sentence-features.ts';
+import { splitSentences } from './sentence-split.ts';
+import { type Forest, loadForest, scoreForest } from './trees.ts';
+import { splitWords } from './words.ts';
+
+export { type Sentence, sentenceSchema, sentencesSchema } from './sentence-schema.ts';
+
+let forest: Forest | undefined;
+
+export function extractSentences(question: string, passages: readonly Passage[]): Sentence[] {
+  forest ??= loadForest(new URL('./weights/sentences.bin', import.meta.url));
+  return rankSentences(question, passages, forest);
+}
+
+/** The step with the ranker given, as training needs it; undefined keeps the document's order. */
+export function rankSentences(question: string, passages: readonly Passage[], ranker: Forest | undefined): Sentence[] {
+  const { sentences, features } = viewSentences(question, passages);
+  const scores = features.map((row) => (ranker === undefined ? 0 : scoreForest(ranker, row)));
+  return sentences
+    .map((sentence, index) => ({ ...sentence, score: Math.round(100 * (scores[index] ?? 0)), index }))
+    .sort((a, b) => b.score - a.score || a.index - b.index)
+    .slice(0, MAX_SENTENCES)
+    .map(({ index: _, ...sentence }) => sentence);
+}
+
+export type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };
+
+export function viewSentences(question: string, passages: readonly Passage[]): ViewedSentences {
+  const sentences: Omit<Sentence, 'score'>[] = [];
+  const views: SentenceView[] = [];
+  for (const passage of passages) {
+    let heading = passage.heading;
+    let headingStems = stemsOf(heading);
+    let position = passage.heading === undefined ? 0 : 3;
+    for (const span of splitSentences(passage.text)) {
+      const text = passage.text.slice(span.start, span.end).trim();
+      views.push({ text, words: splitWords(text), headingStems, position, isHeading: span.heading });
+      const sentence = { chunk: passage.first, text };
+      sentences.push(heading === undefined ? sentence : { ...sentence, heading });
+      position++;
+      if (!span.heading) continue;
+      heading = text.slice(0, 100);
+      headingStems = stemsOf(heading);
+      position = 0;
+    }
+  }
+  return { sentences, features: sentenceFeatures(parseQuestion(question), views) };
+}
+
+function stemsOf(heading: string | undefined): ReadonlySet<string> {
+  return new Set(splitWords(heading ?? '').map((word) => word.stem));
+}

@@ -1,0 +1,146 @@
+// Step 1: which parts of the document may hold the answer.
+// BM25 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) over the chunks,
+// then a second hop: what the best chunks name and the question does not may head the part with the answer.
+import { z } from 'zod';
+import { parseQuestion, type Question } from './question.ts';
+import { splitSentences } from './sentence-split.ts';
+import { isCapital, isStopWord, splitWords, type Word } from './words.ts';
+
+/** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` the title line above. */
+export const passageSchema = z.strictObject({
+  first: z.int().min(0).max(1_000_000),
+  last: z.int().min(0).max(1_000_000),
+  heading: z.string().max(100).optional(),
+  text: z.string().min(1).max(40_000),
+});
+export type Passage = z.infer<typeof passageSchema>;
+export const passagesSchema = z.array(passageSchema).max(32);
+
+const TOP_CHUNKS = 8;
+const HOP_CHUNKS = 3;
+const HOP_WEIGHT = 0.4;
+const K1 = 1.2;
+const B = 0.5;
+
+export function searchPassages(question: string, chunks: readonly string[]): Passage[] {
+  const document = chunks.join('');
+  if (document.trim() === '') return [];
+  const starts = chunkStarts(chunks);
+  const words = splitWords(document);
+  const places = placeWords(words, starts);
+  const headings = splitSentences(document).filter((sentence) => sentence.heading);
+  const parsed = parseQuestion(question);
+
+  const scores = bm25(weighQuestion(parsed), words, places, chunks.length);
+  addHop(scores, parsed, words, places, chunks.length);
+  const chosen = withNeighbours(topIndices(scores, TOP_CHUNKS), chunks.length);
+  return joinChunks(chosen, chunks).map((range) => {
+    const start = starts[range.first] ?? 0;
+    const heading = headings.findLast((line) => line.start < start);
+    const title = heading === undefined ? '' : document.slice(heading.start, heading.end).trim();
+    const passage = { first: range.first, last: range.last, text: range.text };
+    return title === '' ? passage : { ...passage, heading: title.slice(0, 100) };
+  });
+}
+
+function chunkStarts(chunks: readonly string[]): number[] {
+  const starts: number[] = [];
+  let at = 0;
+  for (const chunk of chunks) {
+    starts.push(at);
+    at += chunk.length;
+  }
+  return starts;
+}
+
+/** The chunk each word begins in; a word cut by a chunk's end belongs whole to the chunk it starts in. */
+function placeWords(words: readonly Word[], starts: readonly number[]): number[] {
+  let chunk = 0;
+  return words.map((word) => {
+    while (chunk + 1 < starts.length && (starts[chunk + 1] ?? 0) <= word.start) chunk++;
+    return chunk;
+  });
+}
+
+function weighQuestion(question: Question): Map<string, number> {
+  return new Map(question.terms.map((term) => [term, question.names.has(term) ? 1.3 : 1]));
+}
+
+/** BM25 of every chunk; only the query's terms are counted, so no index is built for a single question. */
+function bm25(
+  query: ReadonlyMap<string, number>,
+  words: readonly Word[],
+  places: readonly number[],
+  chunkCount: number,
+): number[] {
+  const lengths = new Array<number>(chunkCount).fill(0);
+  const counts = new Map<string, Map<number, number>>();
+  for (const [index, word] of words.entries()) {
+    const chunk = places[index] ?? 0;
+    lengths[chunk] = (lengths[chunk] ?? 0) + 1;
+    if (!query.has(word.stem)) continue;
+    const perChunk = counts.get(word.stem) ?? new Map<number, number>();
+    perChunk.set(chunk, (perChunk.get(chunk) ?? 0) + 1);
+    counts.set(word.stem, perChunk);
+  }
+  const meanLength = Math.max(1, words.length / Math.max(1, chunkCount));
+  const scores = new Array<number>(chunkCount).fill(0);
+  for (const [term, perChunk] of counts) {
+    const idf = Math.log(1 + (chunkCount - perChunk.size + 0.5) / (perChunk.size + 0.5));
+    for (const [chunk, count] of perChunk) {
+      const norm = count + K1 * (1 - B + (B * (lengths[chunk] ?? 0)) / meanLength);
+      scores[chunk] = (scores[chunk] ?? 0) + ((query.get(term) ?? 0) * idf * count * (K1 + 1)) / norm;
+    }
+  }
+  return scores;
+}
+
+/** Adds the score of a second query: the names in the best chunks that the question does not hold. */
+function addHop(
+  scores: number[],
+  question: Question,
+  words: readonly Word[],
+  places: readonly number[],
+  chunkCount: number,
+): void {
+  const best = new Set(topIndices(scores, HOP_CHUNKS));
+  const known = new Set(question.terms);
+  const names = new Map<string, number>();
+  for (const [index, word] of words.entries()) {
+    if (!best.has(places[index] ?? -1) || known.has(word.stem)) continue;
+    if (isCapital(word.text) && !isStopWord(word.lower)) names.set(word.stem, HOP_WEIGHT);
+    if (names.size >= 60) break;
+  }
+  const hop = bm25(names, words, places, chunkCount);
+  for (const [chunk, score] of hop.entries()) scores[chunk] = (scores[chunk] ?? 0) + score * HOP_WEIGHT;
+}
+
+function topIndices(scores: readonly number[], count: number): number[] {
+  return scores
+    .map((_, index) => index)
+    .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
+    .slice(0, count);
+}
+
+function withNeighbours(indices: readonly number[], count: number): number[] {
+  const all = new Set<number>();
+  for (const index of indices) {
+    for (const near of [index - 1, index, index + 1]) if (near >= 0 && near < count) all.add(near);
+  }
+  return [...all].sort((a, b) => a - b);
+}
+
+function joinChunks(indices: readonly number[], chunks: readonly string[]): Passage[] {
+  const joined: Passage[] = [];
+  for (const index of indices) {
+    const text = chunks[index] ?? '';
+    const previous = joined.at(-1);
+    if (previous !== undefined && previous.last === index - 1) {
+      previous.last = index;
+      previous.text += text;
+    } else {
+      joined.push({ first: index, last: index, text });
+    }
+  }
+  return joined.filter((passage) => passage.text.trim() !== '');
+}

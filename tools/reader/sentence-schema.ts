@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** Six hold the answer within half a point as often as eight do, and every later step pays for each. */
+export const MAX_SENTENCES = 6;
+
+/** A sentence of the document: `heading` is the title line above it, `score` its logit in hundredths. */
+export const sentenceSchema = z.strictObject({
+  /** Index of the first chunk of the passage the sentence was read from. */
+  chunk: z.int().min(0).max(1_000_000),
+  heading: z.string().max(100).optional(),
+  text: z.string().min(1).max(1_000),
+  score: z.int().min(-10_000).max(10_000),
+});
+export type Sentence = z.infer<typeof sentenceSchema>;
+
+export const sentencesSchema = z.array(sentenceSchema).max(MAX_SENTENCES);

@@ -1,0 +1,43 @@
+// Boosted regression trees, as the trained rankers of steps 2 and 4 use them.
+// Trained listwise: the softmax over a question's candidates (Cao et al. 2007, ListNet) boosted as in
+// Friedman 2001, "Greedy function approximation"; see scripts/train-reader/grow-trees.ts.
+import { readWeightFile } from './weight-file.ts';
+
+const KIND = 'TREE';
+const VERSION = 1;
+
+/**
+ * All trees in four flat arrays. Node n: go to `left[n]` when feature[n] <= threshold[n], else to `left[n] + 1`.
+ * A leaf has feature 255 and its value in `threshold`.
+ */
+export type Forest = { roots: Uint32Array; feature: Uint8Array; left: Uint32Array; threshold: Float32Array };
+
+export const LEAF = 255;
+
+export function scoreForest(forest: Forest, features: ArrayLike<number>): number {
+  let score = 0;
+  for (const root of forest.roots) {
+    let node = root;
+    for (;;) {
+      const feature = forest.feature[node] ?? LEAF;
+      const threshold = forest.threshold[node] ?? 0;
+      if (feature === LEAF) {
+        score += threshold;
+        break;
+      }
+      node = (forest.left[node] ?? 0) + ((features[feature] ?? 0) <= threshold ? 0 : 1);
+    }
+  }
+  return score;
+}
+
+export function loadForest(url: URL): Forest {
+  const body = readWeightFile(url, KIND, VERSION);
+  const [trees = 0, nodes = 0] = new Uint32Array(body.buffer, 0, 2);
+  const roots = new Uint32Array(body.buffer, 8, trees);
+  const left = new Uint32Array(body.buffer, 8 + 4 * trees, nodes);
+  const threshold = new Float32Array(body.buffer, 8 + 4 * (trees + nodes), nodes);
+  return { roots, left, threshold, feature: body.subarray(8 + 4 * (trees + 2 * nodes)) };
+}
+
+export { KIND as FOREST_KIND, VERSION as FOREST_VERSION };

@@ -1,0 +1,26 @@
+// Apart from triple.ts, so that a step which only checks triples does not load the tagger.
+import { z } from 'zod';
+import { MAX_SENTENCES, sentenceSchema } from './sentence-schema.ts';
+
+export const MAX_TRIPLES = 32;
+
+export const tripleSchema = z.strictObject({
+  subject: z.string().max(80),
+  /** The verb group between subject and object; "~" first when the object is the verb's own subject. */
+  relation: z.string().max(80),
+  /** A candidate answer, word for word from its sentence. */
+  object: z.string().min(1).max(1_000),
+  /** Index into `sentences` and UTF-16 offset of the object in that sentence. */
+  sentence: z.int().min(0).max(MAX_SENTENCES - 1),
+  start: z.int().min(0).max(1_000),
+  /** Evidence in hundredths of a logit: what is asked, the words around it, how it stands to the question's words. */
+  scores: z.tuple([z.int(), z.int(), z.int()]),
+});
+export type Triple = z.infer<typeof tripleSchema>;
+
+/** Each source sentence is sent once; the triples, best first, point to it. */
+export const tripleSetSchema = z.strictObject({
+  sentences: z.array(sentenceSchema).max(MAX_SENTENCES),
+  triples: z.array(tripleSchema).max(MAX_TRIPLES),
+});
+export type TripleSet = z.infer<typeof tripleSetSchema>;
