@@ -28,8 +28,16 @@ export function readableByAgents(): string[] {
   const code = ['core', 'protocols', 'tools', 'config', 'scripts'].map(
     (name) => path.join(codeFolder, name) + path.sep,
   );
-  const packages = [path.join(packageFolder, 'node_modules'), path.join(packageFolder, '..')]
-    .filter((folder) => path.basename(folder) === 'node_modules')
-    .map((folder) => path.resolve(folder) + path.sep);
-  return [...code, path.join(packageFolder, 'package.json'), ...packages];
+  return [...code, path.join(packageFolder, 'package.json'), ...packageStores(packageFolder)];
+}
+
+/**
+ * Where Node looks for the packages that the code in `folder` imports: in `node_modules` there and in every folder above.
+ * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up.
+ */
+export function packageStores(folder: string): string[] {
+  const above = path.dirname(folder);
+  const store = path.join(folder, 'node_modules');
+  const here = path.basename(folder) !== 'node_modules' && existsSync(store) ? [store + path.sep] : [];
+  return above === folder ? here : [...here, ...packageStores(above)];
 }

@@ -18,6 +18,7 @@ export class FrameSocket {
   #wake: (() => void) | undefined;
   #fault: MeshError | undefined;
   #isClosed = false;
+  #draining: Promise<void> | undefined;
 
   /** Settles when the connection has ended: with the reason, or with nothing where the other end just hung up. */
   readonly closed: Promise<MeshError | undefined>;
@@ -103,14 +104,16 @@ export class FrameSocket {
    * @throws MeshError `handshake` when none comes in time or the connection ends
    */
   async nextBlob(timeoutMs: number): Promise<Buffer> {
-    const deadline = Date.now() + timeoutMs;
+    const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
       const blob = this.#waiting.shift();
       if (blob !== undefined) return blob;
       if (this.#fault !== undefined) throw this.#fault;
       if (this.#isClosed) throw new MeshError('handshake', 'the other end hung up during the handshake');
-      const leftMs = deadline - Date.now();
-      if (leftMs <= 0) throw new MeshError('handshake', `no handshake message within ${timeoutMs} ms`);
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) {
+        throw new MeshError('handshake', `no handshake message within ${Math.round(timeoutMs)} ms`);
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       const timer = setTimeout(resolve, leftMs);
@@ -119,8 +122,14 @@ export class FrameSocket {
     }
   }
 
-  /** Ends the turns: from now on every run goes to `onRun`, in order, synchronously. */
+  /**
+   * Ends the turns: from now on every run goes to `onRun`, in order, synchronously. A blob that nobody asked for in the
+   * turns is a violation: nobody would hear or count it.
+   */
   start(maxFrameBytes: number, onRun: (run: FrameRun) => RunUse): void {
+    if (this.#waiting.length > 0) {
+      this.destroy(new MeshError('frame', 'a frame came before the handshake had ended'));
+    }
     this.#reader.maxFrameBytes = maxFrameBytes;
     this.#onRun = onRun;
   }
@@ -142,7 +151,18 @@ export class FrameSocket {
   /** Settles when nothing waits in this process any more, or the connection has ended. */
   async drained(): Promise<void> {
     if (!this.#socket.writableNeedDrain || this.#isClosed) return;
-    await Promise.race([new Promise<void>((resolve) => this.#socket.once('drain', resolve)), this.closed]);
+    // One promise for all who wait: hundreds may, and a listener each would be as many.
+    this.#draining ??= new Promise((resolve) => {
+      const drained = () => {
+        this.#socket.off('drain', drained);
+        this.#socket.off('close', drained);
+        this.#draining = undefined;
+        resolve();
+      };
+      this.#socket.on('drain', drained);
+      this.#socket.on('close', drained);
+    });
+    await this.#draining;
   }
 
   /** Stops reading: the other end's bytes wait in the system's buffers, and then at the other end. */

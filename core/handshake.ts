@@ -68,6 +68,8 @@ export interface HubSide {
   /** Empty: no proof is given or asked for. */
   readonly secret: string;
   readonly maxFrameBytes: number;
+  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  readonly timeoutMs?: number;
 }
 
 export interface AgentSide {
@@ -83,6 +85,8 @@ export interface AgentSide {
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
   /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
   readonly isBusy: () => boolean;
+  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  readonly timeoutMs?: number;
 }
 
 export interface Agreement {
@@ -99,6 +103,7 @@ export async function greetAgent(
   socket: FrameSocket,
   side: HubSide,
 ): Promise<Agreement & Pick<AgentSide, 'subscribes' | 'emits'>> {
+  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello: Hello = {
     kind: 'hello',
     wire: WIRE_VERSION,
@@ -110,7 +115,7 @@ export async function greetAgent(
     nonce: randomBytes(32).toString('hex'),
   };
   send(socket, hello);
-  const welcome = await receive(socket, welcomeSchema);
+  const welcome = await receive(socket, welcomeSchema, deadlineMs);
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
     if (hello[key] !== welcome[key]) refuse(socket, mismatch(key, hello[key], welcome[key]));
   }
@@ -126,7 +131,7 @@ export async function greetAgent(
     proof: proofOf(side.secret, 'hub', hello, welcome.nonce),
     max_frame: maxFrameBytes,
   });
-  await receive(socket, readySchema);
+  await receive(socket, readySchema, deadlineMs);
   const agreed = agreement(hello, side.secret, welcome.nonce, HUB_ID, side.node, maxFrameBytes);
   return { ...agreed, subscribes: welcome.subscribes, emits: welcome.emits };
 }
@@ -140,7 +145,8 @@ export async function answerHub(
   socket: FrameSocket,
   side: AgentSide,
 ): Promise<Agreement & { readonly adapter: ProtocolAdapter }> {
-  const hello = await receive(socket, helloSchema);
+  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
+  const hello = await receive(socket, helloSchema, deadlineMs);
   const name = side.adapter ?? hello.adapter;
   const adapter = await side
     .resolveAdapter(name)
@@ -158,7 +164,7 @@ export async function answerHub(
     subscribes: [...side.subscribes],
     emits: [...side.emits],
   });
-  const begin = await receive(socket, beginSchema);
+  const begin = await receive(socket, beginSchema, deadlineMs);
   if (!proves(side.secret, 'hub', hello, nonce, begin.proof)) {
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
@@ -221,8 +227,8 @@ function refuse(socket: FrameSocket, message: string): never {
   throw new MeshError('handshake', message);
 }
 
-async function receive<T>(socket: FrameSocket, schema: z.ZodType<T>): Promise<T> {
-  const blob = await socket.nextBlob(HANDSHAKE_TIMEOUT_MS);
+async function receive<T>(socket: FrameSocket, schema: z.ZodType<T>, deadlineMs: number): Promise<T> {
+  const blob = await socket.nextBlob(deadlineMs - performance.now());
   let value: unknown;
   try {
     value = JSON.parse(blob.toString('utf8'));

@@ -27,7 +27,7 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
     destination.write(
       isOpen
         ? line
-        : `{"level":"warn","cut":"the log reached ${maxBytes} bytes; what follows is not kept"}\n`,
+        : `{"level":"warn","time":${nowMs().toFixed(3)},"cut":"the log reached ${maxBytes} bytes; what follows is not kept"}\n`,
     );
   };
   const logger = pino(

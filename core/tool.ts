@@ -15,6 +15,12 @@ export interface Tool {
   readonly emits: readonly string[];
 
   /**
+   * Called once before the agent listens: does what the first packet would otherwise wait for, such as loading weights.
+   * All agents start at the same time, but a task goes through them one after the other.
+   */
+  prepare?(engine: Engine): Promise<void>;
+
+  /**
    * The work for one packet. Several packets may be worked on at the same time; nothing of one may reach another
    * but through `context`, which belongs to this packet alone.
    *

@@ -53,6 +53,7 @@ program
   .option('--model <name>', 'model of the engine, where it has one')
   .option('--host <url>', 'where the model is served')
   .option('--engine-options <json>', 'options for the engine, e.g. \'{"seed":1}\'')
+  .option('--timeout <seconds>', 'time for one request to a model server', positiveNumber)
   .option('--subscribes <types>', 'packet types it works on, instead of its tool’s')
   .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
   .action(async (options) => (await import('./commands/agent.ts')).agent(options));
@@ -86,6 +87,14 @@ program
   .description('check what this machine has: Node, ports, permission model, Ollama, disk')
   .option('--json', 'print the findings as JSON')
   .action(async (options) => (await import('./commands/doctor.ts')).doctor(options));
+
+program
+  .command('perf')
+  .description('measure the default run, a batch of tasks, and how often the embedded engine is right')
+  .option('--json', 'print the figures as JSON')
+  .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
+  .option('--write', 'write them to docs/results.md and README.md')
+  .action(async (options) => (await import('./commands/perf.ts')).perf(options));
 
 program
   .command('clean')

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
 import { existing, numberLines } from './numbered.ts';
-import { eventsPayload, passagesPayload } from './payloads.ts';
+import { eventsPayload, examplePassages, passagesPayload } from './payloads.ts';
 import { extractSentences, viewSentences } from './reader/extract.ts';
 import { MAX_SENTENCES } from './reader/sentence-schema.ts';
 import { stepTool } from './step-tool.ts';
@@ -12,6 +12,7 @@ export const extract: Tool = stepTool({
   description: 'picks the sentences of the passages that may hold the answer',
   accepts: 'search_docs',
   input: passagesPayload,
+  example: examplePassages,
   emits: 'events',
   output: eventsPayload,
   embedded: ({ question, passages }) => ({ question, events: extractSentences(question, passages) }),

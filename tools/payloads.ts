@@ -38,3 +38,43 @@ export const reasonOutput = answerSchema.extend({
 export function fitted(text: string, schema: z.ZodString): string {
   return text.trim().slice(0, schema.maxLength ?? undefined);
 }
+
+// One question on its way through the four tools.
+const exampleQuestion = 'Who built the mill at Sandford?';
+const exampleText = 'The mill at Sandford was built by Ann Berrow in 1804. It ground corn for 90 years.';
+const exampleSentence = {
+  chunk: 0,
+  text: 'The mill at Sandford was built by Ann Berrow in 1804.',
+  score: 100,
+};
+
+export const exampleDocument: z.infer<typeof documentPayload> = {
+  question: exampleQuestion,
+  chunks: [exampleText],
+};
+
+export const examplePassages: z.infer<typeof passagesPayload> = {
+  question: exampleQuestion,
+  passages: [{ first: 0, last: 0, text: exampleText }],
+};
+
+export const exampleEvents: z.infer<typeof eventsPayload> = {
+  question: exampleQuestion,
+  events: [exampleSentence],
+};
+
+export const exampleTriples: z.infer<typeof triplesPayload> = {
+  question: exampleQuestion,
+  sentences: [exampleSentence],
+  triples: [
+    {
+      subject: 'The mill',
+      relation: 'built by',
+      object: 'Ann Berrow',
+      sentence: 0,
+      start: 34,
+      scores: [100, 0, 0],
+    },
+    { subject: 'The mill', relation: 'in', object: '1804', sentence: 0, start: 48, scores: [0, 0, 0] },
+  ],
+};

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FINAL_ANSWER } from '../core/packet.ts';
 import type { Tool } from '../core/tool.ts';
 import { numberLines } from './numbered.ts';
-import { fitted, reasonOutput, triplesPayload } from './payloads.ts';
+import { exampleTriples, fitted, reasonOutput, triplesPayload } from './payloads.ts';
 import { chooseAnswer } from './reader/reason.ts';
 import { stepTool } from './step-tool.ts';
 
@@ -12,6 +12,7 @@ export const reason: Tool = stepTool({
   description: 'chooses the triple that answers the question, and sends the final answer',
   accepts: 'triples',
   input: triplesPayload,
+  example: exampleTriples,
   emits: 'data_event',
   output: reasonOutput,
   embedded: ({ question, ...set }) => chooseAnswer(question, set),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
 import { existing, numberLines } from './numbered.ts';
-import { documentPayload, passagesPayload } from './payloads.ts';
+import { documentPayload, exampleDocument, passagesPayload } from './payloads.ts';
 import { type Passage, searchPassages } from './reader/search.ts';
 import { stepTool } from './step-tool.ts';
 
@@ -16,6 +16,7 @@ export const search: Tool = stepTool({
   description: 'finds the passages of the document that may hold the answer',
   accepts: 'doc_init',
   input: documentPayload,
+  example: exampleDocument,
   emits: 'search_docs',
   output: passagesPayload,
   embedded: ({ question, chunks }) => ({ question, passages: searchPassages(question, chunks) }),

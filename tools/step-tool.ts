@@ -10,6 +10,8 @@ export interface StepTool<Input extends JsonObject, Output extends JsonObject, R
   readonly accepts: string;
   /** What the payload must be. */
   readonly input: z.ZodType<Input>;
+  /** A payload as it may come, for readers and for {@link Tool.prepare}. */
+  readonly example: Input;
   /** What the step comes to, whichever engine does it. Anything else is a bug of this tool. */
   readonly output: z.ZodType<Output>;
   /** How the embedded engine does it. */
@@ -37,6 +39,10 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
     description: spec.description,
     accepts: [spec.accepts],
     emits: [spec.emits],
+    async prepare(engine) {
+      // Reading an example loads the weights and warms the code; a model server's time is not spent on it.
+      if (engine.tokenSource === 'embedded') spec.output.parse(spec.embedded(spec.input.parse(spec.example)));
+    },
     async run(packet, { engine, signal, countTokens, record }) {
       const parsed = spec.input.safeParse(packet.payload);
       if (!parsed.success) {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
 import { numberLines } from './numbered.ts';
-import { eventsPayload, fitted, triplesPayload } from './payloads.ts';
+import { eventsPayload, exampleEvents, fitted, triplesPayload } from './payloads.ts';
 import type { Sentence } from './reader/extract.ts';
 import { proposeTriples, type Triple, tripleSchema } from './reader/triple.ts';
 import { stepTool } from './step-tool.ts';
@@ -28,6 +28,7 @@ export const triple: Tool = stepTool({
   description: 'states the sentences as (subject, relation, object) with possible answers as objects',
   accepts: 'events',
   input: eventsPayload,
+  example: exampleEvents,
   emits: 'triples',
   output: triplesPayload,
   embedded: ({ question, events }) => ({ question, ...proposeTriples(question, events) }),

@@ -35,6 +35,7 @@ export class Agent {
 
   /** @throws MeshError `io` when the port is taken */
   static async listen(options: AgentOptions): Promise<Agent> {
+    await options.tool.prepare?.(options.engine);
     const agent = new Agent(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     agent.#server.once('error', reject);
@@ -42,11 +43,9 @@ export class Agent {
     try {
       await promise;
     } catch (error) {
-      const { id, tool, host, port } = options;
+      const { host, port } = options;
       const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
-      throw new MeshError('io', `agent ${id} (${tool.name}) cannot listen on ${host}:${port}: ${reason}`, {
-        cause: error,
-      });
+      throw new MeshError('io', `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
     }
     agent.#server.on('error', (error) =>
       options.workspace.log.warn({ dir: 'session', message: messageOf(error) }),
@@ -101,7 +100,12 @@ export class Agent {
       setTimeout(() => socket.destroy(), 1000).unref();
       return;
     }
-    const session = new AgentSession(this.#options, socket, agreed.adapter.open(agreed.session));
+    const session = new AgentSession(
+      this.#options,
+      socket,
+      agreed.adapter.open(agreed.session),
+      agreed.maxFrameBytes,
+    );
     this.#session = session;
     log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
     socket.start(agreed.maxFrameBytes, (run) => session.receive(run));

@@ -27,6 +27,11 @@ interface Work {
   readonly toolUs: number;
 }
 
+interface Sendable {
+  readonly packet: Packet;
+  readonly blob: Uint8Array;
+}
+
 /**
  * An agent's side of one run: hears packets, works on those meant for its tool, each in a task of its own (MP-53), and
  * sends what comes out. Reading goes on meanwhile.
@@ -35,15 +40,17 @@ export class AgentSession {
   readonly #options: SessionOptions;
   readonly #socket: FrameSocket;
   readonly #codec: Codec;
+  readonly #maxFrameBytes: number;
   readonly #books = new BookKeeper();
   readonly #ended = new AbortController();
   #working = 0;
   #packetNumber = 0;
 
-  constructor(options: SessionOptions, socket: FrameSocket, codec: Codec) {
+  constructor(options: SessionOptions, socket: FrameSocket, codec: Codec, maxFrameBytes: number) {
     this.#options = options;
     this.#socket = socket;
     this.#codec = codec;
+    this.#maxFrameBytes = maxFrameBytes;
   }
 
   /** Takes one run of frames; give it to the socket's `start`. */
@@ -93,11 +100,7 @@ export class AgentSession {
     this.#working += 1;
     if (this.#working === MAX_CONCURRENT_PACKETS) this.#socket.pause();
     const work = await this.#work(packet);
-    work.emissions.forEach((emission, index) => {
-      // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
-      if (!this.#ended.signal.aborted)
-        this.#send(emission, packet, index === 0 ? work : { ...work, tokens: 0, toolUs: 0 });
-    });
+    if (!this.#ended.signal.aborted) this.#sendAll(work, packet);
     await this.#socket.drained();
     this.#working -= 1;
     if (this.#working === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
@@ -147,19 +150,43 @@ export class AgentSession {
     };
   }
 
-  #send(emission: Emission, cause: Packet, work: Pick<Work, 'tokens' | 'toolUs'>): void {
-    const { workspace } = this.#options;
-    const packet = this.#packet(emission, cause, work.tokens);
+  /** All or none: a task must not go on with half of what came of a packet. */
+  #sendAll({ emissions, tokens, toolUs }: Work, cause: Packet): void {
+    let ready: Sendable[];
+    try {
+      // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
+      ready = emissions.map((emission, i) => this.#encode(emission, cause, i === 0 ? tokens : 0));
+    } catch (error) {
+      ready = [this.#encode(this.#failure(error, cause), cause, tokens)];
+    }
+    ready.forEach((sendable, i) => {
+      this.#send(sendable, cause, i === 0 ? toolUs : 0);
+    });
+  }
+
+  #encode(emission: Emission, cause: Packet, tokens: number): Sendable {
+    const packet = this.#packet(emission, cause, tokens);
     const blob = this.#codec.encode(packet);
+    if (blob.length > this.#maxFrameBytes) {
+      throw new MeshError(
+        'packet',
+        `${packet.type} takes ${blob.length} bytes; a frame has at most ${this.#maxFrameBytes}`,
+      );
+    }
+    return { packet, blob };
+  }
+
+  #send({ packet, blob }: Sendable, cause: Packet, toolUs: number): void {
+    const { workspace } = this.#options;
     const sentMs = nowMs();
     const bytes = this.#socket.sendBlob(blob);
     // After sending: what the books cost is not on the packet's way.
     workspace.log.info(
-      { dir: 'sent', bytes, cause: cause.id, tool_us: Math.round(work.toolUs), ...packet },
+      { dir: 'sent', bytes, cause: cause.id, tool_us: Math.round(toolUs), ...packet },
       sentMs,
     );
-    workspace.remember(packet.task_id, packet.type, work.tokens);
-    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length), work.toolUs);
+    workspace.remember(packet.task_id, packet.type, packet.token_used);
+    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length), toolUs);
   }
 
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {

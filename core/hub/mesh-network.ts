@@ -1,6 +1,6 @@
 import type { AdapterSession, Codec, ProtocolAdapter } from '../adapter.ts';
 import { booksSchema, SETTLE_TYPE } from '../books.ts';
-import { MeshError, messageOf } from '../errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import { FrameSocket } from '../frame-socket.ts';
 import { greetAgent } from '../handshake.ts';
@@ -376,6 +376,10 @@ async function connectLink(node: MeshNode, options: MeshNetworkOptions): Promise
     return link;
   } catch (error) {
     socket?.destroy();
-    throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
+    const isNobody = error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED';
+    const reason = isNobody
+      ? `nobody listens there; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} --port ${node.port}`
+      : messageOf(error);
+    throw new MeshError('agent', `${where}: ${reason}`, { cause: error });
   }
 }

@@ -16,13 +16,13 @@ export interface ManifestFile {
   readonly sha256: string;
 }
 
-/** Lists all files below `folder` with their hashes, links and other oddities left out; paths with `/`, sorted. */
+/** Lists all files below `folder` with their hashes, links and dot files left out; paths with `/`, sorted. */
 export async function listFiles(folder: string): Promise<{ files: ManifestFile[]; omitted: string[] }> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-    .filter((name) => !name.startsWith('.'))
+    .filter((name) => !name.split(path.sep).some((part) => part.startsWith('.')))
     .sort();
   const files: ManifestFile[] = [];
   const omitted: string[] = [];

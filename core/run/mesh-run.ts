@@ -96,7 +96,8 @@ export class MeshRun {
     } catch (error) {
       await run.#stopAgents();
       run.folder.release();
-      throw error;
+      // Whatever else went wrong after Ctrl-C is not the news.
+      throw options.signal.aborted ? options.signal.reason : error;
     }
   }
 
@@ -172,7 +173,7 @@ export class MeshRun {
         ),
       );
     });
-    const listening = await Promise.all(
+    const listening = await this.#unlessAborted(
       this.#agents.map(async (agent) => {
         const port = await agent.listening;
         options.observer.agentUp?.({ id: agent.id, tool: agent.tool, port, pid: agent.pid });
@@ -189,6 +190,20 @@ export class MeshRun {
       // An agent that was started by hand knows no secret but the one that its environment gave it.
       secret: options.external.has(agent.id) ? (options.environment.GAIA_MESH_SECRET ?? '') : this.#secret,
     }));
+  }
+
+  /** Waits for all, but no longer than the user wants to. */
+  async #unlessAborted<T>(all: readonly Promise<T>[]): Promise<T[]> {
+    const { signal } = this.#options;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    try {
+      signal.throwIfAborted();
+      return await Promise.race([Promise.all(all), aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   #portOf(agent: TeamAgent, index: number): number {

@@ -11,12 +11,16 @@ import {
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError, systemCodeOf } from '../errors.ts';
+import { CACHE_FOLDER } from './launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
 const KEPT_RUNS = 10;
 /** A folder without it is not ours to empty. */
 const MARKER = '.gaia-mesh';
 const LOCK = '.lock';
+/** Names in `runs/` that are ours: a folder of that name may well be the user's own, with other things in it. */
+const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+export const isRunId = (name: string): boolean => RUN_ID.test(name);
 
 /**
  * The folder that a run writes to: `metrics.json`, `run_artifacts.tar.gz`, `results.jsonl` and `workspaces/`. Locked while
@@ -57,7 +61,7 @@ export class RunFolder {
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
     folder.#lock();
-    await folder.#retire(external);
+    await folder.#retire(runId, external);
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
     return folder;
   }
@@ -105,8 +109,10 @@ export class RunFolder {
   }
 
   /** Moves the last run's results to `runs/<run id>/` and empties the workspaces. */
-  async #retire(external: ReadonlySet<string>): Promise<void> {
-    const previous = readText(path.join(this.workspaces, MARKER)).split('\n')[0];
+  async #retire(runId: string, external: ReadonlySet<string>): Promise<void> {
+    const [marked] = readText(path.join(this.workspaces, MARKER)).split('\n');
+    // Results that no run of ours left are kept, too, and never deleted.
+    const previous = marked === runId ? `before-${runId}` : marked;
     const results = [this.metricsFile, this.archiveFile, this.resultsFile].filter((file) => existsSync(file));
     if (previous !== undefined && /^[\w.-]+$/.test(previous) && results.length > 0) {
       const runs = path.join(this.directory, 'runs');
@@ -114,13 +120,21 @@ export class RunFolder {
       mkdirSync(kept, { recursive: true });
       for (const file of results) await rename(file, path.join(kept, path.basename(file)));
       // Run ids begin with the time, so their order is the order of the runs.
-      const old = (await readdir(runs)).sort().slice(0, -KEPT_RUNS);
+      const old = (await readdir(runs)).filter(isRunId).sort().slice(0, -KEPT_RUNS);
       for (const run of old) await rm(path.join(runs, run), { recursive: true, force: true });
     }
     for (const entry of await readdir(this.workspaces)) {
       if (entry === LOCK || entry === MARKER || external.has(entry)) continue;
-      await rm(path.join(this.workspaces, entry), { recursive: true, force: true });
+      const target = path.join(this.workspaces, entry);
+      if (existsSync(path.join(target, CACHE_FOLDER))) await emptyFolder(target, CACHE_FOLDER);
+      else await rm(target, { recursive: true, force: true });
     }
+  }
+}
+
+async function emptyFolder(folder: string, kept: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    if (entry !== kept) await rm(path.join(folder, entry), { recursive: true, force: true });
   }
 }
 

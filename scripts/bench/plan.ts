@@ -6,6 +6,7 @@ import { userPath } from '../../config/user-paths.ts';
 import type { ProtocolAdapter } from '../../core/adapter.ts';
 import { MeshError } from '../../core/errors.ts';
 import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
+import { unknown } from '../../core/registry.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../../core/tasks/task-source.ts';
 import type { Team } from '../../core/team.ts';
@@ -146,7 +147,7 @@ function taskFolder(nameOrFolder: string): string {
 /** The command line wins over the team file. */
 function withOptions(team: Team, options: BenchOptions): Team {
   if (options.engine !== undefined && !engineNames.includes(options.engine)) {
-    throw new MeshError('usage', `unknown engine "${options.engine}"; known: ${engineNames.join(', ')}`);
+    throw unknown('engine', options.engine, engineNames);
   }
   const agents = team.agents.map((agent) => {
     const { engine: _engine, model: _model, ...rest } = agent;

@@ -4,7 +4,7 @@ import { promptNamed } from '../../config/prompts.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { Agent } from '../../core/agent/agent.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
-import { MeshError, messageOf } from '../../core/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNamed } from '../../tools/engines/registry.ts';
@@ -20,6 +20,7 @@ export interface AgentCommandOptions {
   readonly model?: string;
   readonly host?: string;
   readonly engineOptions?: string;
+  readonly timeout?: number;
   readonly subscribes?: string;
   readonly workspace?: string;
 }
@@ -36,6 +37,8 @@ export async function agent(options: AgentCommandOptions): Promise<void> {
       await running.stop();
       process.exit(0);
     };
+    // Before anybody is told that it is up, and may want it to end.
+    process.on('SIGTERM', () => void end());
     if (isLaunched) {
       process.on('SIGINT', () => undefined);
       process.on('disconnect', () => void end());
@@ -49,10 +52,16 @@ export async function agent(options: AgentCommandOptions): Promise<void> {
         console.error('GAIA_MESH_SECRET is not set: any process of this machine may use this agent');
       }
     }
-    process.on('SIGTERM', () => void end());
   } catch (error) {
-    if (!isLaunched || !(error instanceof MeshError)) throw error;
-    process.send?.({ failed: messageOf(error) });
+    if (!(error instanceof MeshError)) throw error;
+    const isPortTaken = systemCodeOf(error.cause) === 'EADDRINUSE';
+    if (!isLaunched) {
+      throw isPortTaken
+        ? new MeshError('io', `${error.message}; choose another --port`, { cause: error })
+        : error;
+    }
+    const hint = '; choose other ports: --port-base N, or --port-base auto for any free ones';
+    process.send?.({ failed: isPortTaken ? error.message + hint : error.message });
     process.disconnect?.();
     process.exitCode = 1;
   }
@@ -69,6 +78,7 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.host === undefined ? {} : { host: options.host }),
     options: engineOptions(options.engineOptions),
+    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
     prompts: promptNamed,
   });
   const folder = options.workspace ?? path.join(defaultOut(), 'workspaces', id.data);

@@ -14,6 +14,7 @@ import { type BenchOptions, type Plan, planOf } from '../bench/plan.ts';
 import { batchReport, failures, runReport } from '../bench/report.ts';
 import { exitCodeOfStatus, INTERRUPTED_EXIT } from '../exit-code.ts';
 import { barProgress, flowProgress, type Progress, quietProgress } from '../terminal/progress.ts';
+import { oneLine } from '../terminal/table.ts';
 
 /** Failed tasks that are named at the end of a batch; `results.jsonl` has them all. */
 const SHOWN_FAILURES = 5;
@@ -28,6 +29,10 @@ export async function bench(options: BenchOptions): Promise<void> {
   let results: Results;
   try {
     results = await runTasks(run, plan, interruption.signal);
+  } catch (error) {
+    // A full disk, or a bug: whatever it is, no process and no port stays behind.
+    await run.close(plan.tasks, plan.isBatch);
+    throw error;
   } finally {
     progress.end();
   }
@@ -123,7 +128,7 @@ function report(
     if (plan.isBatch) process.stdout.write(batchReport(summary, metrics));
     else if (task !== undefined) process.stdout.write(runReport(task, metrics));
   } else if (!plan.isBatch && metrics.answer !== null) {
-    process.stdout.write(`${metrics.answer}\n`);
+    process.stdout.write(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
   for (const line of failures(results.failed)) console.error(line);
   const files = `${shown(run.folder.metricsFile)} and ${shown(run.folder.archiveFile)}`;
@@ -142,11 +147,19 @@ function progressFor(plan: Plan, options: BenchOptions): Progress {
   return plan.isBatch ? barProgress(plan.tasks.length) : flowProgress();
 }
 
+/** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
+const SAME_SIGNAL_MS = 250;
+
 /** Ctrl-C ends the run in order: agents stop, what there is gets written. A second one ends it at once. */
 function interruptible(): AbortController {
   const controller = new AbortController();
+  let abortedMs = 0;
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(INTERRUPTED_EXIT);
+    if (controller.signal.aborted) {
+      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED_EXIT);
+      return;
+    }
+    abortedMs = performance.now();
     console.error('\nending the run; once more to end at once');
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };

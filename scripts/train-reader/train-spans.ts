@@ -7,6 +7,8 @@ export type SpanOptions = { epochs: number; rate: number; l2: number; minQuestio
 
 export const SPAN_OPTIONS: Omit<SpanOptions, 'seed'> = { epochs: 2, rate: 0.1, l2: 0, minQuestions: 60 };
 
+const SAMPLE_SHARE = 0.35;
+
 const SIZE = 1 << HASH_BITS;
 
 /**
@@ -28,7 +30,7 @@ export function trainSpans(
     shuffle(order, random);
     for (const index of order) {
       const question = questions[index];
-      if (question !== undefined) step(question, edges, weights, squares, gradient, kept, options);
+      if (question !== undefined) step(question, edges, weights, squares, gradient, kept, options, random);
     }
   }
   return quantize(weights, edges);
@@ -46,9 +48,14 @@ function step(
   gradient: Float32Array,
   kept: Uint8Array,
   options: SpanOptions,
+  random: () => number,
 ): void {
-  const candidates = listCandidates(question, edges);
-  if (!candidates.some((candidate) => candidate.right)) return;
+  const all = listCandidates(question, edges);
+  const held = new Set(all.filter((candidate) => candidate.right).map((candidate) => candidate.facts));
+  if (held.size === 0) return;
+  // Sentences without the answer are most of the work and little of the lesson: a sample of their candidates
+  // stands for the rest, with its weight.
+  const candidates = all.filter((candidate) => held.has(candidate.facts) || random() < SAMPLE_SHARE);
   const ends = new Int32Array(candidates.length + 1);
   const scores = new Float64Array(candidates.length);
   let size = 0;
@@ -59,7 +66,7 @@ function step(
       larger.set(ids);
       ids = larger;
     }
-    let score = 0;
+    let score = held.has(candidate.facts) ? 0 : -Math.log(SAMPLE_SHARE);
     for (let at = 0; at < sink.count; at++) {
       const id = sink.ids[at] ?? 0;
       if (kept[id] === 0) continue;
@@ -69,7 +76,10 @@ function step(
     ends[index + 1] = size;
     scores[index] = score;
   }
-  const errors = softmaxErrors(scores, candidates.map((candidate) => candidate.right));
+  const errors = softmaxErrors(
+    scores,
+    candidates.map((candidate) => candidate.right),
+  );
   touched.length = 0;
   for (let index = 0; index < candidates.length; index++) {
     const error = errors[index] ?? 0;
@@ -98,11 +108,17 @@ function softmaxErrors(scores: Float64Array, rights: readonly boolean[]): Float6
     sum += share;
     if (rights[index] === true) rightSum += share;
   }
-  return shares.map((share, index) => (rights[index] === true ? share / Math.max(rightSum, 1e-12) : 0) - share / sum);
+  return shares.map(
+    (share, index) => (rights[index] === true ? share / Math.max(rightSum, 1e-12) : 0) - share / sum,
+  );
 }
 
 /** 1 for every feature that stands in the candidates of at least `minQuestions` questions. */
-export function countFeatures(questions: readonly SpanQuestion[], edges: Uint8Array, minQuestions: number): Uint8Array {
+export function countFeatures(
+  questions: readonly SpanQuestion[],
+  edges: Uint8Array,
+  minQuestions: number,
+): Uint8Array {
   const counts = new Uint16Array(SIZE);
   const seenBy = new Int32Array(SIZE).fill(-1);
   for (const [index, question] of questions.entries()) {
@@ -130,7 +146,10 @@ function shuffle(order: number[], random: () => number): void {
 
 /** int8 with one scale; the largest weights of the tail are clipped, 0.1 % of them. */
 function quantize(weights: Float32Array, edges: Uint8Array): SpanModel {
-  const sizes = weights.filter((weight) => weight !== 0).map(Math.abs).sort();
+  const sizes = weights
+    .filter((weight) => weight !== 0)
+    .map(Math.abs)
+    .sort();
   const limit = sizes[Math.floor(0.999 * sizes.length)] ?? 1;
   const scale = limit / 127;
   return {

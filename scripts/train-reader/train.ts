@@ -22,18 +22,26 @@ import { widenDocuments } from './widen-documents.ts';
 const FOLDS = 3;
 
 const { values } = parseArgs({
-  options: { data: { type: 'string' }, out: { type: 'string' }, seed: { type: 'string', default: '1' } },
+  options: {
+    data: { type: 'string' },
+    out: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    stack: { type: 'string' },
+  },
 });
 if (values.data === undefined) throw new Error('usage: train.ts --data DIR [--out DIR] [--seed N]');
 const data = values.data;
 const out = values.out ?? fileURLToPath(new URL('../../tools/reader/weights/', import.meta.url));
 const seed = Number(values.seed);
 
-const questions = ['train_wiki.jsonl.gz', 'train_nq.jsonl.gz'].flatMap((name) => readQuestions(join(data, name)));
+const questions = ['train_wiki.jsonl.gz', 'train_nq.jsonl.gz'].flatMap((name) =>
+  readQuestions(join(data, name)),
+);
 const widened = widenDocuments(questions, seed);
 const folds = dealFolds(questions);
 const foldNumbers = Array.from({ length: FOLDS }, (_, fold) => fold);
-const outside = <T>(items: readonly T[], fold: number): T[] => items.filter((_, index) => folds[index] !== fold);
+const outside = <T>(items: readonly T[], fold: number): T[] =>
+  items.filter((_, index) => folds[index] !== fold);
 
 save('sentences.bin', packForest(trainSentences(widened, seed)));
 const sentenceRankers = foldNumbers.map((fold) => trainSentences(outside(widened, fold), seed));
@@ -58,8 +66,8 @@ for (const fold of foldNumbers) {
   }
   log(`fold ${fold}`);
 }
-// Kept so that the re-ranker alone can be tuned without training the rest again.
-if (process.env['READER_STACK'] !== undefined) writeFileSync(process.env['READER_STACK'], JSON.stringify(answered));
+// --stack keeps what step 3 said, so that the re-ranker alone can be tuned without training the rest again.
+if (values.stack !== undefined) writeFileSync(values.stack, JSON.stringify(answered));
 save('answers.bin', packForest(trainAnswers(answered, { ...ANSWER_TREES, seed })));
 
 /** Questions of one document stay together, or a fold would be tested on paragraphs it has read. */

@@ -103,8 +103,9 @@ export async function checkOllama(host?: string): Promise<{ version: string; mod
       .parse(await client.list());
     return { version, models: models.map(({ name }) => name) };
   });
-  if ('busy' in found)
+  if ('busy' in found) {
     throw new MeshError('engine', `the Ollama server at ${url} is busy (${found.busy}): try again later`);
+  }
   return found;
 }
 
@@ -161,7 +162,7 @@ async function readReply(client: Ollama, request: ChatRequest): Promise<ChatRepl
     const part = replyPart.parse(received);
     content += part.message?.content ?? '';
     if (content.length > MAX_REPLY_CHARACTERS)
-      throw new Error(`its reply exceeds ${MAX_REPLY_CHARACTERS} characters`);
+      throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
     if (part.done) {
       return { content, doneReason: part.done_reason, tokens: part.prompt_eval_count + part.eval_count };
     }

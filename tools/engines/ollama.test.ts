@@ -149,6 +149,13 @@ test('lines that are not in the documented format fail', async () => {
   expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'message.content');
 });
 
+test('a reply may have 1 MiB of characters, and not one more', async () => {
+  const answer = 'x'.repeat(1024 * 1024 - '{"answer":""}'.length);
+  const server = await serve([replying({ answer }), replying({ answer: `${answer}x` })]);
+  expect((await perform(server.url)).outcome).toEqual({ answer });
+  expectFailure((await perform(server.url)).outcome, 'more than 1048576 characters');
+});
+
 test('a busy server is asked again, and the answer counts', async () => {
   const server = await serve([busy(), busy({}), replying({ answer: 'Anna' })]);
   expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });

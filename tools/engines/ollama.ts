@@ -31,8 +31,9 @@ export function ollamaEngine(engineOptions: EngineOptions): Engine {
   const { model = DEFAULT_MODEL, timeoutMs = DEFAULT_TIMEOUT_MS, prompts } = engineOptions;
   const url = ollamaUrl(engineOptions.host);
   const parsed = modelOptions.safeParse(engineOptions.options ?? {});
-  if (!parsed.success)
+  if (!parsed.success) {
     throw new MeshError('usage', `options of the Ollama engine: ${issuesOf(parsed.error)}`);
+  }
   const options = parsed.data;
 
   return {

@@ -1,6 +1,6 @@
 import type { Engine } from '../../core/engine.ts';
-import { MeshError } from '../../core/errors.ts';
 import type { JsonValue } from '../../core/packet.ts';
+import { registry } from '../../core/registry.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -15,22 +15,15 @@ export interface EngineOptions {
   readonly prompts: (name: string) => string;
 }
 
-// One line an engine. Imported when asked for: who uses no model server loads no client for one.
-const loaders: Readonly<Record<string, (options: EngineOptions) => Promise<Engine>>> = {
-  extractive: async () => (await import('./extractive.ts')).extractiveEngine(),
-  ollama: async (options) => (await import('./ollama.ts')).ollamaEngine(options),
-};
+// Who uses no model server loads no client for one.
+const engines = registry<(options: EngineOptions) => Engine>('engine', {
+  extractive: async () => (await import('./extractive.ts')).extractiveEngine,
+  ollama: async () => (await import('./ollama.ts')).ollamaEngine,
+});
 
-export const engineNames: readonly string[] = Object.keys(loaders);
+export const engineNames = engines.names;
 
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
 export async function engineNamed(name: string, options: EngineOptions): Promise<Engine> {
-  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load === undefined) {
-    throw new MeshError(
-      'usage',
-      `no engine named ${JSON.stringify(name)}; there are: ${engineNames.join(', ')}`,
-    );
-  }
-  return load(options);
+  return (await engines.load(name))(options);
 }

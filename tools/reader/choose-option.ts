@@ -1,10 +1,15 @@
 // Questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
-import type { Sentence } from './sentence-schema.ts';
+
 import type { Question } from './question.ts';
+import type { Sentence } from './sentence-schema.ts';
 import { isStopWord, splitWords } from './words.ts';
 
 /** "yes", "no" or one of the question's own alternatives; undefined when the question offers none. */
-export function chooseOption(text: string, question: Question, sentences: readonly Sentence[]): string | undefined {
+export function chooseOption(
+  text: string,
+  question: Question,
+  sentences: readonly Sentence[],
+): string | undefined {
   const options = readOptions(text);
   if (options !== undefined) return pickOption(text, question, sentences, options);
   if (question.kind === 'yes-no') return answerYesNo(text, question, sentences);
@@ -13,7 +18,9 @@ export function chooseOption(text: string, question: Question, sentences: readon
 
 /** The alternatives after the last comma, colon or "between": "..., the Pterocarya or the Cotula?". */
 function readOptions(text: string): [string, string] | undefined {
-  const match = /(?:[,:]| between )\s*([^,:?]{2,80}?),?\s+or\s+([^,:?]{2,80}?)\s*\??\s*$/.exec(text.slice(-220));
+  const match = /(?:[,:]| between )\s*([^,:?]{2,80}?),?\s+or\s+([^,:?]{2,80}?)\s*\??\s*$/.exec(
+    text.slice(-220),
+  );
   const [, left, right] = match ?? [];
   if (left === undefined || right === undefined) return undefined;
   return [left.trim().replace(/^(?:the|a|an)\s+/i, ''), right.trim().replace(/^(?:the|a|an)\s+/i, '')];
@@ -59,8 +66,12 @@ function answerYesNo(text: string, question: Question, sentences: readonly Sente
     return coverage(sentences.slice(0, 2), topic) >= 0.5 ? 'yes' : 'no';
   }
   const about = (name: string | undefined) =>
-    sentences.filter((sentence) => name !== undefined && stemsOf(`${sentence.heading ?? ''} ${sentence.text}`).has(name));
-  return Math.min(coverage(about(names[0]), topic), coverage(about(names.at(-1)), topic)) >= 0.5 ? 'yes' : 'no';
+    sentences.filter(
+      (sentence) => name !== undefined && stemsOf(`${sentence.heading ?? ''} ${sentence.text}`).has(name),
+    );
+  return Math.min(coverage(about(names[0]), topic), coverage(about(names.at(-1)), topic)) >= 0.5
+    ? 'yes'
+    : 'no';
 }
 
 function stemsOf(text: string): Set<string> {

@@ -1,6 +1,6 @@
 import type { Sentence } from './sentence-schema.ts';
-import { tagNumber } from './span-shapes.ts';
 import type { TokenSpan } from './span-model.ts';
+import { tagNumber } from './span-shapes.ts';
 import type { Token } from './tag-words.ts';
 
 export type Clause = { subject: string; relation: string };
@@ -16,12 +16,18 @@ export function readClause(sentence: Sentence, tokens: readonly Token[], span: T
   const verb = nearestVerb(tokens, span.from - 1, -1);
   if (verb >= 0) {
     const group = verbStart(tokens, verb);
-    return { subject: subjectBefore(sentence, tokens, group), relation: cut(sentence, tokens, group, span.from - 1) };
+    return {
+      subject: subjectBefore(sentence, tokens, group),
+      relation: cut(sentence, tokens, group, span.from - 1),
+    };
   }
   const next = nearestVerb(tokens, span.to + 1, 1);
   if (next < 0) return { subject: sentence.heading?.slice(0, MAX_PART_CHARS) ?? '', relation: '' };
   const rest = Math.min(tokens.length - 1, next + 6);
-  return { subject: cut(sentence, tokens, next + 1, rest), relation: `~${tokens[next]?.text ?? ''}`.slice(0, MAX_PART_CHARS) };
+  return {
+    subject: cut(sentence, tokens, next + 1, rest),
+    relation: `~${tokens[next]?.text ?? ''}`.slice(0, MAX_PART_CHARS),
+  };
 }
 
 function nearestVerb(tokens: readonly Token[], from: number, step: 1 | -1): number {

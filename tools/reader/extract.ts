@@ -1,8 +1,9 @@
 // Step 2: which sentences of the passages may hold the answer, the most likely one first.
-import { MAX_SENTENCES, type Sentence } from './sentence-schema.ts';
+
 import { parseQuestion } from './question.ts';
 import type { Passage } from './search.ts';
 import { type SentenceView, sentenceFeatures } from './sentence-features.ts';
+import { MAX_SENTENCES, type Sentence } from './sentence-schema.ts';
 import { splitSentences } from './sentence-split.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 import { splitWords } from './words.ts';
@@ -17,14 +18,44 @@ export function extractSentences(question: string, passages: readonly Passage[])
 }
 
 /** The step with the ranker given, as training needs it; undefined keeps the document's order. */
-export function rankSentences(question: string, passages: readonly Passage[], ranker: Forest | undefined): Sentence[] {
+export function rankSentences(
+  question: string,
+  passages: readonly Passage[],
+  ranker: Forest | undefined,
+): Sentence[] {
   const { sentences, features } = viewSentences(question, passages);
   const scores = features.map((row) => (ranker === undefined ? 0 : scoreForest(ranker, row)));
+  if (ranker !== undefined) addHops(question, sentences, scores);
   return sentences
     .map((sentence, index) => ({ ...sentence, score: Math.round(100 * (scores[index] ?? 0)), index }))
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .slice(0, MAX_SENTENCES)
     .map(({ index: _, ...sentence }) => sentence);
+}
+
+const HOP_BONUS = 1.5;
+const HOP_SOURCES = 3;
+
+/**
+ * A second hop: a heading the question does not name, named by one of the best sentences under another heading,
+ * lifts the sentences below it ("... directed by A" lifts what stands under the title "A").
+ */
+function addHops(question: string, sentences: readonly Omit<Sentence, 'score'>[], scores: number[]): void {
+  const asked = question.toLowerCase();
+  const best = scores.map((_, index) => index).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+  const headings = new Set(sentences.flatMap(({ heading }) => (heading === undefined ? [] : [heading])));
+  for (const heading of headings) {
+    const name = heading.replace(/\s*\(.*$/, '').toLowerCase();
+    if (name.length < 3 || asked.includes(name)) continue;
+    const named = best.slice(0, HOP_SOURCES).some((index) => {
+      const source = sentences[index];
+      return source !== undefined && source.heading !== heading && source.text.toLowerCase().includes(name);
+    });
+    if (!named) continue;
+    for (const [index, sentence] of sentences.entries()) {
+      if (sentence.heading === heading) scores[index] = (scores[index] ?? 0) + HOP_BONUS;
+    }
+  }
 }
 
 export type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };

@@ -45,7 +45,9 @@ const FOCUS_ENDS = new Set(
 );
 const QUESTION_WORDS = new Set('who whom whose when where why how what which'.split(' '));
 const DEGREES = new Set(
-  'long old far high tall big large deep wide fast often heavy hot cold close late early wide soon'.split(' '),
+  'long old far high tall big large deep wide fast often heavy hot cold close late early wide soon'.split(
+    ' ',
+  ),
 );
 
 export function parseQuestion(question: string): Question {

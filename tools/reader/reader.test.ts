@@ -70,7 +70,11 @@ describe('the reader', () => {
     ['right-to-left text', 'من بنى المطحنة؟', 'بنى توماس المطحنة في عام 1783. وكانت على النهر.'],
     ['NULs', 'Who\u0000 built?', 'It was\u0000 built by\u0000 Ann.\u0000'],
     ['lone surrogates', '\udc00 who \ud83d', 'Ann \ud83d built \udc00 it. \ud83d'],
-    ['a prototype key', '__proto__ constructor toString?', 'constructor __proto__ toString hasOwnProperty valueOf.'],
+    [
+      'a prototype key',
+      '__proto__ constructor toString?',
+      'constructor __proto__ toString hasOwnProperty valueOf.',
+    ],
   ])('survives %s', (_, question, document) => {
     expect(read(question, document).answer).not.toBe('');
   });

@@ -21,7 +21,9 @@ export function sentenceFeatures(question: Question, views: readonly SentenceVie
   const total = question.terms.reduce((sum, term) => sum + (idf.get(term) ?? 0), 0) || 1;
   const termRows = question.terms.map((term) => topicRow(question, term));
   const stems = views.map((view) => new Set(view.words.map((word) => word.stem)));
-  const covered = stems.map((set) => sumOf(question.terms, (term) => (set.has(term) ? (idf.get(term) ?? 0) : 0)) / total);
+  const covered = stems.map(
+    (set) => sumOf(question.terms, (term) => (set.has(term) ? (idf.get(term) ?? 0) : 0)) / total,
+  );
   const best = Math.max(...covered, 0);
   const focusRow = question.focus === '' ? -1 : wordRow(question.focus);
 
@@ -50,7 +52,12 @@ export function sentenceFeatures(question: Question, views: readonly SentenceVie
       nearby(after),
       nearby(view.headingStems),
       softCover(question, termRows, own, rows, idf) / total,
-      Math.max(0, ...rows.map((row, at) => (view.words[at]?.lower === question.focus ? 0 : rowSimilarity(focusRow, row)))),
+      Math.max(
+        0,
+        ...rows.map((row, at) =>
+          view.words[at]?.lower === question.focus ? 0 : rowSimilarity(focusRow, row),
+        ),
+      ),
       view.words.some((word) => word.lower === question.focus) ? 1 : 0,
       question.verb !== '' && own.has(question.verb) ? 1 : 0,
       tightness(question, view),
@@ -83,7 +90,9 @@ function inverseFrequencies(question: Question, views: readonly SentenceView[]):
       if (count !== undefined) counts.set(stem, count + 1);
     }
   }
-  return new Map([...counts].map(([term, count]) => [term, Math.log(1 + (views.length + 1) / (count + 0.5))]));
+  return new Map(
+    [...counts].map(([term, count]) => [term, Math.log(1 + (views.length + 1) / (count + 0.5))]),
+  );
 }
 
 function topicRow(question: Question, term: string): number {
@@ -94,7 +103,8 @@ function topicRow(question: Question, term: string): number {
 /** How many neighbouring word pairs of the question stand together in the sentence. */
 function bigramMatches(question: Question, view: SentenceView): number {
   const pairs = new Set<string>();
-  for (const [index, word] of view.words.entries()) pairs.add(`${word.stem} ${view.words[index + 1]?.stem ?? ''}`);
+  for (const [index, word] of view.words.entries())
+    pairs.add(`${word.stem} ${view.words[index + 1]?.stem ?? ''}`);
   let matches = 0;
   for (const [index, word] of question.words.entries()) {
     const next = question.words[index + 1];

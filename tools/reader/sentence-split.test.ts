@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitSentences } from './sentence-split.ts';
 
-const texts = (text: string): string[] => splitSentences(text).map(({ start, end }) => text.slice(start, end));
+const texts = (text: string): string[] =>
+  splitSentences(text).map(({ start, end }) => text.slice(start, end));
 
 describe('splitSentences', () => {
   it('cuts at full stops, not at abbreviations and initials', () => {
@@ -13,19 +14,15 @@ describe('splitSentences', () => {
   });
 
   it('marks a short line above text as a heading', () => {
-    expect(splitSentences('Old Town\nIt is old.\n\nNew Town\nIt is new.').map(({ heading }) => heading)).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
+    expect(
+      splitSentences('Old Town\nIt is old.\n\nNew Town\nIt is new.').map(({ heading }) => heading),
+    ).toEqual([true, false, true, false]);
   });
 
   it('joins hard-wrapped lines', () => {
-    expect(texts('There stands in the university town of Schonen, the\nseat of the first bishop. He left.')).toEqual([
-      'There stands in the university town of Schonen, the\nseat of the first bishop.',
-      'He left.',
-    ]);
+    expect(
+      texts('There stands in the university town of Schonen, the\nseat of the first bishop. He left.'),
+    ).toEqual(['There stands in the university town of Schonen, the\nseat of the first bishop.', 'He left.']);
   });
 
   it('gives ordered, bounded spans that lose nothing but blanks', () => {

@@ -33,8 +33,8 @@ function joinWrappedLines(text: string): SentenceSpan[] {
   let afterBlank = true;
   while (start < text.length) {
     let end = lineEnd(text, start);
-    const first = text.slice(start, Math.min(end, start + MAX_HEADING_CHARS + 1)).trim();
-    const heading = afterBlank && isHeading(first, text, end);
+    const heading =
+      afterBlank && end - start <= MAX_HEADING_CHARS && isHeading(text.slice(start, end).trim(), text, end);
     while (!heading && end < text.length && isWrapped(text, start, end)) end = lineEnd(text, end + 1);
     if (text.slice(start, end).trim() !== '') {
       lines.push({ start, end, heading });
@@ -54,7 +54,7 @@ function lineEnd(text: string, from: number): number {
 
 /** A short line without a closing mark, alone above text: the title of what follows. */
 function isHeading(line: string, text: string, end: number): boolean {
-  if (line === '' || line.length > MAX_HEADING_CHARS || end >= text.length) return false;
+  if (line === '' || end >= text.length) return false;
   if (/[a-z]/.test(text.charAt(end + 1))) return false;
   return !/[.!?:;,]["'”’)\]]?$/.test(line);
 }

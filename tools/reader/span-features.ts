@@ -5,7 +5,7 @@ import type { Question } from './question.ts';
 import { headOf, spanShape, tagNumber, tagPath } from './span-shapes.ts';
 import type { Token } from './tag-words.ts';
 import { coarseClass, fineClass, rowSimilarity, wordRow } from './vectors.ts';
-import { isStopWord } from './words.ts';
+import { isStopWord, splitWords } from './words.ts';
 
 export const GROUPS = 3;
 export const HASH_BITS = 22;
@@ -32,6 +32,8 @@ export type AskedView = {
   afterWh: string[];
   last: string;
   preposition: number;
+  /** Every topic word of the question, for questions whose focus was read wrongly. */
+  bag: number[];
 };
 
 export function viewQuestion(question: Question): AskedView {
@@ -69,6 +71,10 @@ export function viewQuestion(question: Question): AskedView {
     verbRow,
     afterWh,
     last: question.terms.at(-1) ?? '',
+    bag: [
+      ...question.terms.slice(0, 10).map(hashWord),
+      mix(hashWord(next), hashWord(words[wh + 2]?.lower ?? '')),
+    ],
     preposition: endsInPreposition ? hashWord(lastWord) : leads ? hashWord(before) : 0,
   };
 }
@@ -87,6 +93,10 @@ export type SentenceFacts = {
   focusAt: number;
   firstVerb: number;
   quoteDepth: Uint8Array;
+  /** Number of the clause each token stands in, and how many topic words each clause holds. */
+  clause: Uint8Array;
+  clauseMatches: Uint8Array;
+  inHeading: Uint8Array;
   /** Likeness of each token to the question's focus and verb, in sixths and fifths; 9 is the same stem. */
   focusLikeness: Int8Array;
   verbLikeness: Int8Array;
@@ -95,12 +105,16 @@ export type SentenceFacts = {
   coverBucket: number;
 };
 
-export type SentencePlace = { rank: number; score: number; bestScore: number };
+export type SentencePlace = { rank: number; score: number; bestScore: number; heading: string | undefined };
 
 const VERB = tagNumber('VERB');
 const AUX = tagNumber('AUX');
 
-export function viewSentence(tokens: readonly Token[], asked: AskedView, place: SentencePlace): SentenceFacts {
+export function viewSentence(
+  tokens: readonly Token[],
+  asked: AskedView,
+  place: SentencePlace,
+): SentenceFacts {
   const size = tokens.length;
   const matched = new Uint8Array(size);
   const matchedBefore = new Uint16Array(size + 1);
@@ -112,6 +126,11 @@ export function viewSentence(tokens: readonly Token[], asked: AskedView, place: 
   const focusLikeness = new Int8Array(size);
   const verbLikeness = new Int8Array(size);
   const covered = new Set<string>();
+  const clause = new Uint8Array(size);
+  const clauseMatches = new Uint8Array(size + 1);
+  const inHeading = new Uint8Array(size);
+  const heading = new Set(splitWords(place.heading ?? '').map((word) => word.lower));
+  let clauseNumber = 0;
   let verbAt = -1;
   let focusAt = -1;
   let firstVerb = -1;
@@ -125,11 +144,17 @@ export function viewSentence(tokens: readonly Token[], asked: AskedView, place: 
     if (asked.verb !== '' && token.stem === asked.verb) verbAt = at;
     if (asked.focus !== '' && token.lower === asked.focus) focusAt = at;
     if (firstVerb < 0 && (token.tag === VERB || token.tag === AUX)) firstVerb = at;
+    if (/^[,;:()—–]$/.test(token.text)) clauseNumber++;
+    clause[at] = clauseNumber;
+    if (matched[at] === 1) clauseMatches[clauseNumber] = (clauseMatches[clauseNumber] ?? 0) + 1;
+    if (heading.has(token.lower)) inHeading[at] = 1;
     if (token.text === '(') depth = 1;
     quoteDepth[at] = depth;
     focusLikeness[at] = Math.round(6 * rowSimilarity(asked.focusRow, token.row));
     verbLikeness[at] =
-      asked.verb !== '' && token.stem === asked.verb ? 9 : Math.round(5 * rowSimilarity(asked.verbRow, token.row));
+      asked.verb !== '' && token.stem === asked.verb
+        ? 9
+        : Math.round(5 * rowSimilarity(asked.verbRow, token.row));
     if (token.text === ')') depth = 0;
   }
   let match = -1;
@@ -160,6 +185,9 @@ export function viewSentence(tokens: readonly Token[], asked: AskedView, place: 
     focusAt,
     firstVerb,
     quoteDepth,
+    clause,
+    clauseMatches,
+    inHeading,
     focusLikeness,
     verbLikeness,
     rank: place.rank,
@@ -174,7 +202,13 @@ function bucket(distance: number): number {
 }
 
 /** Fills `sink` with the features of tokens from..to. */
-export function spanFeatures(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
+export function spanFeatures(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
   sink.count = 0;
   sink.shape = spanShape(facts.tokens, from, to);
   sink.head = headOf(facts.tokens, from, to);
@@ -190,7 +224,13 @@ function add(sink: FeatureSink, left: number, right: number): void {
   sink.ids[sink.count++] = mix(left, right) >>> HASH_SHIFT;
 }
 
-function addShapes(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
+function addShapes(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
   const { tokens } = facts;
   const head = tokens[sink.head];
   const first = tokens[from];
@@ -213,11 +253,21 @@ function addShapes(asked: AskedView, facts: SentenceFacts, from: number, to: num
     add(sink, ask, mix(last.lowerHash, 111));
     add(sink, ask, mix(head.stemHash, 112));
   }
+  for (const word of asked.bag) {
+    add(sink, mix(word, 113), shape);
+    add(sink, mix(word, 114), headFine);
+  }
   add(sink, shape, path);
   add(sink, shape, headFine);
 }
 
-function addNeighbours(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
+function addNeighbours(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
   const { tokens } = facts;
   const before = tokens[from - 1];
   const before2 = tokens[from - 2];
@@ -264,14 +314,23 @@ function addNeighbours(asked: AskedView, facts: SentenceFacts, from: number, to:
     add(sink, 211, asked.preposition === before?.lowerHash ? 1 : 0);
     add(sink, mix(asked.preposition, 212), shape);
   }
-  const edges = (facts.quoteDepth[from] ?? 0) * 2 + (/^["“]$/.test(before?.text ?? '') && /^["”]$/.test(after?.text ?? '') ? 1 : 0);
+  const edges =
+    (facts.quoteDepth[from] ?? 0) * 2 +
+    (/^["“]$/.test(before?.text ?? '') && /^["”]$/.test(after?.text ?? '') ? 1 : 0);
   add(sink, kind, mix(edges, 213));
   add(sink, mix(kind, shape), mix(edges, 214));
-  const unfinished = (before?.capital && first?.capital && from > 1 ? 1 : 0) + (after?.capital && last?.capital ? 2 : 0);
+  const unfinished =
+    (before?.capital && first?.capital && from > 1 ? 1 : 0) + (after?.capital && last?.capital ? 2 : 0);
   add(sink, kind, mix(unfinished, 215));
 }
 
-function addMatches(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
+function addMatches(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
   const { tokens, matchedBefore } = facts;
   const kind = asked.kind;
   const size = tokens.length;
@@ -293,7 +352,10 @@ function addMatches(asked: AskedView, facts: SentenceFacts, from: number, to: nu
   add(sink, 9, mix(Math.min(leftDistance, rightDistance), 308));
   add(sink, shape, mix(Math.min(leftDistance, rightDistance), 309));
   for (const width of [3, 6, 12]) {
-    const around = (matchedBefore[Math.min(size, to + 1 + width)] ?? 0) - (matchedBefore[Math.max(0, from - width)] ?? 0) - inside;
+    const around =
+      (matchedBefore[Math.min(size, to + 1 + width)] ?? 0) -
+      (matchedBefore[Math.max(0, from - width)] ?? 0) -
+      inside;
     add(sink, 9, mix(Math.min(around, 7) * 16 + width, 310));
     add(sink, kind, mix(Math.min(around, 7) * 16 + width, 311));
     add(sink, 9, mix(Math.round((8 * around) / Math.max(1, asked.termCount)) * 16 + width, 329));
@@ -325,6 +387,27 @@ function addMatches(asked: AskedView, facts: SentenceFacts, from: number, to: nu
   add(sink, shape, mix(facts.scoreBucket, 326));
   add(sink, fineAsk, mix(inside > 0 ? 1 : 0, 327));
   add(sink, kind, mix(bucket(from), 328));
+  const ownClause = Math.min(facts.clauseMatches[facts.clause[from] ?? 0] ?? 0, 5) - Math.min(inside, 4);
+  add(sink, 9, mix(ownClause, 330));
+  add(sink, kind, mix(ownClause, 331));
+  const nextClause = Math.min(facts.clauseMatches[(facts.clause[to] ?? 0) + 1] ?? 0, 5);
+  const lastClause = Math.min(facts.clauseMatches[(facts.clause[from] ?? 0) - 1] ?? 0, 5);
+  add(sink, kind, mix(nextClause * 8 + lastClause, 332));
+  const titled = (facts.inHeading[from] ?? 0) * 2 + (facts.inHeading[to] ?? 0);
+  add(sink, kind, mix(titled, 333));
+  add(sink, asked.asks[4] ?? kind, mix(titled, 334));
+  const nearest = left >= 0 && (right < 0 || from - left <= right - to) ? left : right;
+  const neighbour = tokens[nearest];
+  if (neighbour !== undefined) {
+    const where = nearest === left ? 0 : 1;
+    add(sink, kind, mix(neighbour.tag * 2 + where, 335));
+    add(sink, mix(kind, shape), mix(neighbour.tag * 2 + where, 336));
+    add(sink, kind, mix(mix(neighbour.stemHash, where), 337));
+    add(sink, neighbour.stemHash, mix(mix(shape, where), 338));
+    add(sink, kind, mix(mix(neighbour.fine, where), 339));
+  }
+  const byVerb = facts.verbAt < 0 ? 0 : facts.verbAt < from ? 1 : 2;
+  add(sink, mix(kind, byVerb), mix(tokens[from - 1]?.lowerHash ?? 0, 340));
 }
 
 /** Where the span stands to the verbs: subject or object of which one, and is that the question's? */
@@ -358,7 +441,20 @@ function addVerbs(asked: AskedView, facts: SentenceFacts, from: number, to: numb
 function addFocus(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
   if (asked.focus === '') return;
   const at = facts.focusAt;
-  const where = at < 0 ? 0 : at === to + 1 ? 1 : at === from - 1 ? 2 : at === to ? 3 : at >= from && at <= to ? 4 : at < from ? 5 : 6;
+  const where =
+    at < 0
+      ? 0
+      : at === to + 1
+        ? 1
+        : at === from - 1
+          ? 2
+          : at === to
+            ? 3
+            : at >= from && at <= to
+              ? 4
+              : at < from
+                ? 5
+                : 6;
   const distance = at < 0 ? 0 : at < from ? from - at : at > to ? at - to : 0;
   const { shape } = sink;
   add(sink, 9, mix(where, 501));
@@ -369,7 +465,13 @@ function addFocus(asked: AskedView, facts: SentenceFacts, from: number, to: numb
 }
 
 /** The question read as a statement with the span in the place of its question word. */
-function addAlignment(asked: AskedView, facts: SentenceFacts, from: number, to: number, sink: FeatureSink): void {
+function addAlignment(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
   const { tokens } = facts;
   for (const [index, stem] of asked.afterWh.entries()) {
     let right = 0;

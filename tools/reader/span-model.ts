@@ -1,5 +1,12 @@
 // The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs an answer may begin or end at.
-import { createSink, GROUPS, HASH_BITS, spanFeatures, type AskedView, type SentenceFacts } from './span-features.ts';
+import {
+  type AskedView,
+  createSink,
+  GROUPS,
+  HASH_BITS,
+  type SentenceFacts,
+  spanFeatures,
+} from './span-features.ts';
 import { TAGS, type Token } from './tag-words.ts';
 import { packWeightFile, readWeightFile } from './weight-file.ts';
 
@@ -43,7 +50,12 @@ export function listSpans(edges: Uint8Array, tokens: readonly Token[]): TokenSpa
 const sink = createSink();
 
 /** Scores of one span by feature group. */
-export function scoreSpan(model: SpanModel, asked: AskedView, facts: SentenceFacts, span: TokenSpan): number[] {
+export function scoreSpan(
+  model: SpanModel,
+  asked: AskedView,
+  facts: SentenceFacts,
+  span: TokenSpan,
+): number[] {
   spanFeatures(asked, facts, span.from, span.to, sink);
   const sums: number[] = [];
   let at = 0;
@@ -94,5 +106,9 @@ export function loadSpanModel(url: URL): SpanModel {
     id += gap;
     weights[id] = ((body[at++] ?? 0) << 24) >> 24;
   }
-  return { edges: body.slice(4, 4 + edgeBytes), weights, scale: new DataView(body.buffer).getFloat32(0, true) };
+  return {
+    edges: body.slice(4, 4 + edgeBytes),
+    weights,
+    scale: new DataView(body.buffer).getFloat32(0, true),
+  };
 }

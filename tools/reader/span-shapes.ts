@@ -1,5 +1,5 @@
 import { mix } from './hash.ts';
-import { MARK, type Tag, TAGS, type Token } from './tag-words.ts';
+import { MARK, TAGS, type Tag, type Token } from './tag-words.ts';
 
 const NUMBER_OF = new Map<Tag, number>(TAGS.map((tag, index) => [tag, index]));
 export function tagNumber(tag: Tag): number {
@@ -41,7 +41,8 @@ export function spanShape(tokens: readonly Token[], from: number, to: number): n
   const has = (mark: number): boolean => (marks & mark) !== 0;
   const name = (form: number, detail: number): number => mix((form * 2 + led) * 16 + length, detail);
 
-  if (has(MARK.month) && words <= 8) return name(1, (has(MARK.year) ? 1 : 0) + (digits > 1 || !has(MARK.year) ? 2 : 0));
+  if (has(MARK.month) && words <= 8)
+    return name(1, (has(MARK.year) ? 1 : 0) + (digits > 1 || !has(MARK.year) ? 2 : 0));
   if (has(MARK.money)) return name(2, 0);
   if (has(MARK.percent)) return name(3, 0);
   if (has(MARK.year) && words <= 3 + led) return name(4, 0);

@@ -32,9 +32,9 @@ const STEP_3: readonly (readonly [string, string])[] = [
   ['ful', ''],
   ['ness', ''],
 ];
-const STEP_4 = (
-  'al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize'
-).split(' ');
+const STEP_4 = 'al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize'.split(
+  ' ',
+);
 
 // Irregular forms that no suffix rule can join; only the frequent ones, the tail does not pay for itself.
 const IRREGULAR = new Map(

@@ -18,9 +18,13 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   const masses = totals.map((total) => Math.exp(total - best));
   const sum = masses.reduce((a, b) => a + b, 0);
   const shares = masses.map((mass) => mass / sum);
-  const groupBest = [0, 1, 2].map((group) => Math.max(...set.triples.map(({ scores }) => scores[group] ?? 0)));
+  const groupBest = [0, 1, 2].map((group) =>
+    Math.max(...set.triples.map(({ scores }) => scores[group] ?? 0)),
+  );
   const sentenceWords = set.sentences.map(({ text }) => splitWords(text));
-  const headingStems = set.sentences.map(({ heading }) => new Set(splitWords(heading ?? '').map((word) => word.stem)));
+  const headingStems = set.sentences.map(
+    ({ heading }) => new Set(splitWords(heading ?? '').map((word) => word.stem)),
+  );
   const topScore = set.sentences[0]?.score ?? 0;
   const objectWords = set.triples.map(({ object }) => splitWords(object));
   const forms = set.triples.map(({ object }, index) => formOf(object, objectWords[index] ?? []));
@@ -108,7 +112,11 @@ function sumWhere(values: readonly number[], test: (value: number, index: number
 }
 
 /** Words between the object and the nearest question word on each side; 20 when there is none. */
-function distances(triple: Triple, words: readonly Word[], asked: ReadonlySet<string>): { left: number; right: number } {
+function distances(
+  triple: Triple,
+  words: readonly Word[],
+  asked: ReadonlySet<string>,
+): { left: number; right: number } {
   const end = triple.start + triple.object.length;
   const first = words.findIndex((word) => word.start >= triple.start);
   const after = words.findIndex((word) => word.start >= end);
@@ -159,12 +167,20 @@ function overlaps(triples: readonly Triple[], index: number, shares: readonly nu
 const OPENERS = ' ,("“\'—–-:;';
 function marksAround(triple: Triple, text: string): Marks {
   const before = text.slice(0, triple.start).trimEnd().at(-1) ?? '^';
-  const after = text.slice(triple.start + triple.object.length).trimStart().at(0) ?? '^';
-  return { open: /[\p{L}\p{N}]/u.test(before) ? -1 : OPENERS.indexOf(before) + 1, close: /[\p{L}\p{N}]/u.test(after) ? -1 : ',.;:)"”?!-'.indexOf(after) + 1 };
+  const after =
+    text
+      .slice(triple.start + triple.object.length)
+      .trimStart()
+      .at(0) ?? '^';
+  return {
+    open: /[\p{L}\p{N}]/u.test(before) ? -1 : OPENERS.indexOf(before) + 1,
+    close: /[\p{L}\p{N}]/u.test(after) ? -1 : ',.;:)"”?!-'.indexOf(after) + 1,
+  };
 }
 
 function countOf(text: string, wanted: string): number {
   let count = 0;
-  for (let at = text.indexOf(wanted); at >= 0 && count < 9; at = text.indexOf(wanted, at + wanted.length)) count++;
+  for (let at = text.indexOf(wanted); at >= 0 && count < 9; at = text.indexOf(wanted, at + wanted.length))
+    count++;
   return count;
 }

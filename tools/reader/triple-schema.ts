@@ -11,7 +11,10 @@ export const tripleSchema = z.strictObject({
   /** A candidate answer, word for word from its sentence. */
   object: z.string().min(1).max(1_000),
   /** Index into `sentences` and UTF-16 offset of the object in that sentence. */
-  sentence: z.int().min(0).max(MAX_SENTENCES - 1),
+  sentence: z
+    .int()
+    .min(0)
+    .max(MAX_SENTENCES - 1),
   start: z.int().min(0).max(1_000),
   /** Evidence in hundredths of a logit: what is asked, the words around it, how it stands to the question's words. */
   scores: z.tuple([z.int(), z.int(), z.int()]),

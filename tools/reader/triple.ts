@@ -1,14 +1,15 @@
 // Step 3: what the sentences state, as (subject, relation, object) with the object a possible answer.
 // Every span whose edges may bound an answer is scored by a trained linear model; the best become triples.
-import type { Sentence } from './sentence-schema.ts';
-import { MAX_TRIPLES, type Triple, type TripleSet } from './triple-schema.ts';
-import { parseQuestion } from './question.ts';
-import { viewQuestion, viewSentence } from './span-features.ts';
-import { listSpans, loadSpanModel, scoreSpan, type SpanModel } from './span-model.ts';
-import { type Clause, readClause } from './clause.ts';
-import { tagWords } from './tag-words.ts';
 
-export { type Triple, tripleSchema, type TripleSet, tripleSetSchema } from './triple-schema.ts';
+import { type Clause, readClause } from './clause.ts';
+import { parseQuestion } from './question.ts';
+import type { Sentence } from './sentence-schema.ts';
+import { viewQuestion, viewSentence } from './span-features.ts';
+import { listSpans, loadSpanModel, type SpanModel, scoreSpan } from './span-model.ts';
+import { tagWords } from './tag-words.ts';
+import { MAX_TRIPLES, type Triple, type TripleSet } from './triple-schema.ts';
+
+export { type Triple, type TripleSet, tripleSchema, tripleSetSchema } from './triple-schema.ts';
 
 let model: SpanModel | undefined;
 
@@ -17,7 +18,13 @@ export function proposeTriples(question: string, sentences: readonly Sentence[])
   return proposeWith(question, sentences, model);
 }
 
-type Scored = { object: string; start: number; sentence: number; scores: [number, number, number]; clause: () => Clause };
+type Scored = {
+  object: string;
+  start: number;
+  sentence: number;
+  scores: [number, number, number];
+  clause: () => Clause;
+};
 
 /** The step with the scorer given, as training needs it. */
 export function proposeWith(question: string, sentences: readonly Sentence[], scorer: SpanModel): TripleSet {
@@ -26,7 +33,12 @@ export function proposeWith(question: string, sentences: readonly Sentence[], sc
   const scored: Scored[] = [];
   for (const [rank, sentence] of sentences.entries()) {
     const tokens = tagWords(sentence.text);
-    const facts = viewSentence(tokens, asked, { rank, score: sentence.score, bestScore });
+    const facts = viewSentence(tokens, asked, {
+      rank,
+      score: sentence.score,
+      bestScore,
+      heading: sentence.heading,
+    });
     for (const span of listSpans(scorer.edges, tokens)) {
       const start = tokens[span.from]?.start ?? 0;
       const [shape = 0, around = 0, match = 0] = scoreSpan(scorer, asked, facts, span);

@@ -37,7 +37,8 @@ export function rowSimilarity(left: number, right: number): number {
   if (left < 0 || right < 0) return 0;
   const { dims, vectors } = loadTable();
   let sum = 0;
-  for (let at = 0; at < dims; at++) sum += (vectors[left * dims + at] ?? 0) * (vectors[right * dims + at] ?? 0);
+  for (let at = 0; at < dims; at++)
+    sum += (vectors[left * dims + at] ?? 0) * (vectors[right * dims + at] ?? 0);
   return sum / (127 * 127);
 }
 
@@ -62,7 +63,13 @@ function unpackVectors(body: Uint8Array): VectorTable {
   let at = 8 + 4 * count;
   const vectors = new Int8Array(body.buffer, at, count * dims);
   at += count * dims;
-  return { dims, hashes, vectors, fine: body.subarray(at, at + count), coarse: body.subarray(at + count, at + 2 * count) };
+  return {
+    dims,
+    hashes,
+    vectors,
+    fine: body.subarray(at, at + count),
+    coarse: body.subarray(at + count, at + 2 * count),
+  };
 }
 
 export type VectorEntry = { word: string; vector: Float64Array; fine: number; coarse: number };

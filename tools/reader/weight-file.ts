@@ -14,11 +14,15 @@ export function readWeightFile(url: URL, kind: string, version: number): Uint8Ar
   const foundKind = bytes.toString('latin1', 4, 8);
   const foundVersion = bytes.readUInt32LE(8);
   if (foundKind !== kind || foundVersion !== version) {
-    throw new Error(`${where}: expected ${kind} version ${version}, got ${foundKind} version ${foundVersion}`);
+    throw new Error(
+      `${where}: expected ${kind} version ${version}, got ${foundKind} version ${foundVersion}`,
+    );
   }
   const bodyBytes = bytes.readUInt32LE(12);
   if (bytes.length !== HEADER_BYTES + bodyBytes) {
-    throw new Error(`${where}: expected ${bodyBytes} bytes after the header, got ${bytes.length - HEADER_BYTES}`);
+    throw new Error(
+      `${where}: expected ${bodyBytes} bytes after the header, got ${bytes.length - HEADER_BYTES}`,
+    );
   }
   // A copy, so that 2- and 4-byte views of the body are aligned.
   return Uint8Array.from(bytes.subarray(HEADER_BYTES));

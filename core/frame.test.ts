@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blobsOf, FrameReader, type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from './frame.ts';
+
+const LIMIT = 1024 * 1024;
+
+/** A reader that takes what it gets, and the blobs that it got, as text. */
+function collector(maxFrameBytes = LIMIT) {
+  const blobs: string[] = [];
+  const reader = new FrameReader(maxFrameBytes, (run) => {
+    for (const blob of blobsOf(run)) blobs.push(blob.toString('latin1'));
+    return 'done';
+  });
+  return { reader, blobs };
+}
+
+/** The bytes of the frames of a run. */
+function framesIn(run: FrameRun): Buffer[] {
+  return run.ends.map((end, i) => run.bytes.subarray(run.ends[i - 1] ?? 0, end));
+}
+
+describe('frameOf', () => {
+  it('writes a big-endian length and the bytes', () => {
+    expect(frameOf(Buffer.from('abc')).toString('hex')).toBe('00000003616263');
+    expect(frameOf(new Uint8Array(0)).toString('hex')).toBe('00000000');
+    expect(frameOf(new Uint8Array(0x010203)).subarray(0, PREFIX_BYTES).toString('hex')).toBe('00010203');
+  });
+});
+
+describe('FrameReader', () => {
+  const stream = Buffer.concat(['first', '', 'x', 'the last one'].map((text) => frameOf(Buffer.from(text))));
+  const expected = ['first', '', 'x', 'the last one'];
+
+  it('finds all frames of one chunk in one run', () => {
+    const runs: number[] = [];
+    const reader = new FrameReader(LIMIT, (run) => {
+      runs.push(run.ends.length);
+      return 'done';
+    });
+    reader.push(stream);
+    expect(runs).toEqual([4]);
+    expect(reader.pendingBytes).toBe(0);
+  });
+
+  it('finds the same frames wherever the stream is split', () => {
+    for (let split = 0; split <= stream.length; split++) {
+      const { reader, blobs } = collector();
+      reader.push(stream.subarray(0, split));
+      reader.push(stream.subarray(split));
+      expect(blobs, `split at ${split}`).toEqual(expected);
+    }
+  });
+
+  it('finds the same frames when the stream comes byte by byte', () => {
+    const { reader, blobs } = collector();
+    for (const byte of stream) reader.push(Buffer.of(byte));
+    expect(blobs).toEqual(expected);
+  });
+
+  it('delivers frames without content', () => {
+    const { reader, blobs } = collector();
+    reader.push(Buffer.alloc(3 * PREFIX_BYTES));
+    expect(blobs).toEqual(['', '', '']);
+  });
+
+  it('knows how much of a torn frame has come', () => {
+    const { reader, blobs } = collector();
+    reader.push(stream.subarray(0, stream.length - 1));
+    expect(blobs).toEqual(expected.slice(0, 3));
+    expect(reader.pendingBytes).toBe(PREFIX_BYTES + 'the last on'.length);
+  });
+
+  it('takes a frame of the largest size and refuses one that is a byte longer', () => {
+    const { reader, blobs } = collector(100);
+    reader.push(frameOf(Buffer.alloc(100, 'x')));
+    expect(blobs).toEqual(['x'.repeat(100)]);
+    expect(() => reader.push(frameOf(Buffer.alloc(101)))).toThrow(
+      expect.objectContaining({ code: 'frame', message: expect.stringContaining('101 bytes: at most 100') }),
+    );
+  });
+
+  it('refuses an over-long frame by its length alone', () => {
+    const { reader } = collector(100);
+    reader.push(Buffer.from([0, 0, 0]));
+    expect(() => reader.push(Buffer.of(101))).toThrow(expect.objectContaining({ code: 'frame' }));
+  });
+
+  it('delivers the frames before a violation', () => {
+    const { reader, blobs } = collector(100);
+    const bytes = Buffer.concat([stream, Buffer.from('GET / HTTP/1.1\r\n')]);
+    expect(() => reader.push(bytes)).toThrow(expect.objectContaining({ code: 'frame' }));
+    expect(blobs).toEqual(expected);
+  });
+
+  it('takes longer frames once its limit is raised', () => {
+    const { reader, blobs } = collector(100);
+    reader.maxFrameBytes = 200;
+    reader.push(frameOf(Buffer.alloc(200)));
+    expect(blobs).toHaveLength(1);
+  });
+
+  it('takes no memory for a length of 4 GiB, only for bytes that came', () => {
+    const { reader } = collector(0xffff_ffff);
+    const before = process.memoryUsage().arrayBuffers;
+    reader.push(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+    for (let i = 0; i < 64; i++) reader.push(Buffer.alloc(1024));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1024 * 1024);
+    expect(reader.pendingBytes).toBe(PREFIX_BYTES + 64 * 1024);
+    expect(reader.space().length).toBeLessThanOrEqual(256 * 1024);
+  });
+
+  it.each([255, 256, 257, 1024, 5000])('delivers a frame of %i KiB whole, and small ones after it', (kib) => {
+    const blobs: Buffer[] = [];
+    const reader = new FrameReader(8 * LIMIT, (run) => {
+      blobs.push(...[...blobsOf(run)].map((blob) => Buffer.from(blob)));
+      return 'done';
+    });
+    const large = Buffer.alloc(kib * 1024, 'large');
+    const bytes = Buffer.concat([stream, frameOf(large), stream]);
+    for (let at = 0; at < bytes.length; at += 60_000) reader.push(bytes.subarray(at, at + 60_000));
+    expect(blobs).toHaveLength(9);
+    expect(blobs[4]?.equals(large)).toBe(true);
+    expect(blobs.slice(5).map(String)).toEqual(expected);
+    expect(reader.space().length, 'gives the memory of a large frame back').toBeLessThanOrEqual(256 * 1024);
+  });
+
+  it('always has room, and less than a slab held when all is done', () => {
+    const { reader } = collector(8 * LIMIT);
+    const frame = frameOf(Buffer.alloc(100_000));
+    for (let at = 0; at < frame.length; at += 7000) {
+      expect(reader.space().length).toBeGreaterThan(0);
+      reader.push(frame.subarray(at, at + 7000));
+    }
+  });
+
+  /** Sizes around what matters: prefixes, small packets, the free end of a slab, a slab and more. */
+  const blobSize = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 600 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 10_000, max: 70_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
+  );
+  const chunkSize = fc.oneof(
+    fc.integer({ min: 1, max: 40 }),
+    fc.integer({ min: 1, max: 5000 }),
+    fc.integer({ min: 10_000, max: 300_000 }),
+  );
+
+  it('delivers every byte in order and never writes over a run that was kept', () => {
+    fc.assert(
+      fc.property(
+        fc.array(blobSize, { minLength: 1, maxLength: 40 }),
+        fc.array(chunkSize, { minLength: 1, maxLength: 50 }),
+        fc.array(fc.constantFrom<RunUse>('done', 'kept'), { minLength: 1, maxLength: 20 }),
+        (blobSizes, chunkSizes, uses) => {
+          const sent = Buffer.concat(blobSizes.map((size, i) => frameOf(Buffer.alloc(size, i + 1))));
+          const held: Buffer[] = [];
+          const counts: number[] = [];
+          const reader = new FrameReader(LIMIT, (run) => {
+            const use = uses[counts.length % uses.length] ?? 'done';
+            counts.push(run.ends.length);
+            for (const frame of framesIn(run)) held.push(use === 'kept' ? frame : Buffer.from(frame));
+            return use;
+          });
+          for (let at = 0, i = 0; at < sent.length; i++) {
+            const size = chunkSizes[i % chunkSizes.length] ?? 1;
+            // Bytes come as a socket writes them: into the reader's own space, as many as fit.
+            const space = reader.space();
+            const count = sent.copy(space, 0, at, Math.min(at + size, at + space.length));
+            reader.received(count);
+            at += count;
+          }
+          // Only now: what was written over since would differ.
+          expect(held.length).toBe(blobSizes.length);
+          expect(Buffer.concat(held).equals(sent)).toBe(true);
+          expect(reader.pendingBytes).toBe(0);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Codec } from './adapter.ts';
+import { addLine, emptyLine, ledgerLineSchema, lineOf } from './ledger.ts';
+import type { Packet } from './packet.ts';
+
+const packet: Packet = {
+  type: 'events',
+  from: 'a',
+  id: 'a-1',
+  task_id: 't',
+  token_used: 0,
+  ts: 0,
+  payload: { text: 'né' },
+};
+
+/** A codec of which only the sizes matter: 30 bytes of envelope. */
+const codec: Codec = {
+  encode: () => new Uint8Array(42),
+  decode: () => packet,
+  headerSize: () => 4 + 30,
+};
+
+describe('lineOf', () => {
+  it('puts every byte on one line', () => {
+    // Payload: {"text":"né"} is 14 bytes of UTF-8. Blob: 42.
+    expect(lineOf(codec, packet, 42)).toEqual({
+      packets: 1,
+      wire: 46,
+      payload: 14,
+      framing: 4,
+      envelope: 30,
+      payload_coding: -2,
+      layers: 0,
+      header_size: 34,
+      net: 32,
+    });
+  });
+
+  it.each([31, 44, 1000])('adds up whatever the size of the blob: %i', (blobBytes) => {
+    const line = lineOf(codec, packet, blobBytes);
+    expect(line.framing + line.envelope + line.payload + line.payload_coding + line.layers).toBe(line.wire);
+    expect(line.header_size + line.payload_coding + line.layers).toBe(line.net);
+    expect(ledgerLineSchema.parse(line)).toEqual(line);
+  });
+});
+
+describe('addLine', () => {
+  it('adds a line as many times as it was sent', () => {
+    const sum = emptyLine();
+    const line = lineOf(codec, packet, 42);
+    addLine(sum, line);
+    addLine(sum, line, 3);
+    addLine(sum, line, 0);
+    expect(sum).toEqual(Object.fromEntries(Object.entries(line).map(([key, value]) => [key, value * 4])));
+  });
+
+  it('adds every key that a line has', () => {
+    expect(Object.keys(emptyLine()).sort()).toEqual(Object.keys(ledgerLineSchema.shape).sort());
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { lineOf } from '../core/ledger.ts';
+import { parsePacket } from '../core/packet.ts';
+import { contractChecks } from './contract.ts';
+import golden from './fixtures/golden-packets.json' with { type: 'json' };
+import { adapterNamed, adapterNames } from './registry.ts';
+
+const session = { runId: 'test', self: 'a', peer: 'b', key: new Uint8Array(32) };
+
+for (const name of adapterNames) {
+  const adapter = await adapterNamed(name);
+
+  describe(`contract of ${name}`, () => {
+    it('bears the name it is registered under', () => expect(adapter.name).toBe(name));
+    for (const check of contractChecks(adapter)) it(check.name, () => check.run());
+  });
+}
+
+/** Bytes made by other people's libraries, and rows worked out apart from this code. */
+describe('golden packets', () => {
+  for (const sample of golden) {
+    const blobs = { json: Buffer.from(sample.json), msgpack: Buffer.from(sample.msgpack, 'hex') };
+    const packet = parsePacket(sample.packet);
+
+    for (const name of ['json', 'msgpack'] as const) {
+      it(`${sample.name} as ${name}: bytes, packet and ledger row`, async () => {
+        const codec = (await adapterNamed(name)).open(session);
+        const blob = codec.encode(packet);
+        expect(Buffer.from(blob).toString('hex')).toBe(blobs[name].toString('hex'));
+        expect(codec.decode(blobs[name])).toStrictEqual(packet);
+        expect(lineOf(codec, packet, blob.length)).toMatchObject(sample.rows[name]);
+      });
+    }
+  }
+});
+
+describe('registry', () => {
+  it('says which adapters there are when it does not know one', async () => {
+    await expect(adapterNamed('yaml')).rejects.toMatchObject({
+      code: 'usage',
+      message: 'unknown adapter "yaml"; known: json, msgpack',
+    });
+  });
+
+  it.each([
+    ['messagepack-json', 'json'],
+    ['MSGPACK', 'msgpack'],
+    ['pack', 'msgpack'],
+  ])('suggests what %s may have meant', async (asked, meant) => {
+    await expect(adapterNamed(asked)).rejects.toThrow(`did you mean ${meant}?`);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', ''])('knows no adapter named "%s"', async (name) => {
+    await expect(adapterNamed(name)).rejects.toMatchObject({ code: 'usage' });
+  });
+});

@@ -1,0 +1,244 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MeshError } from '../core/errors.ts';
+import type { JsonValue, PacketHead } from '../core/packet.ts';
+import { anyPacket, type Choices, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
+import { json } from './json.ts';
+
+const codec = json.open({ runId: 'test', self: 'a', peer: 'b', key: new Uint8Array(32) });
+const refused = expect.objectContaining({ code: 'packet' });
+
+function peek(blob: Uint8Array | string): PacketHead {
+  if (codec.peek === undefined) throw new Error('no peek');
+  return codec.peek(typeof blob === 'string' ? Buffer.from(blob) : blob);
+}
+
+function decode(text: string) {
+  return codec.decode(Buffer.from(text));
+}
+
+const plainText = JSON.stringify(plainPacket);
+
+/** JSON of `value` as another implementation might write it: white space and escapes wherever they may be. */
+function written(value: JsonValue, choice: Choices): string {
+  const space = () => ['', '', '', ' ', '\n', '\t\r ', '    '][choice.of(7)] ?? '';
+  const around = (text: string) => `${space()}${text}${space()}`;
+  const escaped = (text: string) =>
+    `"${[
+      ...JSON.stringify(text)
+        .slice(1, -1)
+        .matchAll(/\\u....|\\.|./gsu),
+    ]
+      .map(([piece]) => (piece.startsWith('\\') || choice.of(4) > 0 ? piece : unicodeEscape(piece, choice)))
+      .join('')}"`;
+  if (typeof value === 'string') return around(escaped(value));
+  if (Array.isArray(value))
+    return around(`[${value.map((item) => written(item, choice)).join(',') || space()}]`);
+  if (typeof value !== 'object' || value === null) return around(JSON.stringify(value));
+  const members = Object.entries(value).map(
+    ([key, item]) => `${around(escaped(key))}:${written(item, choice)}`,
+  );
+  return around(`{${members.join(',') || space()}}`);
+}
+
+function unicodeEscape(text: string, choice: Choices): string {
+  const units = Array.from({ length: text.length }, (_, i) =>
+    text.charCodeAt(i).toString(16).padStart(4, '0'),
+  );
+  return units.map((unit) => `\\u${choice.of(2) === 0 ? unit : unit.toUpperCase()}`).join('');
+}
+
+describe('json', () => {
+  it('is compact JSON in the order of the sender', () => {
+    expect(Buffer.from(codec.encode(plainPacket)).toString()).toBe(plainText);
+  });
+
+  it('decodes and peeks the same, however the JSON is written', () => {
+    fc.assert(
+      fc.property(anyPacket, choices, (packet, choice) => {
+        const blob = Buffer.from(written({ ...packet }, choice));
+        expect(codec.decode(blob)).toStrictEqual(packet);
+        expect(peek(blob)).toStrictEqual(headOf(packet));
+        // Not every caller has a Buffer.
+        expect(peek(new Uint8Array(blob))).toStrictEqual(headOf(packet));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('never peeks otherwise than it decodes, and throws nothing else, where text was damaged', () => {
+    const pieces = [
+      '"',
+      '\\',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      ' ',
+      '1',
+      '-',
+      '.',
+      'e',
+      'null',
+      '\\u0074',
+      '"type":',
+      'é',
+      '\n',
+    ];
+    const damage = fc.tuple(fc.nat(1000), fc.nat(3), fc.constantFrom('', ...pieces));
+    fc.assert(
+      fc.property(
+        anyPacket,
+        choices,
+        fc.array(damage, { minLength: 1, maxLength: 3 }),
+        (packet, choice, damages) => {
+          let text = written({ ...packet }, choice);
+          for (const [at, cut, put] of damages) {
+            const start = at % text.length;
+            text = text.slice(0, start) + put + text.slice(start + cut);
+          }
+          const decoded = attempt(() => decode(text));
+          const head = attempt(() => peek(text));
+          if (decoded !== undefined) expect(head).toStrictEqual(headOf(decoded));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each(['type', 'from', 'id', 'token_used', 'ts', 'payload', 'to', 'tag'])('refuses %s twice', (key) => {
+    const again = `"${key}":${JSON.stringify(Object(plainPacket)[key])}`;
+    for (const text of [
+      plainText.replace('{', `{${again},`),
+      plainText.replace(/\}$/, `,${again}}`),
+      plainText.replace(
+        /\}$/,
+        ` , ${again.replace(key, `\\u00${key.charCodeAt(0).toString(16)}${key.slice(1)}`)} }`,
+      ),
+    ]) {
+      expect(() => decode(text)).toThrow(refused);
+      expect(() => peek(text)).toThrow(new RegExp(`the key ${key} comes twice`));
+    }
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['white space', ' \n'],
+    ['a byte order mark', `\ufeff${plainText}`],
+    ['another kind of value', '[]'],
+    ['no key', '{}'],
+    ['a comma after the last member', plainText.replace(/\}$/, ',}')],
+    ['a missing comma', plainText.replace(',"to"', '"to"')],
+    ['a missing colon', plainText.replace('"type":', '"type"')],
+    ['a missing brace', plainText.slice(0, -1)],
+    ['a brace too many', `${plainText}}`],
+    ['two objects', plainText + plainText],
+    ['text behind it', `${plainText} x`],
+    ['an unknown key', plainText.replace('{', '{"cause":"x",')],
+    ['a key __proto__', plainText.replace('{', '{"__proto__":{},')],
+    ['a key without quotes', plainText.replace('"type"', 'type')],
+    ['single quotes', plainText.replaceAll('"', "'")],
+    ['a comment', plainText.replace('{', '{/**/')],
+    ['an empty type', plainText.replace('"type":"triples"', '"type":""')],
+    ['a long type', plainText.replace('"type":"triples"', `"type":"${'x'.repeat(65)}"`)],
+    ['a type that is no text', plainText.replace('"type":"triples"', '"type":7')],
+    ['a line end inside a text', plainText.replace('triples', 'tri\nples')],
+    ['a bad escape', plainText.replace('triples', 'tri\\xples')],
+    ['a lone surrogate', plainText.replace('triples', 'tri\\ud800ples')],
+    ['an open text', plainText.replace('"x"', '"x')],
+    ['tokens below 0', plainText.replace('"token_used":7', '"token_used":-1')],
+    ['tokens as text', plainText.replace('"token_used":7', '"token_used":"7"')],
+    ['half a token', plainText.replace('"token_used":7', '"token_used":0.5')],
+    ['tokens beyond counting', plainText.replace('"token_used":7', '"token_used":9007199254740992')],
+    ['endless tokens', plainText.replace('"token_used":7', '"token_used":1e999')],
+    ['tokens with a leading zero', plainText.replace('"token_used":7', '"token_used":07')],
+    ['no tokens', plainText.replace('"token_used":7', '"token_used":')],
+    ['a payload that is no object', plainText.replace('{"a":1}', '[1]')],
+    ['no value', plainText.replace('"ts":1', '"ts":')],
+  ])('refuses %s, in a peek too', (_, text) => {
+    expect(() => decode(text)).toThrow(refused);
+    expect(() => peek(text)).toThrow(refused);
+  });
+
+  it('refuses what is not UTF-8', () => {
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
+      const inType = Buffer.from(plainText.replace('triples', '#'.repeat(bytes.length)));
+      inType.set(bytes, inType.indexOf('#'));
+      expect(() => codec.decode(inType)).toThrow(refused);
+      expect(() => peek(inType)).toThrow(refused);
+    }
+  });
+
+  it.each([
+    ['a misplaced comma', plainText.replace('{"a":1}', '{"a":1,}')],
+    ['brackets that do not match', plainText.replace('{"a":1}', '{"a":[1}')],
+    ['deep nesting', plainText.replace('{"a":1}', `{"a":${'['.repeat(65)}${']'.repeat(65)}}`)],
+    ['a key __proto__', plainText.replace('{"a":1}', '{"__proto__":1}')],
+    ['a ts that is no number', plainText.replace('"ts":1', '"ts":now')],
+    ['a node id that names no node', plainText.replace('writer', '../writer')],
+  ])('leaves %s to whoever decodes', (_, text) => {
+    expect(peek(text)).toMatchObject({ type: 'triples', id: 'extractor-1-7' });
+    expect(() => decode(text)).toThrow(refused);
+  });
+
+  it.each(['0', '10', '123456789', '1234567890', '9007199254740991', '1e2', '12.0', '-0'])(
+    'reads %s tokens like JSON does',
+    (number) => {
+      const text = plainText.replace('"token_used":7', `"token_used":${number} `);
+      expect(peek(text).token_used).toBe(JSON.parse(number));
+      expect(decode(text).token_used).toBe(JSON.parse(number));
+    },
+  );
+
+  it('sees what stands behind a payload', () => {
+    const behind = plainText.replace('"ts":1,"payload":{"a":1}', '"payload":{"a":"}{","b":[{}]},"ts":1');
+    expect(peek(behind)).toStrictEqual(headOf(plainPacket));
+    expect(() => peek(behind.replace(/\}$/, ',"from":"another"}'))).toThrow(/from comes twice/);
+    expect(() => peek(plainText.replace(/\}$/, ',"from":"another"}'))).toThrow(/from comes twice/);
+    expect(() => peek(plainText.replace(/\}$/, ',"x":{}}'))).toThrow(refused);
+  });
+
+  it('finds the end of texts of every length, with and without escapes', () => {
+    for (let length = 0; length < 200; length++) {
+      for (const end of ['', '\\', '"', '\\"', 'é', '}', '{']) {
+        const packet = { ...plainPacket, log_uri: 'x'.repeat(length) + end, tag: 'found' };
+        expect(peek(JSON.stringify(packet))).toStrictEqual({ ...headOf(plainPacket), tag: 'found' });
+      }
+    }
+  });
+
+  it('takes time by the byte, whatever the bytes', () => {
+    const start = plainText.replace('{"a":1}}', '');
+    for (const piece of [
+      '[',
+      '{"a":',
+      '\\',
+      '"',
+      '\\"',
+      '""',
+      '{}',
+      '}',
+      ' ',
+      '"\\\\"',
+      'x',
+      ',',
+      '{"":"}"',
+    ]) {
+      for (const before of ['', start, `${start}{"a":`, `${start}{"a":"`, '{"type":"', '{"']) {
+        expect(attempt(() => peek(before + piece.repeat(1 << 17)))).toBeUndefined();
+      }
+    }
+  });
+});
+
+/** The result; undefined where it was refused. Any other error than a refusal is thrown on. */
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MeshError && error.code === 'packet') return undefined;
+    throw error;
+  }
+}

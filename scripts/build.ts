@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Builds what is published into `dist/`: Node strips no types below `node_modules`, so an installed package is JavaScript
+ * with declarations beside it. The layout is that of the sources, so code finds its assets by the same relative paths.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = path.join(root, 'dist');
+const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'config', 'scripts'];
+/** Folders that `tsconfig.build.json` leaves out, too: they are for those who work on the project. */
+const LEFT_OUT = ['testing', 'fixtures', 'train-reader'];
+
+rmSync(dist, { recursive: true, force: true });
+compile();
+const assets = copyAssets();
+// npm sets it for an installed command; this is for those who start it from here.
+chmodSync(path.join(dist, 'scripts', 'gaia-mesh.js'), 0o755);
+console.error(`built ${path.relative(process.cwd(), dist) || dist} with ${assets} assets`);
+
+function compile(): void {
+  // Its command is not among the package's exports, so it is found from its main file.
+  const typescript = path.dirname(fileURLToPath(import.meta.resolve('typescript')));
+  const args = [
+    path.join(typescript, '..', 'bin', 'tsc'),
+    '--project',
+    path.join(root, 'tsconfig.build.json'),
+  ];
+  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Everything in the source folders that is not TypeScript is an asset: a new one cannot be forgotten. */
+function copyAssets(): number {
+  const files = SOURCE_FOLDERS.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts') && !entry.name.startsWith('.'))
+      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name))),
+  ).filter((file) => !file.split(path.sep).some((part) => LEFT_OUT.includes(part)));
+  for (const file of files) {
+    const target = path.join(dist, file);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(path.join(root, file), target);
+  }
+  return files.length;
+}

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { packageFolder } from '../../config/package-root.ts';
+import { userPath } from '../../config/user-paths.ts';
+import { gitRevision } from '../../core/run/manifest.ts';
+import { measureAnswers } from '../perf/answers.ts';
+import { answersTable, machine, resultsPage, speedTable, withResults } from '../perf/results-page.ts';
+import { measureStart } from '../perf/start.ts';
+import { measureTasks } from '../perf/tasks.ts';
+
+const START_ROUNDS = 11;
+const TASK_ROUNDS = 5;
+const TASKS = 500;
+
+export interface PerfOptions {
+  readonly json?: boolean;
+  readonly write?: boolean;
+  readonly questions?: string;
+}
+
+/**
+ * Measures the default run, a batch, and how often the embedded engine is right; prints the figures, and with `--write`
+ * puts them into `docs/results.md` and `README.md`.
+ */
+export async function perf(options: PerfOptions): Promise<void> {
+  console.error(`${START_ROUNDS} runs of npm run bench …`);
+  const start = await measureStart(START_ROUNDS);
+  console.error(`${TASK_ROUNDS} batches of ${TASKS} tasks …`);
+  const batch = await measureTasks(TASK_ROUNDS, TASKS);
+  const file = options.questions === undefined ? undefined : userPath(options.questions);
+  console.error(`questions of ${file ?? 'the shipped documents'} …`);
+  const answers = await measureAnswers(file);
+  const speed = speedTable(start, batch);
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ machine: machine(), start, batch, answers }, null, 2)}\n`);
+  } else {
+    console.log(`${speed}\n\n${answersTable(answers)}`);
+  }
+  if (options.write) await write(speed, answersTable(answers), file);
+}
+
+async function write(speed: string, answers: string, file: string | undefined): Promise<void> {
+  const questions = file === undefined ? undefined : path.basename(file);
+  const revision = (await gitRevision(packageFolder)) ?? 'unknown';
+  const results = path.join(packageFolder, 'docs', 'results.md');
+  writeFileSync(results, resultsPage({ speed, answers, questions, revision }));
+  const readme = path.join(packageFolder, 'README.md');
+  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), speed));
+  console.error(`written: ${results}, ${readme}`);
+}

@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { list } from 'tar';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { packageFolder, packageVersion } from '../config/package-root.ts';
+import { messageOf } from '../core/errors.ts';
+import { runCli, temporaryFolder } from './testing/cli.ts';
+import { olderNode, userSearchPath } from './testing/older-node.ts';
+
+// What a stranger gets: the tarball, installed in an empty folder, run with whatever Node the machine has.
+
+const PACK_TIMEOUT_MS = 60_000;
+const INSTALL_TIMEOUT_MS = 120_000;
+/** Code, weights, sample tasks. Much more means that something was packed which nobody needs. */
+const MAX_TARBALL_BYTES = 4 * 1024 * 1024;
+/** The working tree's folders that are not part of the project. */
+const NOT_SOURCES = ['.git', 'node_modules', 'dist', 'workspaces', 'runs'];
+/** How npm says that there is no network, or no registry in it. */
+const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|EHOSTUNREACH|ENOTCACHED/;
+
+const app = temporaryFolder();
+const installed = path.join(app, 'node_modules', 'gaia-mesh');
+const command = path.join(app, 'node_modules', '.bin', 'gaia-mesh');
+const packed = new Map<string, number>();
+let tarball = '';
+let whyNotInstalled: string | undefined;
+
+beforeAll(async () => {
+  tarball = await pack();
+  list({
+    file: tarball,
+    sync: true,
+    onReadEntry: ({ path: name, mode = 0 }) => packed.set(name.replace(/^package\//, ''), mode),
+  });
+}, PACK_TIMEOUT_MS);
+
+test('the tarball holds the built package and nothing else', () => {
+  const names = [...packed.keys()];
+  const bytes = statSync(tarball).size;
+  console.info(`tarball: ${Math.round(bytes / 1000)} kB, ${names.length} files`);
+
+  for (const name of [
+    'LICENSE',
+    'NOTICE',
+    'README.md',
+    'CHANGELOG.md',
+    'package.json',
+    'dist/core/index.d.ts',
+  ])
+    expect(names).toContain(name);
+  expect(names.filter((name) => /\.ts$/.test(name) && !/\.d\.ts$/.test(name))).toEqual([]);
+  expect(
+    names.filter((name) => /\.test\.|\/(testing|fixtures|train-reader)\/|tsbuildinfo/.test(name)),
+  ).toEqual([]);
+  expect(names.filter((name) => /\/weights\/.*\.bin$/.test(name))).not.toEqual([]);
+  expect(bytes).toBeLessThan(MAX_TARBALL_BYTES);
+});
+
+test.skipIf(process.platform === 'win32')('its command is executable', () => {
+  expect((packed.get('dist/scripts/gaia-mesh.js') ?? 0) & 0o111).toBe(0o111);
+});
+
+describe('installed in an empty folder', () => {
+  beforeAll(async () => {
+    writeFileSync(path.join(app, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    const flags = [
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      '--fetch-retries=1',
+      '--fetch-timeout=20000',
+    ];
+    try {
+      await npm(['install', ...flags, tarball], app, INSTALL_TIMEOUT_MS);
+    } catch (error) {
+      if (process.env.CI === 'true' || !UNREACHABLE.test(messageOf(error))) throw error;
+      whyNotInstalled = "npm's registry cannot be reached";
+      console.warn(`skipped: ${whyNotInstalled}, so the package was not installed`);
+    }
+  }, INSTALL_TIMEOUT_MS);
+
+  beforeEach((context) => {
+    if (whyNotInstalled !== undefined) context.skip(whyNotInstalled);
+  });
+
+  // npm's links to commands are started by the Node that is first on the search path: here the machine's own.
+  const user = { program: command, cwd: app, env: { PATH: userSearchPath } };
+  const node = olderNode() === undefined ? 'the Node that is here' : 'an older Node';
+
+  test(`the command says its version on ${node}`, async () => {
+    expect(await runCli(['--version'], user)).toMatchObject({ code: 0, stdout: `${packageVersion}\n` });
+  });
+
+  test(`the mesh answers on ${node}, and its results are in the user's folder`, async () => {
+    const before = readdirSync(installed);
+
+    const { code, stdout, stderr } = await runCli(['bench', '--port-base', 'auto', '--json'], user);
+
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'answered',
+      answer: expect.stringMatching(/\S/),
+      adapter: 'json',
+      engine: 'extractive',
+      agents: expect.arrayContaining([expect.objectContaining({ tool: 'reason' })]),
+      ledger: expect.objectContaining({ balanced: true }),
+    });
+    for (const name of ['metrics.json', 'run_artifacts.tar.gz', 'workspaces'])
+      expect(existsSync(path.join(app, name)), name).toBe(true);
+    expect(readdirSync(installed)).toEqual(before);
+  });
+
+  test('it finds its teams, tasks and prompts', async () => {
+    for (const what of ['teams', 'tasks', 'adapters', 'tools', 'engines', 'scorers']) {
+      const { code, stdout, stderr } = await runCli(['list', what, '--json'], user);
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout), what).not.toEqual([]);
+    }
+  });
+
+  test('code of the user imports it, and its types are found', async () => {
+    writeFileSync(path.join(app, 'consumer.ts'), consumer);
+    const compiler = path.join(packageFolder, 'node_modules', 'typescript', 'bin', 'tsc');
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext'];
+
+    const types = await runCli([compiler, ...flags, 'consumer.ts'], { program: process.execPath, cwd: app });
+    const run = await runCli(['consumer.ts'], { program: process.execPath, cwd: app });
+
+    expect(types).toMatchObject({ code: 0, stdout: '' });
+    expect(run).toMatchObject({ code: 0, stdout: 'note\n' });
+  });
+});
+
+/** Where types were not found they would be `any`, and the expected error would not come. */
+const consumer = `import { type Packet, parsePacket } from 'gaia-mesh';
+import { contractChecks } from 'gaia-mesh/contract';
+const base = { from: '1', id: '1-1', task_id: 't', token_used: 0, ts: 0, payload: { text: 'hello' } };
+const packet: Packet = parsePacket({ ...base, type: 'note' });
+// @ts-expect-error
+export const none = packet.colour;
+// @ts-expect-error
+export const checks = () => contractChecks('json');
+console.log(packet.type);
+`;
+
+/** Packs a copy of the working tree, so that `dist` of the checkout stays as it is. */
+async function pack(): Promise<string> {
+  const copy = path.join(temporaryFolder(), 'gaia-mesh');
+  mkdirSync(copy);
+  for (const name of readdirSync(packageFolder)) {
+    if (!NOT_SOURCES.includes(name))
+      cpSync(path.join(packageFolder, name), path.join(copy, name), { recursive: true });
+  }
+  symlinkSync(path.join(packageFolder, 'node_modules'), path.join(copy, 'node_modules'), 'junction');
+  await npm(['pack'], copy, PACK_TIMEOUT_MS);
+  const [name = ''] = readdirSync(copy).filter((file) => file.endsWith('.tgz'));
+  return path.join(copy, name);
+}
+
+async function npm(args: readonly string[], cwd: string, timeoutMs: number): Promise<void> {
+  // Its settings in the environment count (a registry, a cache), but for how much it says: that tells why it failed.
+  const env = { ...process.env, PATH: userSearchPath };
+  await promisify(execFile)('npm', [...args, '--loglevel=error'], { cwd, env, timeout: timeoutMs });
+}

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { type Figures, figuresOf, inFolder, runBench } from './measure.ts';
+import { shippedQuestions, taskLine } from './shipped-questions.ts';
+
+const summarySchema = z.object({
+  tasks_per_s: z.number(),
+  p50_ms: z.number(),
+  p95_ms: z.number(),
+  tasks: z.int(),
+});
+
+export interface TaskFigures {
+  readonly tasks: number;
+  readonly tasksPerS: Figures;
+  readonly p50Ms: Figures;
+  readonly p95Ms: Figures;
+  /** Resident memory of the hub's process and of the largest agent, MB: a quarter of the way in, and at the end. */
+  readonly memory: { readonly hubMb: [number, number]; readonly agentMb: [number, number] };
+}
+
+/** Many tasks on the same live agents: the shipped questions, over and over. */
+export function measureTasks(rounds: number, tasks: number): Promise<TaskFigures> {
+  return inFolder(async (folder) => {
+    const file = path.join(folder, 'perf-tasks.jsonl');
+    writeFileSync(file, taskLines(tasks));
+    const summaries: z.infer<typeof summarySchema>[] = [];
+    let memory: readonly { hubMb: number; agentMb: number }[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const run = await runBench(folder, ['--tasks', file, '--json'], 100);
+      summaries.push(summarySchema.parse(JSON.parse(run.stdout)));
+      memory = run.memory;
+    }
+    const early = memory[Math.floor(memory.length / 4)];
+    const late = memory.at(-2) ?? memory.at(-1);
+    return {
+      tasks,
+      tasksPerS: figuresOf(summaries.map((summary) => summary.tasks_per_s)),
+      p50Ms: figuresOf(summaries.map((summary) => summary.p50_ms)),
+      p95Ms: figuresOf(summaries.map((summary) => summary.p95_ms)),
+      memory: {
+        hubMb: [early?.hubMb ?? 0, late?.hubMb ?? 0],
+        agentMb: [early?.agentMb ?? 0, late?.agentMb ?? 0],
+      },
+    };
+  });
+}
+
+function taskLines(count: number): string {
+  const questions = shippedQuestions();
+  const lines: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const task = questions[i % questions.length];
+    if (task !== undefined) lines.push(taskLine({ ...task, taskId: `perf-${i}` }));
+  }
+  return lines.join('');
+}

@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll } from 'vitest';
+import { codeFolder } from '../../config/package-root.ts';
+
+/** Runs the command as a user's shell would: a process of its own, its own folder, real pipes. */
+
+/** Longest wait for a line or an end. Far above what is expected: cold starts share two cores with other tests. */
+const PATIENCE_MS = 45_000;
+
+export const entry: string = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
+
+const folders: string[] = [];
+const running = new Set<ChildProcess>();
+
+// Registered for every test file that imports this one.
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** An empty folder that is deleted when the test file is done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
+  folders.push(folder);
+  return folder;
+}
+
+export interface CliOptions {
+  /** The user's folder; without it an empty one. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Another command than Node with the entry, e.g. `npm`. */
+  readonly program?: string;
+}
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `gaia-mesh` to its end. */
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return new Cli(args, options).ended();
+}
+
+/** A command that is running. It leads a process group, as it would in a terminal. */
+export class Cli {
+  stdout = '';
+  stderr = '';
+  readonly #child: ChildProcess;
+  readonly #end: Promise<CliResult>;
+
+  constructor(args: readonly string[], options: CliOptions = {}) {
+    const command = options.program ?? process.execPath;
+    this.#child = spawn(command, options.program === undefined ? [entry, ...args] : args, {
+      cwd: options.cwd ?? temporaryFolder(),
+      env: { ...plainEnvironment(), ...options.env },
+      detached: true,
+      stdio: 'pipe',
+    });
+    running.add(this.#child);
+    this.#child.stdin?.end(options.stdin ?? '');
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    this.#end = new Promise((resolve, reject) => {
+      this.#child.once('error', reject);
+      this.#child.once('close', (code, signal) => {
+        running.delete(this.#child);
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async ended(): Promise<CliResult> {
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
+    const result = await this.#end;
+    clearTimeout(timer);
+    return result;
+  }
+
+  /** Waits for what it says on standard error. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const look = () => {
+      const match = pattern.exec(this.stderr);
+      if (match !== null) resolve(match);
+    };
+    const fail = (why: string) =>
+      reject(new Error(`${why}, without ${pattern}:\n${this.stderr}${this.stdout}`));
+    this.#child.stderr?.on('data', look);
+    const timer = setTimeout(() => fail(`nothing within ${PATIENCE_MS} ms`), PATIENCE_MS);
+    void this.#end.then(({ code }) => fail(`it ended with ${code}`));
+    look();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#child.stderr?.off('data', look);
+    }
+  }
+
+  /** Sends a signal to this process alone. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Sends a signal to its whole process group, as the terminal does for Ctrl-C. */
+  signalGroup(signal: NodeJS.Signals): void {
+    process.kill(-this.pid, signal);
+  }
+
+  /** The agents that it said are up. */
+  agents(): { id: string; tool: string; port: number; pid: number }[] {
+    const lines = this.stderr.matchAll(/agent (\S+) (\S+) +127\.0\.0\.1:(\d+) +process (\d+)/g);
+    return [...lines].map(([, id = '', tool = '', port, pid]) => ({
+      id,
+      tool,
+      port: Number(port),
+      pid: Number(pid),
+    }));
+  }
+}
+
+/** The environment without what npm, the test runner and the user's own settings put there. */
+function plainEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([key]) =>
+      !/^(INIT_CWD|NODE_OPTIONS|NO_COLOR|FORCE_COLOR|GAIA_MESH_.*|npm_.*|VITEST.*|OLLAMA_.*)$/.test(key),
+  );
+  return Object.fromEntries(kept.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+}
+
+/** Whether a process is there and not just a record that its parent has not read yet. */
+export function isRunning(pid: number): boolean {
+  const file = `/proc/${pid}/stat`;
+  // The state follows the command's name, which is in brackets and may hold anything.
+  if (existsSync('/proc/self/stat')) {
+    return existsSync(file) && !/\) Z [^)]*$/.test(readFileSync(file, 'utf8'));
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Holds a port that was free; close it to free it again. */
+export async function takePort(port = 0): Promise<{ port: number; free: () => Promise<void> }> {
+  const server = net.createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen({ host: '127.0.0.1', port }, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    free: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** A port that nothing listens on just now. */
+export async function freePort(): Promise<number> {
+  const { port, free } = await takePort();
+  await free();
+  return port;
+}
+
+/** The JSON objects of a log or a results file, one a line. */
+export function jsonLines(file: string): Record<string, unknown>[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** The entry promises to start on any Node from here on. */
+const OLDEST_MAJOR = 20;
+
+/** The search path as the user's shell has it: without what npm put in front, the project's own Node among it. */
+export const userSearchPath: string = (process.env.PATH ?? '')
+  .split(path.delimiter)
+  .filter((folder) => !folder.split(path.sep).includes('node_modules'))
+  .join(path.delimiter);
+
+/** The machine's own Node, where it is too old to run the sources and new enough for the entry. */
+export function olderNode(): string | undefined {
+  const file = userSearchPath
+    .split(path.delimiter)
+    .map((folder) => path.join(folder, 'node'))
+    .find((candidate) => existsSync(candidate));
+  if (file === undefined) return undefined;
+  const version = execFileSync(file, ['--print', 'process.versions.node'], { encoding: 'utf8' });
+  const major = Number.parseInt(version, 10);
+  return major >= OLDEST_MAJOR && major < 24 ? file : undefined;
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import net from 'node:net';
+import { onTestFinished } from 'vitest';
+import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/books.ts';
+import { lineOf } from '../../core/ledger.ts';
+import { type JsonObject, type Packet, parsePacket } from '../../core/packet.ts';
+import { json } from '../../protocols/json.ts';
+
+/** What a hand-written agent says of itself, and what it does. */
+export interface RawAgentOptions {
+  readonly id: string;
+  readonly tool: string;
+  readonly subscribes?: readonly string[];
+  readonly emits?: readonly string[];
+  /** Called for every packet but the mesh's own. */
+  readonly onPacket?: (packet: Packet, agent: RawAgent) => unknown;
+  /** Accepts connections and never says a word. */
+  readonly isMute?: boolean;
+  /** Changes to what it says in the handshake. */
+  readonly welcome?: Readonly<Record<string, unknown>>;
+}
+
+const codec = json.open({ runId: 'run', self: 'raw', peer: 'hub', key: new Uint8Array(32) });
+
+/**
+ * An agent on a bare socket, written from the description of the wire alone: it performs the handshake without a secret and
+ * speaks JSON. Tests use it to stay silent, to answer at once, or to misbehave.
+ */
+export class RawAgent {
+  readonly port: number;
+  readonly received: Packet[] = [];
+  readonly #options: RawAgentOptions;
+  #socket: net.Socket | undefined;
+  #books = new BookKeeper();
+  #count = 0;
+
+  private constructor(options: RawAgentOptions, server: net.Server, port: number) {
+    this.#options = options;
+    this.port = port;
+    server.on('connection', (socket) => this.#serve(socket));
+  }
+
+  /** Listens on a free port until the test is over. */
+  static async listen(options: RawAgentOptions): Promise<RawAgent> {
+    const server = net.createServer();
+    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+    const address = server.address();
+    const agent = new RawAgent(
+      options,
+      server,
+      typeof address === 'object' && address !== null ? address.port : 0,
+    );
+    onTestFinished(() => {
+      agent.hangUp();
+      server.close();
+    });
+    return agent;
+  }
+
+  /** Its line of a team file. */
+  get entry(): { id: string; tool: string; port: number } {
+    return { id: this.#options.id, tool: this.#options.tool, port: this.port };
+  }
+
+  /** Sends a packet of its own in answer to `cause`. */
+  send(cause: Packet, packet: Partial<Packet> & { type: string; payload: JsonObject }): void {
+    const whole = this.packet(cause, packet);
+    const blob = codec.encode(whole);
+    this.#books.sent(whole.type, lineOf(codec, whole, blob.length), 0);
+    this.sendBlob(blob);
+  }
+
+  answer(cause: Packet, text: string): void {
+    this.send(cause, { type: 'data_event', tag: 'final_answer', payload: { answer: text } });
+  }
+
+  packet(cause: Packet, packet: Partial<Packet> & { type: string; payload: JsonObject }): Packet {
+    this.#count += 1;
+    return {
+      from: this.#options.id,
+      id: `${this.#options.id}-${this.#count}`,
+      task_id: cause.task_id,
+      token_used: 0,
+      ts: Date.now(),
+      ...packet,
+    };
+  }
+
+  sendBlob(blob: Uint8Array): void {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(blob.length);
+    this.sendBytes(Buffer.concat([length, blob]));
+  }
+
+  /** Writes bytes as they are. */
+  sendBytes(bytes: Uint8Array): void {
+    this.#socket?.write(bytes);
+  }
+
+  /** Ends the connection after what was written; bytes of a frame that has begun are torn off. */
+  hangUp(): void {
+    this.#socket?.end();
+  }
+
+  #serve(socket: net.Socket): void {
+    this.#socket = socket;
+    this.#books = new BookKeeper();
+    let buffer: Buffer = Buffer.alloc(0);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      buffer = Buffer.concat([buffer, chunk]);
+      while (buffer.length >= 4 && buffer.length >= 4 + buffer.readUInt32BE()) {
+        const end = 4 + buffer.readUInt32BE();
+        const blob = buffer.subarray(4, end);
+        buffer = buffer.subarray(end);
+        if (this.#options.isMute !== true) this.#take(JSON.parse(blob.toString('utf8')), end);
+      }
+    });
+  }
+
+  #take(message: Record<string, unknown>, frameBytes: number): void {
+    const { id, tool, subscribes = ['doc_init'], emits = ['data_event'], welcome = {} } = this.#options;
+    const say = (value: object) => this.sendBlob(Buffer.from(JSON.stringify(value)));
+    switch (message.kind) {
+      case 'hello': {
+        const { wire, adapter } = message;
+        const nonce = randomBytes(32).toString('hex');
+        const said = { wire, node: id, tool, adapter, auth: 'open', nonce, proof: '', subscribes, emits };
+        say({ kind: 'welcome', ...said, ...welcome });
+        return;
+      }
+      case 'begin':
+        say({ kind: 'ready' });
+        return;
+      case 'refuse':
+        return;
+    }
+    const packet = parsePacket(message);
+    if (packet.type === SETTLE_TYPE) {
+      this.sendBlob(
+        codec.encode(this.packet(packet, { type: BOOKS_TYPE, payload: this.#books.toPayload() })),
+      );
+      return;
+    }
+    this.#books.received(frameBytes);
+    this.received.push(packet);
+    this.#options.onPacket?.(packet, this);
+  }
+}

@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from './cli.ts';
+
+/** Writes a team file and returns its path. JSON is YAML, too. */
+export function teamFile(team: Readonly<Record<string, unknown>>): string {
+  const file = path.join(temporaryFolder(), 'team.yaml');
+  writeFileSync(file, JSON.stringify({ version: 1, name: 'test', ...team }, null, 2));
+  return file;
+}
+
+/** Writes a file into `folder` and returns its path. */
+export function writtenFile(folder: string, name: string, content: string | Uint8Array): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** Writes a task file, one JSON line a task. */
+export function taskFile(tasks: readonly object[]): string {
+  return writtenFile(
+    temporaryFolder(),
+    'tasks.jsonl',
+    tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
+  );
+}
