@@ -18,8 +18,21 @@ export interface AdapterSession {
   readonly self: string;
   /** Node id of the other end. */
   readonly peer: string;
-  /** 32 bytes that only the two ends know: HKDF-SHA256(secret, run id, both nonces). All zero without a secret. */
-  readonly key: Uint8Array;
+  /** 32 bytes that only the two ends know: HKDF-SHA256(secret, both nonces, run id). All zero without a secret. */
+  readonly linkKey: Uint8Array;
+  /**
+   * 32 bytes that all members of the run know, the hub among them: HKDF-SHA256(secret, run id). Frames are forwarded as they
+   * came, so what a sender encrypts or signs for all must be readable with a key of all. All zero without a secret.
+   */
+  readonly runKey: Uint8Array;
+}
+
+/** What layers around a codec (checksum, signature, compression) do to the number of bytes. */
+export interface LayerBytes {
+  /** What they always add to a packet; part of {@link Codec.headerSize}. */
+  readonly overhead: number;
+  /** What they added to the packet that was encoded last; below 0 where they saved. */
+  readonly last: number;
 }
 
 export interface Codec {
@@ -35,9 +48,12 @@ export interface Codec {
 
   /**
    * Bytes that are written for the packet beyond its payload's own content: the frame's 4 plus the envelope,
-   * `4 + |encode(packet with payload {})| − |encode({})|` (see `core/ledger.ts`). Pure: it signs nothing and uses up no nonce.
+   * `4 + |encode(packet with payload {})| − |encode({})|`, and what layers always add (see `core/ledger.ts`). Pure: it signs nothing and uses up no nonce.
    */
   headerSize(packet: Packet): number;
+
+  /** Only codecs that have layers around them have it. */
+  readonly layerBytes?: LayerBytes;
 
   /**
    * The head of the packet without decoding its payload. Optional: it spares the hub the decoding.

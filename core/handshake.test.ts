@@ -81,8 +81,8 @@ describe('the handshake', () => {
     if (atHub.status !== 'fulfilled' || atAgent.status !== 'fulfilled') throw new Error('no agreement');
     expect(atHub.value.session).toMatchObject({ runId: 'run-1', self: 'hub', peer: 'reader' });
     expect(atAgent.value.session).toMatchObject({ runId: 'run-1', self: 'reader', peer: 'hub' });
-    expect(atAgent.value.session.key).toEqual(atHub.value.session.key);
-    expect(atHub.value.session.key).toHaveLength(32);
+    expect(atAgent.value.session.linkKey).toEqual(atHub.value.session.linkKey);
+    expect(atHub.value.session.linkKey).toHaveLength(32);
     expect(atAgent.value.adapter).toBe(adapters.json);
     expect(atHub.value).toMatchObject({ subscribes: ['doc_init'], emits: ['triples'] });
     expect([atHub.value.maxFrameBytes, atAgent.value.maxFrameBytes]).toEqual([123_456, 123_456]);
@@ -92,7 +92,7 @@ describe('the handshake', () => {
     const keys = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { atHub } = await shakeHands();
-      if (atHub.status === 'fulfilled') keys.add(Buffer.from(atHub.value.session.key).toString('hex'));
+      if (atHub.status === 'fulfilled') keys.add(Buffer.from(atHub.value.session.linkKey).toString('hex'));
     }
     expect(keys.size).toBe(3);
   });
@@ -100,7 +100,7 @@ describe('the handshake', () => {
   it('needs no secret where neither side has one', async () => {
     const { atHub, atAgent } = await shakeHands({ secret: '' }, { secret: '' });
     expect([atHub.status, atAgent.status]).toEqual(['fulfilled', 'fulfilled']);
-    expect(atHub).toMatchObject({ value: { session: { key: new Uint8Array(32) } } });
+    expect(atHub).toMatchObject({ value: { session: { linkKey: new Uint8Array(32) } } });
   });
 
   it('lets a pinned agent have its way where it is the hub’s too', async () => {

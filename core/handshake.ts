@@ -181,12 +181,20 @@ function agreement(
   peer: string,
   maxFrameBytes: number,
 ): Agreement {
-  const salt = Buffer.from(hello.nonce + agentNonce, 'hex');
-  const key =
-    secret === ''
-      ? new Uint8Array(32)
-      : new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${hello.run}`, 32));
-  return { session: { runId: hello.run, self, peer, key }, maxFrameBytes };
+  const nonces = Buffer.from(hello.nonce + agentNonce, 'hex');
+  const linkKey = keyFrom(secret, nonces, hello.run);
+  const session = { runId: hello.run, self, peer, linkKey, runKey: runKeyOf(secret, hello.run) };
+  return { session, maxFrameBytes };
+}
+
+/** The key that all members of a run share; see {@link AdapterSession.runKey}. */
+export function runKeyOf(secret: string, runId: string): Uint8Array {
+  return keyFrom(secret, Buffer.alloc(0), runId);
+}
+
+function keyFrom(secret: string, salt: Uint8Array, runId: string): Uint8Array {
+  if (secret === '') return new Uint8Array(32);
+  return new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${runId}`, 32));
 }
 
 function proofOf(secret: string, role: 'hub' | 'agent', hello: Hello, agentNonce: string): string {

@@ -47,19 +47,20 @@ export function emptyLine(): LedgerLine {
   };
 }
 
-/** The line of one packet that `codec` encoded as `blobBytes` bytes. */
-export function lineOf(codec: Codec, packet: Packet, blobBytes: number): LedgerLine {
+/** The line of one packet that `codec` encoded as `blobBytes` bytes; `layerBytes` is what its layers had added then. */
+export function lineOf(codec: Codec, packet: Packet, blobBytes: number, layerBytes = 0): LedgerLine {
   const wire = PREFIX_BYTES + blobBytes;
   const payload = Buffer.byteLength(JSON.stringify(packet.payload));
   const headerSize = codec.headerSize(packet);
+  const envelope = headerSize - PREFIX_BYTES - (codec.layerBytes?.overhead ?? 0);
   return {
     packets: 1,
     wire,
     payload,
     framing: PREFIX_BYTES,
-    envelope: headerSize - PREFIX_BYTES,
-    payload_coding: wire - headerSize - payload,
-    layers: 0,
+    envelope,
+    payload_coding: wire - PREFIX_BYTES - envelope - payload - layerBytes,
+    layers: layerBytes,
     header_size: headerSize,
     net: wire - payload,
   };

@@ -5,7 +5,13 @@ import { contractChecks } from './contract.ts';
 import golden from './fixtures/golden-packets.json' with { type: 'json' };
 import { adapterNamed, adapterNames } from './registry.ts';
 
-const session = { runId: 'test', self: 'a', peer: 'b', key: new Uint8Array(32) };
+const session = {
+  runId: 'test',
+  self: 'a',
+  peer: 'b',
+  linkKey: new Uint8Array(32),
+  runKey: new Uint8Array(32),
+};
 
 for (const name of adapterNames) {
   const adapter = await adapterNamed(name);

@@ -5,7 +5,13 @@ import type { JsonValue, PacketHead } from '../core/packet.ts';
 import { anyPacket, type Choices, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
 import { json } from './json.ts';
 
-const codec = json.open({ runId: 'test', self: 'a', peer: 'b', key: new Uint8Array(32) });
+const codec = json.open({
+  runId: 'test',
+  self: 'a',
+  peer: 'b',
+  linkKey: new Uint8Array(32),
+  runKey: new Uint8Array(32),
+});
 const refused = expect.objectContaining({ code: 'packet' });
 
 function peek(blob: Uint8Array | string): PacketHead {

@@ -8,7 +8,13 @@ import type { JsonValue, PacketHead } from '../core/packet.ts';
 import { anyPacket, type Choices, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
 import { msgpack } from './msgpack.ts';
 
-const codec = msgpack.open({ runId: 'test', self: 'a', peer: 'b', key: new Uint8Array(32) });
+const codec = msgpack.open({
+  runId: 'test',
+  self: 'a',
+  peer: 'b',
+  linkKey: new Uint8Array(32),
+  runKey: new Uint8Array(32),
+});
 const refused = expect.objectContaining({ code: 'packet' });
 
 function peek(blob: Uint8Array): PacketHead {

@@ -35,7 +35,7 @@ describe('the user’s own document', () => {
       answer: 'yes',
       exact_match: 0,
       normalized_em: 1,
-      quality_score: 0,
+      quality_score: 0.5,
     });
   });
 

@@ -151,7 +151,8 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
       runId: '',
       self: '',
       peer: '',
-      key: new Uint8Array(32),
+      linkKey: new Uint8Array(32),
+      runKey: new Uint8Array(32),
     });
     for (const id of IDS) {
       const lines = sent(id);

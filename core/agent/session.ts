@@ -30,6 +30,7 @@ interface Work {
 interface Sendable {
   readonly packet: Packet;
   readonly blob: Uint8Array;
+  readonly layerBytes: number;
 }
 
 /**
@@ -173,10 +174,10 @@ export class AgentSession {
         `${packet.type} takes ${blob.length} bytes; a frame has at most ${this.#maxFrameBytes}`,
       );
     }
-    return { packet, blob };
+    return { packet, blob, layerBytes: this.#codec.layerBytes?.last ?? 0 };
   }
 
-  #send({ packet, blob }: Sendable, cause: Packet, toolUs: number): void {
+  #send({ packet, blob, layerBytes }: Sendable, cause: Packet, toolUs: number): void {
     const { workspace } = this.#options;
     const sentMs = nowMs();
     const bytes = this.#socket.sendBlob(blob);
@@ -186,7 +187,7 @@ export class AgentSession {
       sentMs,
     );
     workspace.remember(packet.task_id, packet.type, packet.token_used);
-    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length), toolUs);
+    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length, layerBytes), toolUs);
   }
 
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {

@@ -3,7 +3,7 @@ import { booksSchema, SETTLE_TYPE } from '../books.ts';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import { FrameSocket } from '../frame-socket.ts';
-import { greetAgent } from '../handshake.ts';
+import { greetAgent, runKeyOf } from '../handshake.ts';
 import { addLine, emptyLine, lineOf } from '../ledger.ts';
 import { MAX_LINK_QUEUE_BYTES, SETTLE_TIMEOUT_MS, STALL_TIMEOUT_MS } from '../limits.ts';
 import {
@@ -36,6 +36,8 @@ export interface MeshNetworkOptions {
   readonly runId: string;
   readonly host: string;
   readonly adapter: ProtocolAdapter;
+  /** The run's secret, for what the hub writes to all. */
+  readonly secret: string;
   readonly nodes: readonly MeshNode[];
   /** The only node that may tag a final answer. */
   readonly final: string;
@@ -105,7 +107,8 @@ export class MeshNetwork {
       runId: options.runId,
       self: HUB_ID,
       peer: '*',
-      key: new Uint8Array(32),
+      linkKey: new Uint8Array(32),
+      runKey: runKeyOf(options.secret, options.runId),
     });
   }
 
@@ -186,7 +189,7 @@ export class MeshNetwork {
     clock.counts.init_bytes += bytes;
     clock.counts.bytes_tx += bytes;
     clock.seenTypes.add(DOC_INIT);
-    addLine(this.ownLine, lineOf(this.#codec, packet, blob.length));
+    addLine(this.ownLine, lineOf(this.#codec, packet, blob.length, this.#codec.layerBytes?.last));
     this.#options.observer.broadcast?.(clock.taskId, frame.length, links.length);
     await Promise.all(
       links.map((link) => {

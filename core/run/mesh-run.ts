@@ -219,6 +219,7 @@ export class MeshRun {
       runId: this.runId,
       host: HOST,
       adapter: this.#options.adapter,
+      secret: this.#secret,
       nodes,
       final: this.#options.team.final,
       router: routerNamed(this.#options.team.routing),

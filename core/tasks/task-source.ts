@@ -19,7 +19,16 @@ const truthSchema = z.looseObject({
 });
 
 const lineSchema = z.looseObject({
-  task_id: z.union([z.string().min(1).max(256), z.int()]).transform(String),
+  task_id: z
+    .union([
+      z
+        .string()
+        .min(1)
+        .max(256)
+        .refine((id) => id.isWellFormed(), 'has a lone surrogate'),
+      z.int(),
+    ])
+    .transform(String),
   question: z.string().min(1),
   document: z.string().optional(),
   answer: answerSchema.optional(),

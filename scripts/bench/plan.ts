@@ -68,6 +68,9 @@ export async function planOf(options: BenchOptions): Promise<Plan> {
     throw new MeshError('usage', `choose one of ${ways.map((way) => `--${way}`).join(' and ')}`);
   const isBatch = options.tasks !== undefined;
   if (!isBatch && options.limit !== undefined) throw new MeshError('usage', '--limit goes with --tasks');
+  if (isBatch && (options.question !== undefined || options.answer !== undefined)) {
+    throw new MeshError('usage', '--question and --answer go with --document: a task file has its own');
+  }
   return {
     team,
     adapter: await adapterNamed(team.adapter),

@@ -20,7 +20,13 @@ export interface RawAgentOptions {
   readonly welcome?: Readonly<Record<string, unknown>>;
 }
 
-const codec = json.open({ runId: 'run', self: 'raw', peer: 'hub', key: new Uint8Array(32) });
+const codec = json.open({
+  runId: 'run',
+  self: 'raw',
+  peer: 'hub',
+  linkKey: new Uint8Array(32),
+  runKey: new Uint8Array(32),
+});
 
 /**
  * An agent on a bare socket, written from the description of the wire alone: it performs the handshake without a secret and

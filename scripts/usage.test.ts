@@ -1,0 +1,167 @@
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { packageVersion } from '../config/package-root.ts';
+import { runCli, temporaryFolder } from './testing/cli.ts';
+import { teamFile, writtenFile } from './testing/team-file.ts';
+
+const COMMANDS = ['bench', 'agent', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
+
+describe('the command line', () => {
+  test('says its version', async () => {
+    expect(await runCli(['--version'])).toMatchObject({ code: 0, stdout: `${packageVersion}\n`, stderr: '' });
+  });
+
+  test('has help that names every command', async () => {
+    const { code, stdout } = await runCli(['--help']);
+
+    expect(code).toBe(0);
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+  });
+
+  test.each(COMMANDS)('has help for %s', async (command) => {
+    const { code, stdout, stderr } = await runCli([command, '--help']);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: gaia-mesh ${command}`);
+  });
+
+  test.each([
+    [['bench', '--adaptor', 'json'], '--adapter'],
+    [['bnech'], 'bench'],
+    [['bench', '--concurrency', '0'], '--concurrency'],
+    [['bench', '--limit', 'x'], '--limit'],
+    [['bench', '--timeout', '-1'], '--timeout'],
+    [['bench', '--port-base', '70000'], '--port-base'],
+    [['bench', 'stray'], 'too many arguments'],
+    [['agent', '--tool', 'triple', '--port', '0'], '--id'],
+    [['agent', '--id', '../x', '--tool', 'triple', '--port', '0'], '--id'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', 'http'], '--port'],
+    [['agent', '--id', '2', '--tool', 'hammer', '--port', '0'], 'search, extract, triple, reason'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--engine', 'oracle'], 'extractive, ollama'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--adapter', 'xml'], 'json, msgpack'],
+    [['list', 'wishes'], 'adapters, '],
+    [['evaluate', '--scorer', 'taste', '--input', '-'], 'exact_rouge, squad, bleu, gaia'],
+    [['evaluate', '--scorer', 'gaia'], '--input'],
+  ])('refuses %j with 2 and says what would do', async (args, message) => {
+    const { code, stdout, stderr } = await runCli(args);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+describe('bench', () => {
+  test.each([
+    [
+      ['--adapter', 'xml'],
+      ['"xml"', 'json', 'msgpack'],
+    ],
+    [
+      ['--engine', 'oracle'],
+      ['"oracle"', 'extractive', 'ollama'],
+    ],
+    [
+      ['--team', 'dream'],
+      ['"dream"', 'pipeline', '.yaml'],
+    ],
+    [
+      ['--scorer', 'taste'],
+      ['"taste"', 'exact_rouge', 'squad', 'bleu', 'gaia'],
+    ],
+    [
+      ['--external', '7'],
+      ['no agent 7', '0, 1, 2, 3'],
+    ],
+    [['--port-base', '65534'], ['65534']],
+  ])('refuses %j with 2 and lists what there is', async (args, words) => {
+    const { code, stdout, stderr } = await runCli(['bench', '--out', temporaryFolder(), ...args]);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const word of words) expect(stderr).toContain(word);
+  });
+});
+
+describe('a team file', () => {
+  const AGENT = '{ id: 0, tool: search }';
+  const HEAD = 'version: 1\nname: mine\nfinal: 0\n';
+
+  test.each([
+    ['that is no YAML', `${HEAD}agents: [\n`, 5, ''],
+    ['with a key that nobody knows', `${HEAD}agents:\n  - { id: 0, tol: search }\n`, 5, 'agents.0'],
+    ['with an unknown key at the top', `${HEAD}colour: red\nagents:\n  - ${AGENT}\n`, 4, 'colour'],
+    ['of another version', `version: 2\nname: mine\nfinal: 0\nagents:\n  - ${AGENT}\n`, 1, 'version'],
+    ['with a tool that nobody knows', `${HEAD}agents:\n  - { id: 0, tool: hammer }\n`, 5, 'search, extract'],
+    ['with an agent without a tool', `${HEAD}agents:\n  - { id: fred }\n`, 5, 'agent fred'],
+    [
+      'with an agent with two tools',
+      `${HEAD}agents:\n  - id: fred\n    tool: [search, reason]\n`,
+      6,
+      'agent fred',
+    ],
+    [
+      'with an agent with tools',
+      `${HEAD}agents:\n  - id: fred\n    tools: [search, reason]\n`,
+      5,
+      'agent fred',
+    ],
+    [
+      'with two agents of one id',
+      `${HEAD}agents:\n  - ${AGENT}\n  - ${AGENT}\n`,
+      6,
+      'agent 0 is there twice',
+    ],
+    [
+      'with two agents on one port',
+      `${HEAD}agents:\n  - { id: 0, tool: search, port: 9100 }\n  - { id: 1, tool: reason, port: 9100 }\n`,
+      6,
+      'agents 0 and 1 share port 9100',
+    ],
+    [
+      'with a port that another takes by its place',
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: 1, tool: reason, port: 9000 }\n`,
+      6,
+      'agents 0 and 1 share port 9000',
+    ],
+    [
+      'with a final agent that is not there',
+      `version: 1\nname: mine\nfinal: 9\nagents:\n  - ${AGENT}\n`,
+      3,
+      '9',
+    ],
+    ['with an unknown adapter', `${HEAD}adapter: xml\nagents:\n  - ${AGENT}\n`, 4, 'json, msgpack'],
+    ['with an unknown engine', `${HEAD}engine: oracle\nagents:\n  - ${AGENT}\n`, 4, 'extractive, ollama'],
+    ['with an unknown scorer', `${HEAD}scorer: taste\nagents:\n  - ${AGENT}\n`, 4, 'exact_rouge'],
+    ['with an unknown routing', `${HEAD}routing: gossip\nagents:\n  - ${AGENT}\n`, 4, 'broadcast'],
+    ['with an id that names no folder', `${HEAD}agents:\n  - { id: ../0, tool: search }\n`, 5, 'agents.0.id'],
+    ['with aliases that would expand', `x: &x [1]\ny: [*x, *x]\n${HEAD}agents: []\n`, undefined, ''],
+    ['without agents', `${HEAD}agents: []\n`, 4, 'agents'],
+    ['that is empty', '', undefined, ''],
+  ])('%s is refused with its line and its key', async (_what, text, line, message) => {
+    const file = writtenFile(temporaryFolder(), 'team.yaml', text);
+
+    const { code, stdout, stderr } = await runCli(['bench', '--team', file, '--out', temporaryFolder()]);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(line === undefined ? file : `${file}:${line}: `);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  test('that is missing is named', async () => {
+    const file = path.join(temporaryFolder(), 'nowhere.yaml');
+
+    const { code, stderr } = await runCli(['bench', '--team', file]);
+
+    expect(code).toBe(2);
+    expect(stderr).toBe(`gaia-mesh: team file ${file}: there is no such file\n`);
+  });
+
+  test('is found from the folder that the command was typed in', async () => {
+    const file = teamFile({ final: 0, agents: [{ id: 0, tool: 'hammer' }] });
+
+    const { stderr } = await runCli(['bench', '--team', path.basename(file)], { cwd: path.dirname(file) });
+
+    expect(stderr).toContain(file);
+  });
+});
