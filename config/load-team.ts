@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
-import { MeshError, messageOf } from '../core/errors.ts';
+import { fileFaultOf, MeshError, messageOf } from '../core/errors.ts';
 import { scorerNames } from '../core/evaluation/scorer.ts';
 import { type Team, teamFaults, teamSchema } from '../core/team.ts';
 import { adapterNames } from '../protocols/registry.ts';
@@ -54,7 +54,7 @@ function readTeam(file: string): Team {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `team file ${file}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `team file ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
   if (text.length > MAX_TEAM_BYTES)
     throw new MeshError('config', `team file ${file}: larger than ${MAX_TEAM_BYTES} bytes`);

@@ -1,4 +1,4 @@
-import type { Packet, PacketHead } from './packet.ts';
+import type { JsonValue, Packet, PacketHead } from './packet.ts';
 
 /**
  * A protocol: how a packet is written as bytes. The frame around the bytes is the mesh's, the same for all.
@@ -9,6 +9,17 @@ import type { Packet, PacketHead } from './packet.ts';
 export interface ProtocolAdapter {
   readonly name: string;
   open(session: AdapterSession): Codec;
+
+  /**
+   * What this member of a run wants the others to know before the first packet, such as a public key or a DID document.
+   * Called once per member and run; all offers are exchanged in the handshake and their bytes count as session bytes. What it
+   * returns opens the member's sessions then, so that private keys stay where they were made.
+   */
+  join?(member: { readonly runId: string; readonly self: string }): Membership;
+}
+
+export interface Membership extends Pick<ProtocolAdapter, 'open'> {
+  readonly offer: JsonValue;
 }
 
 /** What both ends of a connection know when the handshake has ended. */
@@ -25,6 +36,8 @@ export interface AdapterSession {
    * came, so what a sender encrypts or signs for all must be readable with a key of all. All zero without a secret.
    */
   readonly runKey: Uint8Array;
+  /** The offers of all members, by node id; empty for adapters without {@link ProtocolAdapter.join}. */
+  readonly offers: ReadonlyMap<string, JsonValue>;
 }
 
 /** What layers around a codec (checksum, signature, compression) do to the number of bytes. */

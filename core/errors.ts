@@ -44,3 +44,17 @@ export function messageOf(error: unknown): string {
 export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** Why a file of the user's could not be read, in words. */
+export function fileFaultOf(error: unknown): string {
+  switch (systemCodeOf(error)) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'EACCES':
+      return 'no permission to read it';
+    default:
+      return messageOf(error);
+  }
+}

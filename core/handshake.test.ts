@@ -269,7 +269,7 @@ describe('the handshake', () => {
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);
     bare.on('error', () => undefined);
-    bare.write(frameOf(Buffer.alloc(20_000, ' ')));
+    bare.write(frameOf(Buffer.alloc(300_000, ' ')));
     await expect(answerHub(agent, agentSide)).rejects.toMatchObject({ code: 'frame' });
   });
 });

@@ -1,28 +1,32 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterSession, ProtocolAdapter } from './adapter.ts';
+import type { AdapterSession, Membership, ProtocolAdapter } from './adapter.ts';
 import { MeshError, messageOf } from './errors.ts';
 import type { FrameSocket } from './frame-socket.ts';
 import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
-import { HUB_ID, issuesOf, nodeIdSchema } from './packet.ts';
+import { HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from './packet.ts';
 
 /**
  * What hub and agent agree on before the first packet, as JSON in frames, in turns:
  *
  *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce
- *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits
- *     hub   → agent  begin    proof, max_frame
+ *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits, offer?
+ *     hub   → agent  begin    proof, max_frame, offers?
  *     agent → hub    ready
  *
  * A `refuse` with a message may take the place of any of them. With a secret (`auth: hmac`) each side proves that it
- * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce]). Both nonces are
- * fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce, said]), where
+ * `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the hub, null where there is none. Both nonces
+ * are fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ *
+ * The hub sends `begin` when every agent has said `welcome`: offers are what members want the others to know (public keys).
  */
 const WIRE_VERSION = 1;
 
 const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
 const authSchema = z.enum(['hmac', 'open']);
 
+const offerSchema: z.ZodType<JsonValue> = z.json();
 const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
 
 const helloSchema = z.strictObject({
@@ -47,12 +51,14 @@ const welcomeSchema = z.strictObject({
   proof: z.string().max(64),
   subscribes: packetTypesSchema,
   emits: packetTypesSchema,
+  offer: offerSchema.exactOptional(),
 });
 
 const beginSchema = z.strictObject({
   kind: z.literal('begin'),
   proof: z.string().max(64),
   max_frame: z.int().positive(),
+  offers: z.record(nodeIdSchema, offerSchema).exactOptional(),
 });
 
 const readySchema = z.strictObject({ kind: z.literal('ready') });
@@ -68,9 +74,14 @@ export interface HubSide {
   /** Empty: no proof is given or asked for. */
   readonly secret: string;
   readonly maxFrameBytes: number;
+  /** Takes the agent's offer and settles with those of all members; without it there are none. */
+  readonly exchange?: (offer: JsonValue | undefined) => Promise<Offers | undefined>;
   /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
+
+/** Offers of all members, by node id. */
+export type Offers = Readonly<Record<string, JsonValue>>;
 
 export interface AgentSide {
   readonly node: string;
@@ -97,7 +108,7 @@ export interface Agreement {
 /**
  * The hub's side: proposes, and refuses an agent that is not the one it was told to expect.
  *
- * @throws MeshError `handshake`, naming both sides' values
+ * @throws MeshError `handshake`, naming both sides' values; `frame` or `io` when the connection fails
  */
 export async function greetAgent(
   socket: FrameSocket,
@@ -119,39 +130,44 @@ export async function greetAgent(
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
     if (hello[key] !== welcome[key]) refuse(socket, mismatch(key, hello[key], welcome[key]));
   }
-  if (!proves(side.secret, 'agent', hello, welcome.nonce, welcome.proof)) {
+  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null];
+  if (!proves(welcome.proof, proofOf(side.secret, 'agent', hello, welcome.nonce, said))) {
     refuse(
       socket,
       `agent ${side.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
     );
   }
   const { maxFrameBytes } = side;
+  const offers = await side.exchange?.(welcome.offer);
   send(socket, {
     kind: 'begin',
-    proof: proofOf(side.secret, 'hub', hello, welcome.nonce),
+    proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [maxFrameBytes, offers ?? null]),
     max_frame: maxFrameBytes,
+    ...(offers === undefined ? {} : { offers }),
   });
   await receive(socket, readySchema, deadlineMs);
-  const agreed = agreement(hello, side.secret, welcome.nonce, HUB_ID, side.node, maxFrameBytes);
-  return { ...agreed, subscribes: welcome.subscribes, emits: welcome.emits };
+  const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, side.node, offers);
+  return { session, maxFrameBytes, subscribes: welcome.subscribes, emits: welcome.emits };
 }
 
 /**
  * The agent's side: answers with what it is, and goes on only with a hub that knows the secret.
  *
- * @throws MeshError `handshake`
+ * @throws MeshError `handshake`; `frame` or `io` when the connection fails
  */
 export async function answerHub(
   socket: FrameSocket,
   side: AgentSide,
-): Promise<Agreement & { readonly adapter: ProtocolAdapter }> {
+): Promise<Agreement & { readonly adapter: ProtocolAdapter; readonly open: Membership['open'] }> {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello = await receive(socket, helloSchema, deadlineMs);
   const name = side.adapter ?? hello.adapter;
   const adapter = await side
     .resolveAdapter(name)
     .catch((error) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`));
+  const member = adapter.join?.({ runId: hello.run, self: side.node });
   const nonce = randomBytes(32).toString('hex');
+  const said = [side.subscribes, side.emits, member?.offer ?? null];
   send(socket, {
     kind: 'welcome',
     wire: WIRE_VERSION,
@@ -160,31 +176,38 @@ export async function answerHub(
     adapter: name,
     auth: side.secret === '' ? 'open' : 'hmac',
     nonce,
-    proof: proofOf(side.secret, 'agent', hello, nonce),
+    proof: proofOf(side.secret, 'agent', hello, nonce, said),
     subscribes: [...side.subscribes],
     emits: [...side.emits],
+    ...(member === undefined ? {} : { offer: member.offer }),
   });
   const begin = await receive(socket, beginSchema, deadlineMs);
-  if (!proves(side.secret, 'hub', hello, nonce, begin.proof)) {
+  const { max_frame: maxFrameBytes, offers } = begin;
+  if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, [maxFrameBytes, offers ?? null]))) {
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
   send(socket, { kind: 'ready' });
-  return { adapter, ...agreement(hello, side.secret, nonce, side.node, HUB_ID, begin.max_frame) };
+  const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
+  return { adapter, open: (member ?? adapter).open, session, maxFrameBytes };
 }
 
-function agreement(
+function sessionOf(
   hello: Hello,
   secret: string,
   agentNonce: string,
   self: string,
   peer: string,
-  maxFrameBytes: number,
-): Agreement {
-  const nonces = Buffer.from(hello.nonce + agentNonce, 'hex');
-  const linkKey = keyFrom(secret, nonces, hello.run);
-  const session = { runId: hello.run, self, peer, linkKey, runKey: runKeyOf(secret, hello.run) };
-  return { session, maxFrameBytes };
+  offers: Offers = {},
+): AdapterSession {
+  return {
+    runId: hello.run,
+    self,
+    peer,
+    linkKey: keyFrom(secret, Buffer.from(hello.nonce + agentNonce, 'hex'), hello.run),
+    runKey: runKeyOf(secret, hello.run),
+    offers: new Map(Object.entries(offers)),
+  };
 }
 
 /** The key that all members of a run share; see {@link AdapterSession.runKey}. */
@@ -197,22 +220,21 @@ function keyFrom(secret: string, salt: Uint8Array, runId: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${runId}`, 32));
 }
 
-function proofOf(secret: string, role: 'hub' | 'agent', hello: Hello, agentNonce: string): string {
-  if (secret === '') return '';
-  const said = [role, hello.wire, hello.run, hello.node, hello.tool, hello.adapter, hello.nonce, agentNonce];
-  return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
-}
-
-function proves(
+function proofOf(
   secret: string,
   role: 'hub' | 'agent',
-  hello: Hello,
+  { wire, run, node, tool, adapter, nonce }: Hello,
   agentNonce: string,
-  proof: string,
-): boolean {
-  const expected = Buffer.from(proofOf(secret, role, hello, agentNonce));
-  const came = Buffer.from(proof);
-  return expected.length === came.length && timingSafeEqual(expected, came);
+  said: readonly unknown[],
+): string {
+  if (secret === '') return '';
+  const text = JSON.stringify([role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
+  return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+function proves(proof: string, expected: string): boolean {
+  const [came, wanted] = [Buffer.from(proof), Buffer.from(expected)];
+  return came.length === wanted.length && timingSafeEqual(came, wanted);
 }
 
 function mismatch(key: string, hub: string | number, agent: string | number): string {
@@ -225,7 +247,7 @@ function mismatch(key: string, hub: string | number, agent: string | number): st
 
 type Message = z.infer<typeof helloSchema | typeof welcomeSchema | typeof beginSchema | typeof readySchema>;
 
-function send(socket: FrameSocket, message: Message): void {
+function send(socket: FrameSocket, message: Readonly<Message>): void {
   socket.sendBlob(Buffer.from(JSON.stringify(message)));
 }
 

@@ -6,8 +6,11 @@
 /** Largest frame in bytes, prefix excluded (C-31). Checked before memory is taken for it. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-/** Largest frame before the handshake has ended: whoever sends it has proved nothing yet. */
-export const MAX_HANDSHAKE_FRAME_BYTES = 16 * 1024;
+/**
+ * Largest frame before the handshake has ended: whoever sends it has proved nothing yet. Room for the offers of a few hundred
+ * members.
+ */
+export const MAX_HANDSHAKE_FRAME_BYTES = 256 * 1024;
 
 /** A peer that has connected must finish the handshake within this time. */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;

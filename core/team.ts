@@ -93,6 +93,8 @@ export function teamFaults(team: Team): { path: (string | number)[]; message: st
       });
     }
     ports.set(port, agent.id);
+    if (port > 65_535)
+      faults.push({ path: ['port_base'], message: `agent ${agent.id} would listen on port ${port}` });
   });
   if (!ids.has(team.final)) faults.push({ path: ['final'], message: `there is no agent ${team.final}` });
   team.agents.forEach((agent, index) => {

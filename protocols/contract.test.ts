@@ -11,6 +11,7 @@ const session = {
   peer: 'b',
   linkKey: new Uint8Array(32),
   runKey: new Uint8Array(32),
+  offers: new Map(),
 };
 
 for (const name of adapterNames) {

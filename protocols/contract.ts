@@ -34,8 +34,22 @@ interface PairCheck {
 function pairOf(adapter: ProtocolAdapter): Pair {
   const key = new Uint8Array(32).fill(7);
   return {
-    writer: adapter.open({ runId: 'contract', self: 'writer', peer: 'reader', linkKey: key, runKey: key }),
-    reader: adapter.open({ runId: 'contract', self: 'reader', peer: 'writer', linkKey: key, runKey: key }),
+    writer: adapter.open({
+      runId: 'contract',
+      self: 'writer',
+      peer: 'reader',
+      linkKey: key,
+      runKey: key,
+      offers: new Map(),
+    }),
+    reader: adapter.open({
+      runId: 'contract',
+      self: 'reader',
+      peer: 'writer',
+      linkKey: key,
+      runKey: key,
+      offers: new Map(),
+    }),
   };
 }
 

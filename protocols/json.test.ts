@@ -11,6 +11,7 @@ const codec = json.open({
   peer: 'b',
   linkKey: new Uint8Array(32),
   runKey: new Uint8Array(32),
+  offers: new Map(),
 });
 const refused = expect.objectContaining({ code: 'packet' });
 

@@ -14,6 +14,7 @@ const codec = msgpack.open({
   peer: 'b',
   linkKey: new Uint8Array(32),
   runKey: new Uint8Array(32),
+  offers: new Map(),
 });
 const refused = expect.objectContaining({ code: 'packet' });
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { extract as extractTar } from 'tar';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parsePacket } from '../core/packet.ts';
+import { type Packet, parsePacket } from '../core/packet.ts';
 import { adapterNamed } from '../protocols/registry.ts';
 import { Cli, type CliResult, jsonLines, runCli, temporaryFolder } from './testing/cli.ts';
 import { RawAgent } from './testing/raw-agent.ts';
@@ -153,6 +153,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
       peer: '',
       linkKey: new Uint8Array(32),
       runKey: new Uint8Array(32),
+      offers: new Map(),
     });
     for (const id of IDS) {
       const lines = sent(id);
@@ -328,6 +329,20 @@ describe('what is printed', () => {
     const { stdout } = await benchOf('\u001b[2Jred \u001b]0;title\u0007 alert', ['--quiet']);
 
     expect(stdout).toBe(stripVTControlCharacters(stdout));
+  });
+
+  test('is not needed: a run whose output nobody reads on is finished and written', async () => {
+    const out = temporaryFolder();
+    const { promise: asked, resolve } = Promise.withResolvers<Packet>();
+    const agent = await RawAgent.listen({ id: '3', tool: 'reason', onPacket: resolve });
+    const team = teamFile({ final: 3, agents: [agent.entry] });
+    const run = new Cli(['bench', '--team', team, '--external', '3', '--out', out]);
+    const packet = await asked;
+    run.hangUp();
+    agent.answer(packet, 'yes');
+
+    expect(await run.ended()).toMatchObject({ code: 0, signal: null });
+    expect(readMetrics(out)).toMatchObject({ status: 'answered', answer: 'yes' });
   });
 
   test('has colours with FORCE_COLOR, and none with NO_COLOR', async () => {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/package-root.ts';
-import { MeshError } from '../core/errors.ts';
+import { MeshError, systemCodeOf } from '../core/errors.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
 import { portBase, positiveInteger, positiveNumber } from './option-values.ts';
 
@@ -109,6 +109,10 @@ program
 
 for (const command of program.commands) command.exitOverride();
 
+// Whoever read the output has seen enough (`| head`): not worth a stack trace, and no reason to break off a run.
+process.stdout.on('error', onClosedPipe);
+process.stderr.on('error', onClosedPipe);
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -121,4 +125,8 @@ try {
   } else {
     throw error;
   }
+}
+
+function onClosedPipe(error: Error): void {
+  if (systemCodeOf(error) !== 'EPIPE') throw error;
 }

@@ -7,7 +7,7 @@ import type { FrameSocket } from '../frame-socket.ts';
 import { lineOf } from '../ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
 import { nowMs } from '../log.ts';
-import { type Packet, parsePacket, TASK_FAILED } from '../packet.ts';
+import { type Packet, type PacketHead, parsePacket, TASK_FAILED } from '../packet.ts';
 import type { Emission, Tool, ToolContext } from '../tool.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -70,24 +70,31 @@ export class AgentSession {
   #receiveBlob(blob: Buffer): void {
     const { log, memory } = this.#options.workspace;
     const bytes = PREFIX_BYTES + blob.length;
-    let packet: Packet;
+    let head: PacketHead;
+    let packet: Packet | undefined;
     try {
-      packet = this.#codec.decode(blob);
+      // Most packets of a broadcast are for others: their heads are enough.
+      head = this.#codec.peek?.(blob) ?? this.#codec.decode(blob);
+      if (this.#isForUs(head) || head.type === SETTLE_TYPE) packet = this.#codec.decode(blob);
     } catch (error) {
       this.#books.refused(bytes);
       log.warn({ dir: 'received', refused: messageOf(error), bytes });
       return;
     }
-    if (packet.type === SETTLE_TYPE) {
+    if (packet?.type === SETTLE_TYPE) {
       this.#settle(packet);
       return;
     }
     this.#books.received(bytes);
     memory.packets_received += 1;
-    const { payload, ...envelope } = packet;
-    log.info({ dir: 'received', bytes, ...envelope });
-    const isForUs = packet.to === undefined || packet.to === this.#options.id;
-    if (isForUs && this.#options.subscribes.includes(packet.type)) void this.#process(packet);
+    const { type, from, to, id, task_id, tag, token_used } = head;
+    log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
+    if (packet !== undefined) void this.#process(packet);
+  }
+
+  #isForUs({ type, to }: PacketHead): boolean {
+    const { id, subscribes } = this.#options;
+    return (to === undefined || to === id) && subscribes.includes(type);
   }
 
   /** The books are closed before they are handed in: nothing is sent after them. */

@@ -1,9 +1,7 @@
-import type { AdapterSession, Codec, ProtocolAdapter } from '../adapter.ts';
+import type { Codec } from '../adapter.ts';
 import { booksSchema, SETTLE_TYPE } from '../books.ts';
-import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
+import { MeshError, messageOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
-import { FrameSocket } from '../frame-socket.ts';
-import { greetAgent, runKeyOf } from '../handshake.ts';
 import { addLine, emptyLine, lineOf } from '../ledger.ts';
 import { MAX_LINK_QUEUE_BYTES, SETTLE_TIMEOUT_MS, STALL_TIMEOUT_MS } from '../limits.ts';
 import {
@@ -16,7 +14,8 @@ import {
   parsePacket,
   TASK_FAILED,
 } from '../packet.ts';
-import { Link, type MeshNode } from './link.ts';
+import { type DialOptions, dialAgents } from './dial.ts';
+import type { Link, MeshNode } from './link.ts';
 import { canReach } from './reachable.ts';
 import type { Router } from './routing.ts';
 import { answerText, TaskClock, type TaskOutcome } from './task-clock.ts';
@@ -32,18 +31,11 @@ export interface MeshObserver {
   agentLost?(node: MeshNode, reason: string): void;
 }
 
-export interface MeshNetworkOptions {
-  readonly runId: string;
-  readonly host: string;
-  readonly adapter: ProtocolAdapter;
-  /** The run's secret, for what the hub writes to all. */
-  readonly secret: string;
-  readonly nodes: readonly MeshNode[];
+export interface MeshNetworkOptions extends DialOptions {
   /** The only node that may tag a final answer. */
   readonly final: string;
   readonly router: Router;
   readonly observer: MeshObserver;
-  readonly maxFrameBytes: number;
 }
 
 /** Counters of packets by type, as the hub sees them. */
@@ -78,10 +70,10 @@ export class MeshNetwork {
   #packetNumber = 0;
   #settled: (() => void) | undefined;
 
-  private constructor(options: MeshNetworkOptions, links: readonly Link[], session: AdapterSession) {
+  private constructor(options: MeshNetworkOptions, links: readonly Link[], codec: Codec) {
     this.#options = options;
     this.links = links;
-    this.#codec = options.adapter.open(session);
+    this.#codec = codec;
     options.router.membersChanged(links);
     for (const link of links) {
       link.socket.start(options.maxFrameBytes, (run) => this.#relay(link, run));
@@ -89,27 +81,10 @@ export class MeshNetwork {
     }
   }
 
-  /**
-   * Dials every agent and agrees with it on the run, its tool and the adapter.
-   *
-   * @throws MeshError `agent`, naming the agent, when one is not there or is another than expected
-   */
+  /** Connects to every agent; throws as {@link dialAgents} does. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
-    const attempts = await Promise.allSettled(options.nodes.map((node) => connectLink(node, options)));
-    const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
-    const failed = attempts.find((attempt) => attempt.status === 'rejected');
-    if (failed !== undefined) {
-      for (const link of links) link.socket.destroy();
-      throw failed.reason;
-    }
-    // The hub writes one blob for all, so what it writes with belongs to no single link.
-    return new MeshNetwork(options, links, {
-      runId: options.runId,
-      self: HUB_ID,
-      peer: '*',
-      linkKey: new Uint8Array(32),
-      runKey: runKeyOf(options.secret, options.runId),
-    });
+    const { links, codec } = await dialAgents(options);
+    return new MeshNetwork(options, links, codec);
   }
 
   /**
@@ -357,32 +332,5 @@ export class MeshNetwork {
         `agent ${dead.join(', ')} is gone, so no answer can come`,
       );
     }
-  }
-}
-
-async function connectLink(node: MeshNode, options: MeshNetworkOptions): Promise<Link> {
-  const where = `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
-  let socket: FrameSocket | undefined;
-  try {
-    socket = await FrameSocket.dial(options.host, node.port);
-    const { session, subscribes, emits } = await greetAgent(socket, {
-      runId: options.runId,
-      node: node.id,
-      tool: node.tool,
-      adapter: options.adapter.name,
-      secret: node.secret,
-      maxFrameBytes: options.maxFrameBytes,
-    });
-    const link = new Link(node, socket, options.adapter.open(session), { subscribes, emits });
-    link.counts.sessionRx = socket.bytesRead;
-    link.counts.sessionTx = socket.bytesWritten;
-    return link;
-  } catch (error) {
-    socket?.destroy();
-    const isNobody = error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED';
-    const reason = isNobody
-      ? `nobody listens there; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} --port ${node.port}`
-      : messageOf(error);
-    throw new MeshError('agent', `${where}: ${reason}`, { cause: error });
   }
 }

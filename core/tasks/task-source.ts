@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
+import { fileFaultOf, MeshError, messageOf } from '../errors.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits.ts';
 import { issuesOf } from '../packet.ts';
 import type { Task } from './task.ts';
@@ -159,15 +159,7 @@ function readText(file: string, maxBytes: number, what: string): string {
     bytes = readFileSync(file);
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    const reasons = new Map([
-      ['ENOENT', 'there is no such file'],
-      ['EISDIR', 'it is a folder'],
-      ['EACCES', 'no permission to read it'],
-    ]);
-    const reason = reasons.get(systemCodeOf(error) ?? '') ?? messageOf(error);
-    throw new MeshError('config', `${what} ${file}: ${reason}`, {
-      cause: error,
-    });
+    throw new MeshError('config', `${what} ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

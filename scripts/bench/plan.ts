@@ -51,6 +51,7 @@ export interface Plan {
   readonly warnings: readonly string[];
 }
 
+const MAX_PORT = 65_535;
 const DEFAULT_TASK = 'cairn-astel-light';
 
 /** @throws MeshError `usage` or `config` */
@@ -62,6 +63,14 @@ export async function planOf(options: BenchOptions): Promise<Plan> {
     if (team.agents.some((agent) => agent.id === id)) continue;
     const ids = team.agents.map((agent) => agent.id).join(', ');
     throw new MeshError('usage', `--external ${id}: team ${team.name} has no agent ${id}; it has ${ids}`);
+  }
+  const lastPort = Number(options.portBase) + team.agents.length - 1;
+  if (lastPort > MAX_PORT) {
+    const most = MAX_PORT - team.agents.length + 1;
+    throw new MeshError(
+      'usage',
+      `--port-base ${options.portBase}: ${team.agents.length} agents need at most ${most}`,
+    );
   }
   const ways = ['task', 'document', 'tasks'].filter((way) => way in options);
   if (ways.length > 1)

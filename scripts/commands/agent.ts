@@ -74,6 +74,8 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     throw new MeshError('usage', '--port: expected a port from 0 to 65535');
   }
   const tool = await toolNamed(options.tool);
+  // An unknown one is better refused here than by every hub.
+  if (options.adapter !== undefined) await adapterNamed(options.adapter);
   const engine = await engineNamed(options.engine, {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.host === undefined ? {} : { host: options.host }),

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { userPath } from '../../config/user-paths.ts';
-import { MeshError, messageOf } from '../../core/errors.ts';
-import { scorerNamed } from '../../core/evaluation/scorer.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
 import { issuesOf } from '../../core/packet.ts';
 
 // A JSON number is made text, as the scorers compare texts.
@@ -20,10 +20,17 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
   const scorer = scorerNamed(options.scorer);
   const isStandardInput = options.input === '-';
   const file = isStandardInput ? 'standard input' : userPath(options.input);
-  const lines = createInterface({
-    input: isStandardInput ? process.stdin : await opened(file),
-    crlfDelay: Infinity,
-  });
+  const input = isStandardInput ? process.stdin : createReadStream(file, 'utf8');
+  try {
+    await scoreLines(createInterface({ input, crlfDelay: Infinity }), scorer, file);
+  } catch (error) {
+    // What the stream itself failed with; the rest says already what is wrong.
+    if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
+    throw new MeshError('config', `--input ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
+}
+
+async function scoreLines(lines: AsyncIterable<string>, scorer: Scorer, file: string): Promise<void> {
   let lineNumber = 0;
   for await (const line of lines) {
     lineNumber += 1;
@@ -32,20 +39,11 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
+    if (process.stdout.destroyed) return;
     if (!process.stdout.write(`${JSON.stringify(shown)}\n`)) {
       await new Promise((resolve) => process.stdout.once('drain', resolve));
     }
   }
-}
-
-async function opened(file: string): Promise<NodeJS.ReadableStream> {
-  const stream = createReadStream(file, 'utf8');
-  try {
-    await new Promise((resolve, reject) => stream.once('open', resolve).once('error', reject));
-  } catch (error) {
-    throw new MeshError('config', `--input ${file}: ${messageOf(error)}`, { cause: error });
-  }
-  return stream;
 }
 
 function parseLine(line: string, where: string): z.infer<typeof lineSchema> {

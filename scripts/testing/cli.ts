@@ -114,6 +114,12 @@ export class Cli {
     }
   }
 
+  /** Stops reading what it prints, as a pager does that was quit. */
+  hangUp(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+  }
+
   /** Sends a signal to this process alone. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);

@@ -26,6 +26,7 @@ const codec = json.open({
   peer: 'hub',
   linkKey: new Uint8Array(32),
   runKey: new Uint8Array(32),
+  offers: new Map(),
 });
 
 /**
