@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
@@ -33,11 +33,15 @@ export function readableByAgents(): string[] {
 
 /**
  * Where Node looks for the packages that the code in `folder` imports: in `node_modules` there and in every folder above.
- * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up.
+ * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up. Node reads through
+ * links, so a store that is one is there under both names.
  */
 export function packageStores(folder: string): string[] {
   const above = path.dirname(folder);
   const store = path.join(folder, 'node_modules');
-  const here = path.basename(folder) !== 'node_modules' && existsSync(store) ? [store + path.sep] : [];
+  const here =
+    path.basename(folder) !== 'node_modules' && existsSync(store)
+      ? [...new Set([store, realpathSync(store)])].map((name) => name + path.sep)
+      : [];
   return above === folder ? here : [...here, ...packageStores(above)];
 }

@@ -19,6 +19,7 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
   const destination = pino.destination({ dest: file, sync: true, append: true, mkdir: true });
   let bytes = 0;
   let isOpen = true;
+  let isClosed = false;
   let happenedMs: number | undefined;
   const write = (line: string) => {
     if (!isOpen) return;
@@ -47,7 +48,9 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
     warn: (entry) => logger.warn(entry),
     close() {
       isOpen = false;
-      destination.end();
+      // Whoever is told to end twice, by an impatient Ctrl-C, closes twice.
+      if (!isClosed) destination.end();
+      isClosed = true;
     },
   };
 }

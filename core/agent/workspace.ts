@@ -7,6 +7,9 @@ import type { JsonObject } from '../packet.ts';
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;
 
+/** `memory.json` is at most this far behind; it is written at the end in any case. */
+const SAVE_EVERY_MS = 1000;
+
 /** What an agent keeps about itself in `memory.json`. */
 interface Memory {
   node_id: string;
@@ -28,7 +31,7 @@ export class Workspace {
   readonly log: Log;
   readonly memory: Memory;
   readonly #records = new Map<string, Log>();
-  #saving: NodeJS.Immediate | undefined;
+  #saving: NodeJS.Timeout | undefined;
 
   constructor(directory: string, agent: { id: string; tool: string; engine: string }) {
     this.directory = directory;
@@ -65,8 +68,7 @@ export class Workspace {
     this.memory.token_used += tokens;
     this.memory.tasks.push({ task_id: taskId, sent, token_used: tokens });
     if (this.memory.tasks.length > MAX_MEMORY_TASKS) this.memory.tasks.shift();
-    // Several packets of one turn are one write.
-    this.#saving ??= setImmediate(() => this.#save());
+    this.#saving ??= setTimeout(() => this.#save(), SAVE_EVERY_MS).unref();
   }
 
   close(): void {
@@ -77,7 +79,7 @@ export class Workspace {
   }
 
   #save(): void {
-    if (this.#saving !== undefined) clearImmediate(this.#saving);
+    clearTimeout(this.#saving);
     this.#saving = undefined;
     const file = path.join(this.directory, 'memory.json');
     // A reader sees the old file or the new one, never half of it.

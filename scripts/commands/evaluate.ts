@@ -31,6 +31,7 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
 }
 
 async function scoreLines(lines: AsyncIterable<string>, scorer: Scorer, file: string): Promise<void> {
+  const closed = new Promise((resolve) => process.stdout.once('error', resolve));
   let lineNumber = 0;
   for await (const line of lines) {
     lineNumber += 1;
@@ -39,9 +40,9 @@ async function scoreLines(lines: AsyncIterable<string>, scorer: Scorer, file: st
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
-    if (process.stdout.destroyed) return;
+    if (process.stdout.errored !== null) return;
     if (!process.stdout.write(`${JSON.stringify(shown)}\n`)) {
-      await new Promise((resolve) => process.stdout.once('drain', resolve));
+      await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
     }
   }
 }

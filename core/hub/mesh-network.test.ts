@@ -1,0 +1,436 @@
+import net from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ProtocolAdapter } from '../adapter.ts';
+import { MeshError } from '../errors.ts';
+import { FrameSocket } from '../frame-socket.ts';
+import { answerHub } from '../handshake.ts';
+import { MAX_CONCURRENT_PACKETS, STALL_TIMEOUT_MS } from '../limits.ts';
+import type { JsonObject, PacketHead } from '../packet.ts';
+import { runLedger } from '../run/run-ledger.ts';
+import { plain, startMesh, toolOf } from '../testing/mesh.ts';
+import type { Emission } from '../tool.ts';
+import type { MeshNode } from './link.ts';
+import { DOC_INIT } from './mesh-network.ts';
+
+const final = (answer: string | number): Emission => ({
+  type: 'data_event',
+  tag: 'final_answer',
+  payload: { answer },
+});
+
+/** Answers every document with `answer`. */
+const answering = (answer: string | number, accepts = DOC_INIT) =>
+  toolOf(accepts, 'data_event', async () => [final(answer)]);
+
+/** Passes what it hears on as another type. */
+const passing = (accepts: string, emits: string) =>
+  toolOf(accepts, emits, async (packet) => [{ type: emits, payload: packet.payload }]);
+
+describe('a task', () => {
+  test('goes from agent to agent to its answer, over an adapter that nobody knows', async () => {
+    const { ask, network } = await startMesh([
+      passing(DOC_INIT, 'a'),
+      passing('a', 'b'),
+      toolOf('b', 'data_event', async ({ payload }) => [final(String(payload.text))]),
+    ]);
+
+    const outcome = await ask('t', { text: 'Zoë 🏁' });
+
+    expect(outcome).toMatchObject({ taskId: 't', status: 'answered', answer: 'Zoë 🏁' });
+    expect(outcome.hops.map((hop) => `${hop.from} ${hop.type}`)).toEqual(['0 a', '1 b', '2 data_event']);
+    expect([...network.typeCounts.keys()]).toEqual(['a', 'b', 'data_event']);
+  });
+
+  test('counts whole frames: each broadcast and each copy that is written, each packet that is read', async () => {
+    const frames: { blob: string; bytes: number }[] = [];
+    const { ask, network } = await startMesh(
+      [passing(DOC_INIT, 'a'), passing('b', 'c'), answering(42, 'a')],
+      {
+        observer: {
+          packet: (head, bytes) => frames.push({ blob: head.type, bytes }),
+          broadcast: (_task, bytes) => frames.push({ blob: DOC_INIT, bytes }),
+        },
+      },
+    );
+
+    const { counts, answer } = await ask('t', { text: 'x' });
+
+    expect(answer).toBe('42');
+    expect(frames.map((frame) => frame.blob)).toEqual([DOC_INIT, 'a', 'data_event']);
+    const [init = 0, first = 0, last = 0] = frames.map((frame) => frame.bytes);
+    expect(counts).toEqual({
+      init_bytes: 3 * init,
+      bytes_rx: first + last,
+      bytes_tx: 3 * init + 2 * (first + last),
+      pkt_cnt: 2,
+      token_sum: 0,
+    });
+    await network.settle();
+    const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+    expect(ledger).toMatchObject({ balanced: true, differences: [] });
+    expect(ledger.read.packets).toBe(first + last);
+    expect(ledger.written.packets).toBe(counts.bytes_tx);
+  });
+
+  test('runs beside others, each with its own clock, counters and answer', async () => {
+    const { ask } = await startMesh([
+      passing(DOC_INIT, 'a'),
+      toolOf('a', 'data_event', async ({ payload }) => [final(`to ${payload.text}`)]),
+    ]);
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ask(`t-${i}`, { text: `q${i}` })),
+    );
+
+    expect(outcomes.map((outcome) => outcome.answer)).toEqual(outcomes.map((_, i) => `to q${i}`));
+    for (const outcome of outcomes) expect(outcome.counts.pkt_cnt).toBe(2);
+  });
+
+  test('is refused when one of its id is running', async () => {
+    const { ask } = await startMesh([toolOf(DOC_INIT, 'data_event', () => new Promise(() => undefined))]);
+    const controller = new AbortController();
+    const first = ask('t', {}, 20_000, controller.signal);
+
+    await expect(ask('t')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('unique'),
+    });
+    controller.abort();
+    expect(await first).toMatchObject({ status: 'failed', reason: 'interrupted', answer: null });
+  });
+
+  test('that nobody answers ends at its own timeout; the next one is unharmed', async () => {
+    const { ask } = await startMesh([
+      toolOf(DOC_INIT, 'data_event', async ({ task_id }) => (task_id === 'quiet' ? [] : [final('yes')])),
+    ]);
+
+    const [quiet, loud] = await Promise.all([ask('quiet', {}, 50), ask('loud')]);
+
+    expect(quiet).toMatchObject({ status: 'timeout', answer: null, reason: 'no final answer within 0.05 s' });
+    expect(quiet.elapsedMs).toBeGreaterThanOrEqual(49);
+    expect(loud).toMatchObject({ status: 'answered', answer: 'yes' });
+  });
+
+  test('does not begin when the user has already given up', async () => {
+    const { ask, network } = await startMesh([answering('yes')]);
+
+    expect(await ask('t', {}, 1000, AbortSignal.abort())).toMatchObject({ status: 'failed' });
+    expect(network.initBytes).toBe(0);
+  });
+
+  test('is over with its first final answer, which is relayed like any other packet', async () => {
+    const relayed: (string | undefined)[] = [];
+    const { ask } = await startMesh(
+      [
+        passing('nothing', 'nothing'),
+        toolOf(DOC_INIT, 'data_event', async () => [final('first'), final('second')]),
+      ],
+      { observer: { packet: (head, _bytes, recipients) => relayed.push(`${head.tag} ${recipients}`) } },
+    );
+
+    expect(await ask('t')).toMatchObject({ answer: 'first' });
+    expect(relayed).toEqual(['final_answer 1', 'final_answer 1']);
+  });
+});
+
+describe('what agents send', () => {
+  test('reaches all others as the bytes that came, and never its sender', async () => {
+    const heard = new Map<string, string[]>();
+    const sent: string[] = [];
+    const listening: ProtocolAdapter = {
+      name: 'listening',
+      open(session) {
+        const codec = plain.open(session);
+        return {
+          ...codec,
+          encode(packet) {
+            const blob = codec.encode(packet);
+            if (packet.type === 'a') sent.push(Buffer.from(blob).toString('hex'));
+            return blob;
+          },
+          decode(blob) {
+            const packet = codec.decode(blob);
+            if (packet.type === 'a' && session.self !== 'hub') {
+              heard.set(session.self, [
+                ...(heard.get(session.self) ?? []),
+                Buffer.from(blob).toString('hex'),
+              ]);
+            }
+            return packet;
+          },
+        };
+      },
+    };
+    const { ask } = await startMesh(
+      [
+        toolOf(DOC_INIT, 'a', async () =>
+          [1, 2, 3].map((n) => ({ type: 'a', payload: { n, text: 'é'.repeat(n) } })),
+        ),
+        passing('nothing', 'nothing'),
+        toolOf('a', 'data_event', async ({ payload }) => (payload.n === 3 ? [final('done')] : [])),
+      ],
+      { adapter: listening },
+    );
+
+    await ask('t');
+
+    expect(sent).toHaveLength(3);
+    await vi.waitFor(() => expect([...heard.keys()].sort()).toEqual(['1', '2']));
+    await vi.waitFor(() => expect(heard.get('1')).toEqual(sent));
+    expect(heard.get('2')).toEqual(sent);
+  });
+
+  test.each([
+    ['a packet in another’s name', { from: '1' }, 'says it is from 1'],
+    [
+      'a final answer of another than the final agent',
+      { tag: 'final_answer', payload: { answer: 'x' } },
+      'only 2 may',
+    ],
+  ])('is dropped and counted when it is %s', async (_what, forged, reason) => {
+    const refused: string[] = [];
+    const forging: ProtocolAdapter = {
+      name: 'forging',
+      open(session) {
+        const codec = plain.open(session);
+        return {
+          ...codec,
+          encode: (packet) => codec.encode(packet.type === 'a' ? { ...packet, ...forged } : packet),
+        };
+      },
+    };
+    const { ask, network } = await startMesh(
+      [passing(DOC_INIT, 'a'), passing('a', 'b'), toolOf(DOC_INIT, 'data_event', async () => [])],
+      {
+        adapter: forging,
+        observer: { refused: (node, why, bytes) => refused.push(`${node} ${why} ${bytes > 0}`) },
+      },
+    );
+
+    expect(await ask('t', {}, 200)).toMatchObject({ status: 'timeout', counts: { pkt_cnt: 0 } });
+    expect(refused).toEqual([expect.stringContaining(reason)]);
+    expect(network.links[0]?.counts).toMatchObject({ refusedPackets: 1, packetsRx: 0 });
+    expect(network.links[0]?.alive).toBe(true);
+  });
+
+  test.each([{ answer: null }, { answer: ['x'] }, {}])(
+    'is no final answer when its payload is %j',
+    async (payload) => {
+      const { ask, network } = await startMesh([
+        toolOf(DOC_INIT, 'data_event', async () => [
+          { type: 'data_event', tag: 'final_answer', payload } as Emission,
+        ]),
+      ]);
+
+      expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
+      expect(network.links[0]?.counts.refusedPackets).toBe(1);
+    },
+  );
+
+  test('ends its task when it says that the work failed; a bug is told from what was foreseen', async () => {
+    const { ask } = await startMesh([
+      toolOf(DOC_INIT, 'data_event', async ({ task_id }) => {
+        throw task_id === 'bug'
+          ? new TypeError('x is undefined')
+          : new MeshError('engine', 'the model is missing');
+      }),
+    ]);
+
+    expect(await ask('foreseen')).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/: the model is missing$/),
+    });
+    expect(await ask('bug')).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/bug: x is undefined/),
+    });
+  });
+});
+
+describe('routing', () => {
+  const addressing = (to: string) =>
+    toolOf(DOC_INIT, 'a', async () => [{ type: 'a', to, payload: {} } satisfies Emission]);
+
+  test.each([
+    ['broadcast', 2],
+    ['direct', 1],
+  ] as const)(
+    '%s takes an addressed packet to %d agents, and only its addressee works on it',
+    async (routing, copies) => {
+      const heads: [PacketHead, number][] = [];
+      const worked: string[] = [];
+      const working = (name: string) =>
+        toolOf('a', 'data_event', async () => {
+          worked.push(name);
+          return [final(name)];
+        });
+      const { ask } = await startMesh([addressing('2'), working('bystander'), working('addressee')], {
+        routing,
+        observer: { packet: (head, _bytes, recipients) => heads.push([head, recipients]) },
+      });
+
+      expect(await ask('t')).toMatchObject({ answer: 'addressee' });
+      expect(heads[0]).toEqual([expect.objectContaining({ type: 'a', to: '2' }), copies]);
+      expect(worked).toEqual(['addressee']);
+    },
+  );
+
+  test('holds agents to whom they may call', async () => {
+    const refused: string[] = [];
+    const { ask } = await startMesh([addressing('2'), passing('x', 'y'), answering('yes', 'a')], {
+      mayCall: { 0: ['1'] },
+      observer: { refused: (_node, reason) => refused.push(reason) },
+    });
+
+    expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
+    expect(refused).toEqual(['0 may not call 2 (may_call of the team file)']);
+  });
+
+  test('gives a packet to nobody when its addressee is not there', async () => {
+    const copies: number[] = [];
+    const { ask } = await startMesh([addressing('9'), answering('yes', 'a')], {
+      routing: 'direct',
+      observer: { packet: (_head, _bytes, recipients) => copies.push(recipients) },
+    });
+
+    expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
+    expect(copies).toEqual([0]);
+  });
+});
+
+describe('an agent', () => {
+  test('does nothing about packets that are not for its tool', async () => {
+    const run = vi.fn(async () => [final('no')]);
+    const { ask, network } = await startMesh([
+      toolOf('something else', 'data_event', run),
+      toolOf(DOC_INIT, 'data_event', async () => [final('yes')]),
+    ]);
+
+    await ask('t');
+    await network.settle();
+
+    expect(run).not.toHaveBeenCalled();
+    expect(network.links[0]?.books).toMatchObject({ sent: [], received: { packets: 2 } });
+  });
+
+  test('counts the tokens of each packet apart, however they overlap', async () => {
+    const { ask } = await startMesh([
+      toolOf(DOC_INIT, 'data_event', async ({ payload }, { countTokens }) => {
+        const tokens = Number(payload.tokens);
+        for (let i = 0; i < tokens; i++) {
+          countTokens(1);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return [final(tokens)];
+      }),
+    ]);
+
+    const outcomes = await Promise.all([3, 50, 0, 17].map((tokens) => ask(`t-${tokens}`, { tokens })));
+
+    expect(outcomes.map((outcome) => outcome.counts.token_sum)).toEqual([3, 50, 0, 17]);
+  });
+
+  test('reads on while its tool is slow, up to its limit, and works on all in the end', async () => {
+    let working = 0;
+    let most = 0;
+    const gate = Promise.withResolvers<void>();
+    const { ask } = await startMesh([
+      toolOf(DOC_INIT, 'data_event', async ({ task_id }) => {
+        working += 1;
+        most = Math.max(most, working);
+        await gate.promise;
+        working -= 1;
+        return [final(task_id)];
+      }),
+    ]);
+    const count = MAX_CONCURRENT_PACKETS + 100;
+    // Larger than what one read brings, so that stopping to read can show.
+    const text = 'x'.repeat(20_000);
+    const tasks = Array.from({ length: count }, (_, i) => ask(`t-${i}`, { text }));
+    await vi.waitFor(() => expect(working).toBeGreaterThanOrEqual(MAX_CONCURRENT_PACKETS), {
+      timeout: 10_000,
+    });
+    // What one read had already brought comes on top, no more: the rest waits in the connection.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(most).toBeLessThan(count);
+    gate.resolve();
+
+    const outcomes = await Promise.all(tasks);
+    expect(outcomes.map((outcome) => outcome.answer)).toEqual(outcomes.map((_, i) => `t-${i}`));
+  });
+});
+
+describe('an agent that is lost', () => {
+  test('is named; a task that could only be answered through it ends, another goes on', async () => {
+    const lost: string[] = [];
+    const { ask, agents } = await startMesh(
+      [
+        toolOf(DOC_INIT, 'a', async ({ task_id }) =>
+          task_id === 'early' ? [{ type: 'a', payload: {} }] : [],
+        ),
+        toolOf('a', 'data_event', async () => {
+          await agents[0]?.stop();
+          return [final('yes')];
+        }),
+      ],
+      { observer: { agentLost: (node, reason) => lost.push(`${node.id} ${reason}`) } },
+    );
+
+    const [early, late] = await Promise.all([ask('early'), ask('late')]);
+
+    expect(early).toMatchObject({ status: 'answered', answer: 'yes' });
+    expect(late).toMatchObject({ status: 'failed', reason: expect.stringContaining('agent 0') });
+    expect(lost).toEqual([expect.stringMatching(/^0 /)]);
+    // A task that begins now cannot be answered either, and says so at once.
+    expect(await ask('later')).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('an agent that takes no bytes', () => {
+  /** Goes through the handshake and never reads again. */
+  async function stalledNode(): Promise<MeshNode> {
+    const server = net.createServer(async (connection) => {
+      const socket = FrameSocket.accept(connection);
+      await answerHub(socket, {
+        node: 'stalled',
+        tool: 'stalled',
+        adapter: undefined,
+        secret: 'a secret',
+        subscribes: [],
+        emits: [],
+        resolveAdapter: async () => plain,
+        isBusy: () => false,
+      });
+      socket.pause();
+    });
+    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    return { id: 'stalled', tool: 'stalled', port, secret: 'a secret' };
+  }
+
+  // Far more than the system's own buffers on both sides hold.
+  const document: JsonObject = { chunks: Array.from({ length: 40 }, () => 'x'.repeat(1024 * 1024)) };
+
+  test('is cut off by name after its time, and the others go on', async () => {
+    const node = await stalledNode();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: lost, resolve } = Promise.withResolvers<string>();
+    const { ask, network } = await startMesh([answering('yes')], {
+      nodes: [node],
+      observer: { agentLost: ({ id }, reason) => resolve(`${id}: ${reason}`) },
+    });
+    const task = ask('t', document, 60_000);
+    const link = network.links.find(({ node }) => node.id === 'stalled');
+    expect(link?.socket.queuedBytes).toBeGreaterThan(20 * 1024 * 1024);
+    await network.links[0]?.socket.drained();
+    await vi.advanceTimersByTimeAsync(STALL_TIMEOUT_MS - 1);
+    expect(link?.alive).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+
+    expect(await lost).toBe('stalled: took no bytes for 10 s with a full queue');
+    expect(await task).toMatchObject({ status: 'answered', answer: 'yes' });
+  });
+});

@@ -1,0 +1,209 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { MeshError } from '../errors.ts';
+import { AGENT_START_TIMEOUT_MS } from '../limits.ts';
+import { AgentProcess } from './launcher.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-launcher-')));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts a script in the place of an agent. */
+function launch(
+  script: string,
+  onDeath: (agent: AgentProcess, how: string) => void = () => undefined,
+): AgentProcess {
+  const code = path.join(folder, 'code');
+  mkdirSync(code, { recursive: true });
+  const entry = path.join(code, 'entry.mjs');
+  writeFileSync(entry, script);
+  const agent = new AgentProcess(
+    { id: '1', tool: 'stub', port: 0, options: [] },
+    {
+      entry,
+      readable: [code + path.sep],
+      workspaces: path.join(folder, 'workspaces'),
+      secret: 'a secret',
+      environment: process.env,
+      onDeath,
+    },
+  );
+  onTestFinished(() => agent.stop());
+  return agent;
+}
+
+const UP = "process.on('disconnect', () => process.exit(0)); process.send({ listening: 4711 });";
+
+describe('a launched agent', () => {
+  test('says its port, and ends when its launcher’s channel closes', async () => {
+    const onDeath = vi.fn();
+    const agent = launch(UP, onDeath);
+
+    expect(await agent.listening).toBe(4711);
+    await agent.stop();
+
+    expect(() => process.kill(agent.pid ?? 0, 0)).toThrow('ESRCH');
+    expect(onDeath).not.toHaveBeenCalled();
+  });
+
+  test('that does not end by itself is killed', async () => {
+    const onDeath = vi.fn();
+    const agent = launch(
+      'process.on("disconnect", () => undefined); setInterval(() => 0, 1000); process.send({ listening: 1 });',
+      onDeath,
+    );
+    await agent.listening;
+
+    await agent.stop();
+
+    expect(() => process.kill(agent.pid ?? 0, 0)).toThrow('ESRCH');
+    expect(onDeath).not.toHaveBeenCalled();
+  });
+
+  test('is not ended by the Ctrl-C of the terminal that its launcher runs in', async () => {
+    const agent = launch(UP);
+    await agent.listening;
+
+    // A signal to the launcher's process group does not reach it: it leads a group of its own.
+    expect(() => process.kill(-(agent.pid ?? 0), 0)).not.toThrow();
+  });
+
+  test('that dies is reported once, with the end of what it said', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const onDeath = vi.fn((_agent: AgentProcess, how: string) => resolve(how));
+    const agent = launch(`${UP} setImmediate(() => { throw new Error('out of luck'); });`, onDeath);
+    await agent.listening;
+
+    const how = await promise;
+
+    expect(how).toMatch(/^it ended with exit code 1; the end of its log:\n/);
+    expect(how).toContain('out of luck');
+    await agent.stop();
+    expect(onDeath).toHaveBeenCalledOnce();
+  });
+
+  test('that was killed is reported even where the run ends because of it', async () => {
+    const onDeath = vi.fn();
+    const agent = launch(UP, onDeath);
+    await agent.listening;
+
+    process.kill(agent.pid ?? 0, 'SIGKILL');
+    await agent.stop();
+
+    expect(onDeath).toHaveBeenCalledExactlyOnceWith(agent, expect.stringContaining('SIGKILL'));
+  });
+
+  test('that has said nothing on standard error is shown by the end of its log', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const agent = launch(UP, (_agent, how) => resolve(how));
+    writeFileSync(path.join(folder, 'workspaces', '1', 'agent.log'), 'first\nlast\n');
+    await agent.listening;
+    process.kill(agent.pid ?? 0, 'SIGKILL');
+
+    expect(await promise).toBe('it was ended by SIGKILL; the end of its log:\n    first\n    last');
+  });
+});
+
+describe('an agent that does not come up', () => {
+  test.each([
+    [
+      'ends',
+      "console.error('no weights'); process.exit(7);",
+      'it ended with exit code 7; the end of its log:\n    no weights',
+    ],
+    ['says why', "process.send({ failed: 'port 9001 is in use' });", 'port 9001 is in use'],
+    ['says something else', "process.send({ hello: 'world' });", 'something else than its port'],
+  ])('is named with the reason when it %s', async (_how, script, message) => {
+    const agent = launch(script);
+
+    const error = await agent.listening.catch((reason: unknown) => reason);
+
+    expect(error).toBeInstanceOf(MeshError);
+    expect(error).toMatchObject({
+      code: 'agent',
+      message: expect.stringMatching(/^agent 1 \(stub\) did not come up: /),
+    });
+    expect(String(error)).toContain(message);
+  });
+
+  test('is given up after its time and killed', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const agent = launch('setInterval(() => 0, 1000);');
+    await vi.advanceTimersByTimeAsync(AGENT_START_TIMEOUT_MS - 1);
+    await vi.advanceTimersByTimeAsync(1);
+
+    await expect(agent.listening).rejects.toMatchObject({
+      code: 'agent',
+      message: 'agent 1 (stub) did not come up: it did not listen within 30 s',
+    });
+    vi.useRealTimers();
+    await agent.stop();
+    expect(() => process.kill(agent.pid ?? 0, 0)).toThrow('ESRCH');
+  });
+});
+
+describe('the permissions of an agent', () => {
+  test('are to read the code and its own workspace, to write that alone, and to start nothing', async () => {
+    for (const other of ['10', '2']) {
+      mkdirSync(path.join(folder, 'workspaces', other), { recursive: true });
+      writeFileSync(path.join(folder, 'workspaces', other, 'memory.json'), 'private');
+    }
+    writeFileSync(path.join(folder, 'metrics.json'), 'private');
+    const agent = launch(`
+      import fs from 'node:fs';
+      import { spawnSync } from 'node:child_process';
+      import { Worker } from 'node:worker_threads';
+      const workspaces = ${JSON.stringify(path.join(folder, 'workspaces'))};
+      const attempt = (act) => {
+        try { act(); return 'done'; } catch (error) { return error.code; }
+      };
+      const found = {
+        readOwn: attempt(() => fs.readdirSync(workspaces + '/1')),
+        writeOwn: attempt(() => fs.writeFileSync(workspaces + '/1/note.txt', 'mine')),
+        readOther: attempt(() => fs.readFileSync(workspaces + '/2/memory.json')),
+        readOtherByName: attempt(() => fs.readFileSync(workspaces + '/10/memory.json')),
+        readOtherByDots: attempt(() => fs.readFileSync(workspaces + '/1/../2/memory.json')),
+        listOthers: attempt(() => fs.readdirSync(workspaces)),
+        writeOther: attempt(() => fs.writeFileSync(workspaces + '/2/memory.json', 'gotcha')),
+        writeOtherByName: attempt(() => fs.writeFileSync(workspaces + '/10/memory.json', 'gotcha')),
+        linkOther: attempt(() => fs.symlinkSync(workspaces + '/2', workspaces + '/1/friend')),
+        readResults: attempt(() => fs.readFileSync(workspaces + '/../metrics.json')),
+        readSystem: attempt(() => fs.readFileSync('/etc/hosts')),
+        writeCode: attempt(() => fs.writeFileSync(import.meta.filename, '')),
+        startProcess: attempt(() => { const { error } = spawnSync('true'); if (error) throw error; }),
+        startThread: attempt(() => new Worker('0', { eval: true })),
+      };
+      fs.writeFileSync(workspaces + '/1/found.json', JSON.stringify(found));
+      ${UP}
+    `);
+    await agent.listening;
+
+    const found = JSON.parse(readFileSync(path.join(folder, 'workspaces', '1', 'found.json'), 'utf8'));
+
+    const denied = 'ERR_ACCESS_DENIED';
+    expect(found).toEqual({
+      readOwn: 'done',
+      writeOwn: 'done',
+      readOther: denied,
+      readOtherByName: denied,
+      readOtherByDots: denied,
+      listOthers: denied,
+      writeOther: denied,
+      writeOtherByName: denied,
+      linkOther: denied,
+      readResults: denied,
+      readSystem: denied,
+      writeCode: denied,
+      startProcess: denied,
+      startThread: denied,
+    });
+    expect(readFileSync(path.join(folder, 'workspaces', '2', 'memory.json'), 'utf8')).toBe('private');
+  });
+});

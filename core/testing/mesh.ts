@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ProtocolAdapter } from '../adapter.ts';
+import { Agent } from '../agent/agent.ts';
+import { Workspace } from '../agent/workspace.ts';
+import type { Engine } from '../engine.ts';
+import { MeshError, messageOf } from '../errors.ts';
+import { PREFIX_BYTES } from '../frame.ts';
+import type { MeshNode } from '../hub/link.ts';
+import { MeshNetwork, type MeshNetworkOptions, type MeshObserver } from '../hub/mesh-network.ts';
+import { type Routing, routerNamed } from '../hub/routing.ts';
+import { MAX_FRAME_BYTES } from '../limits.ts';
+import { parsePacket } from '../packet.ts';
+import type { Tool } from '../tool.ts';
+
+/** The simplest adapter there is, unknown to hub and agents: no head of its own, JSON as it comes (MP-32). */
+export const plain: ProtocolAdapter = {
+  name: 'plain',
+  open() {
+    const encode = (value: object) => Buffer.from(JSON.stringify(value));
+    return {
+      encode,
+      decode(blob) {
+        try {
+          return parsePacket(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(blob)));
+        } catch (error) {
+          throw new MeshError('packet', messageOf(error), { cause: error });
+        }
+      },
+      headerSize: (packet) => PREFIX_BYTES + encode({ ...packet, payload: {} }).length - encode({}).length,
+    };
+  },
+};
+
+const noEngine: Engine = {
+  name: 'none',
+  tokenSource: 'embedded',
+  perform: () => Promise.reject(new Error('these tools think for themselves')),
+};
+
+/** A tool out of a function. */
+export function toolOf(accepts: string, emits: string, run: Tool['run']): Tool {
+  return { name: `${accepts}-to-${emits}`, description: '', accepts: [accepts], emits: [emits], run };
+}
+
+export interface MeshOptions {
+  readonly adapter?: ProtocolAdapter;
+  readonly routing?: Routing;
+  readonly observer?: MeshObserver;
+  readonly mayCall?: Readonly<Record<string, readonly string[]>>;
+  /** Further nodes, which the test serves itself. */
+  readonly nodes?: readonly MeshNode[];
+  readonly maxFrameBytes?: number;
+}
+
+/**
+ * A mesh of agents in this process, over real connections: agent `i` has the i-th tool, the last one is the final one. It is
+ * taken down when the test is over.
+ */
+export async function startMesh(tools: readonly Tool[], options: MeshOptions = {}) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-hub-'));
+  const { adapter = plain, mayCall = {} } = options;
+  const agents = await Promise.all(
+    tools.map((tool, index) =>
+      Agent.listen({
+        id: String(index),
+        tool,
+        engine: noEngine,
+        subscribes: tool.accepts,
+        workspace: new Workspace(path.join(folder, String(index)), {
+          id: String(index),
+          tool: tool.name,
+          engine: 'none',
+        }),
+        host: '127.0.0.1',
+        port: 0,
+        secret: 'a secret',
+        adapter: undefined,
+        resolveAdapter: async () => adapter,
+      }),
+    ),
+  );
+  const meshOptions: MeshNetworkOptions = {
+    runId: 'test',
+    host: '127.0.0.1',
+    adapter,
+    secret: 'a secret',
+    nodes: [
+      ...agents.map((agent, index) => ({
+        id: String(index),
+        tool: tools[index]?.name ?? '',
+        port: agent.port,
+        secret: 'a secret',
+        ...(mayCall[index] === undefined ? {} : { mayCall: mayCall[index] }),
+      })),
+      ...(options.nodes ?? []),
+    ],
+    final: String(tools.length - 1),
+    router: routerNamed(options.routing ?? 'broadcast'),
+    observer: options.observer ?? {},
+    maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
+  };
+  const network = await MeshNetwork.connect(meshOptions);
+  onTestFinished(async () => {
+    network.close();
+    await Promise.all(agents.map((agent) => agent.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const ask = (taskId: string, payload = {}, timeoutMs = 20_000, signal = new AbortController().signal) =>
+    network.runTask({ taskId, payload, timeoutMs }, signal);
+  return { network, agents, ask, folder };
+}
