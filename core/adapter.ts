@@ -15,7 +15,17 @@ export interface ProtocolAdapter {
    * Called once per member and run; all offers are exchanged in the handshake and their bytes count as session bytes. What it
    * returns opens the member's sessions then, so that private keys stay where they were made.
    */
-  join?(member: { readonly runId: string; readonly self: string }): Membership;
+  join?(member: MemberIdentity): Membership;
+}
+
+export interface MemberIdentity {
+  readonly runId: string;
+  readonly self: string;
+  /**
+   * 32 secret bytes to derive the member's keys from, so that one who left can come back as the same: the `wire` command
+   * does. Without it keys are fresh.
+   */
+  readonly seed?: Uint8Array;
 }
 
 export interface Membership extends Pick<ProtocolAdapter, 'open'> {

@@ -134,6 +134,20 @@ describe('Ctrl-C', () => {
   });
 });
 
+describe('Ctrl-C under npm', () => {
+  test('ends an agent that was started by hand without a word of complaint', async () => {
+    const args = ['run', '-s', 'agent', '--', '--id', '2', '--tool', 'triple', '--port', '0'];
+    const run = new Cli([...args, '--workspace', temporaryFolder()], { program: 'npm', cwd: packageFolder });
+    const [, port] = await run.says(/listens on 127\.0\.0\.1:(\d+)/);
+    run.signalGroup('SIGINT');
+
+    const { stderr } = await run.ended();
+
+    expect(stderr).not.toMatch(/Error|^ +at /m);
+    await (await takePort(Number(port))).free();
+  });
+});
+
 describe('a launcher that is killed with kill -9', () => {
   test('takes its agents with it within 2 s; the next run takes the folder over', async () => {
     const out = temporaryFolder();

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import type { ProtocolAdapter } from '../adapter.ts';
+import { BOOKS_TYPE } from '../books.ts';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
 import { answerHub } from '../handshake.ts';
@@ -86,7 +87,7 @@ export class Agent {
       adapter: this.#options.adapter,
       secret: this.#options.secret,
       subscribes: this.#options.subscribes,
-      emits: this.#options.tool.emits,
+      emits: [...this.#options.tool.emits, BOOKS_TYPE],
       resolveAdapter: this.#options.resolveAdapter,
       isBusy: () => this.#session !== undefined,
     }).catch((error: unknown) => {

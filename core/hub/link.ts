@@ -1,5 +1,5 @@
 import type { Codec } from '../adapter.ts';
-import type { Books } from '../books.ts';
+import { BOOKS_TYPE, type Books } from '../books.ts';
 import type { MeshError } from '../errors.ts';
 import type { RunUse } from '../frame.ts';
 import type { FrameSocket } from '../frame-socket.ts';
@@ -59,6 +59,11 @@ export class Link {
     this.codec = codec;
     this.subscribes = types.subscribes;
     this.emits = types.emits;
+  }
+
+  /** Whether it will answer when it is asked for its books: a foreign agent need not. */
+  get keepsBooks(): boolean {
+    return this.emits.includes(BOOKS_TYPE);
   }
 
   /** Writes `packets` complete frames. `kept` when some bytes wait in this process and must not be overwritten. */

@@ -123,7 +123,7 @@ export class MeshNetwork {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settled = resolve;
     for (const link of this.links) {
-      if (!link.alive) continue;
+      if (!link.alive || !link.keepsBooks) continue;
       const blob = this.#codec.encode(this.#packet(SETTLE_TYPE, 'mesh', {}));
       link.counts.sessionTx += link.socket.sendBlob(blob);
     }
@@ -283,7 +283,8 @@ export class MeshNetwork {
   }
 
   #checkSettled(): void {
-    if (this.links.every((link) => !link.alive || link.books !== undefined)) this.#settled?.();
+    const isOpen = (link: Link) => link.alive && link.keepsBooks && link.books === undefined;
+    if (!this.links.some(isOpen)) this.#settled?.();
   }
 
   /**

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { create as createTar } from 'tar';
 import type { ProtocolAdapter } from '../adapter.ts';
 import type { Scorer } from '../evaluation/scorer.ts';
 import type { MeshNode } from '../hub/link.ts';
@@ -10,41 +9,31 @@ import { routerNamed } from '../hub/routing.ts';
 import { type Log, openLog } from '../log.ts';
 import type { JsonObject } from '../packet.ts';
 import { chunkDocument, type Task } from '../tasks/task.ts';
-import type { Team, TeamAgent } from '../team.ts';
-import { AgentProcess } from './launcher.ts';
-import { environmentOf, gitRevision, listFiles } from './manifest.ts';
+import type { Team } from '../team.ts';
+import { AgentGroup, type AgentGroupOptions } from './agent-group.ts';
+import { taskLine, writeArchive } from './archive.ts';
+import { environmentOf, gitRevision } from './manifest.ts';
 import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
 import { RunFolder, writeWhole } from './run-folder.ts';
 import { runLedger } from './run-ledger.ts';
 import { type TaskResult, taskResult } from './task-result.ts';
 
-/** Version of the archive's `manifest.json`. */
-const MANIFEST_VERSION = 1;
-
-export interface RunOptions {
-  readonly team: Team;
+export interface RunOptions
+  extends Pick<
+    AgentGroupOptions,
+    'team' | 'portBase' | 'external' | 'entry' | 'readable' | 'agentArguments' | 'environment' | 'signal'
+  > {
   readonly adapter: ProtocolAdapter;
   readonly scorer: Scorer;
   /** Folder for the results. */
   readonly out: string;
-  /** First port, or `auto` for any free ones; without it the team's own. */
-  readonly portBase: number | 'auto' | undefined;
-  /** Agents that somebody else started: they are dialled, not launched. */
-  readonly external: ReadonlySet<string>;
   readonly timeoutMs: number;
-  /** How agents are started; see `AgentProcess`. */
-  readonly entry: string;
-  readonly readable: readonly string[];
-  /** Further arguments of `gaia-mesh agent` for one agent. */
-  readonly agentArguments: (agent: TeamAgent) => readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly engine: { readonly name: string; readonly tokenSource: string };
   /** What the manifest says about how the run was asked for. */
   readonly version: string;
   readonly packageFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
-  readonly signal: AbortSignal;
 }
 
 /** What a run tells whoever watches, beside what its mesh does. */
@@ -64,7 +53,7 @@ export class MeshRun {
   readonly folder: RunFolder;
   readonly #options: RunOptions;
   readonly #log: Log;
-  readonly #agents: AgentProcess[] = [];
+  readonly #agents: AgentGroup;
   readonly #tally = new RunTally();
   readonly #secret: string;
   readonly #revision: Promise<string | null>;
@@ -80,6 +69,17 @@ export class MeshRun {
     this.#secret = options.environment.GAIA_MESH_SECRET || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#revision = gitRevision(options.packageFolder);
+    const { observer } = options;
+    this.#agents = new AgentGroup({
+      ...options,
+      workspaces: folder.workspaces,
+      secret: this.#secret,
+      onUp: (agent) => {
+        this.#log.info({ event: 'agent_up', ...agent });
+        observer.agentUp?.(agent);
+      },
+      onDeath: (agent, how) => this.#died(agent, how),
+    });
   }
 
   /**
@@ -91,10 +91,10 @@ export class MeshRun {
     const runId = newRunId();
     const run = new MeshRun(options, runId, await RunFolder.open(options.out, runId, options.external));
     try {
-      await run.#connect(await run.#launch());
+      await run.#connect(await run.#agents.listening());
       return run;
     } catch (error) {
-      await run.#stopAgents();
+      await run.#agents.stop();
       run.folder.release();
       // Whatever else went wrong after Ctrl-C is not the news.
       throw options.signal.aborted ? options.signal.reason : error;
@@ -145,72 +145,14 @@ export class MeshRun {
       isBatch,
     });
     network.close();
-    await this.#stopAgents();
+    await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
-    writeWhole(this.folder.metricsFile, `${JSON.stringify(metrics, null, 2)}\n`);
-    await this.#archive(tasks, isBatch);
+    const text = `${JSON.stringify(metrics, null, 2)}\n`;
+    writeWhole(this.folder.metricsFile, text);
+    await this.#archive(text, tasks, isBatch);
     this.folder.release();
     return metrics;
-  }
-
-  async #launch(): Promise<MeshNode[]> {
-    const { team, options } = { team: this.#options.team, options: this.#options };
-    const ports = team.agents.map((agent, index) => this.#portOf(agent, index));
-    team.agents.forEach((agent, index) => {
-      if (options.external.has(agent.id)) return;
-      this.#agents.push(
-        new AgentProcess(
-          { id: agent.id, tool: agent.tool, port: ports[index] ?? 0, options: options.agentArguments(agent) },
-          {
-            entry: options.entry,
-            readable: options.readable,
-            workspaces: this.folder.workspaces,
-            secret: this.#secret,
-            environment: options.environment,
-            onDeath: (process, how) => this.#died(process, how),
-          },
-        ),
-      );
-    });
-    const listening = await this.#unlessAborted(
-      this.#agents.map(async (agent) => {
-        const port = await agent.listening;
-        options.observer.agentUp?.({ id: agent.id, tool: agent.tool, port, pid: agent.pid });
-        this.#log.info({ event: 'agent_up', id: agent.id, tool: agent.tool, port, pid: agent.pid });
-        return [agent.id, port] as const;
-      }),
-    );
-    const portOf = new Map(listening);
-    return team.agents.map((agent, index) => ({
-      id: agent.id,
-      tool: agent.tool,
-      port: portOf.get(agent.id) ?? ports[index] ?? 0,
-      ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
-      // An agent that was started by hand knows no secret but the one that its environment gave it.
-      secret: options.external.has(agent.id) ? (options.environment.GAIA_MESH_SECRET ?? '') : this.#secret,
-    }));
-  }
-
-  /** Waits for all, but no longer than the user wants to. */
-  async #unlessAborted<T>(all: readonly Promise<T>[]): Promise<T[]> {
-    const { signal } = this.#options;
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    try {
-      signal.throwIfAborted();
-      return await Promise.race([Promise.all(all), aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
-  #portOf(agent: TeamAgent, index: number): number {
-    const { portBase, team } = this.#options;
-    if (portBase === 'auto' && !this.#options.external.has(agent.id)) return 0;
-    if (typeof portBase === 'number') return portBase + index;
-    return agent.port ?? team.port_base + index;
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
@@ -255,49 +197,32 @@ export class MeshRun {
     };
   }
 
-  #died(process: AgentProcess, how: string): void {
-    this.#deaths.set(process.id, how);
-    this.#log.warn({ event: 'agent_died', id: process.id, tool: process.tool, how });
-    const node = this.#network?.links.find((link) => link.node.id === process.id)?.node;
+  #died(agent: { id: string; tool: string }, how: string): void {
+    this.#deaths.set(agent.id, how);
+    this.#log.warn({ event: 'agent_died', id: agent.id, tool: agent.tool, how });
+    const node = this.#network?.links.find((link) => link.node.id === agent.id)?.node;
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
   }
 
-  async #stopAgents(): Promise<void> {
-    await Promise.all(this.#agents.map((agent) => agent.stop()));
-  }
-
-  async #archive(tasks: readonly Task[], isBatch: boolean): Promise<void> {
-    const { folder } = this;
-    const inside = (name: string) => path.join(folder.workspaces, name);
-    await copyFile(folder.metricsFile, inside('metrics.json'));
-    if (isBatch) await copyFile(folder.resultsFile, inside('results.jsonl'));
-    await writeFile(
-      inside('tasks.jsonl'),
-      tasks.map((task) => `${JSON.stringify(taskLine(task))}\n`),
-    );
-    const { files, omitted } = await listFiles(folder.workspaces);
-    const manifest = {
-      schema_version: MANIFEST_VERSION,
+  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean): Promise<void> {
+    const { adapter, engine, team, command, version, timeoutMs } = this.#options;
+    const texts = [
+      { name: 'metrics.json', text: metrics },
+      { name: 'tasks.jsonl', text: tasks.map(taskLine) },
+      ...(isBatch ? [{ name: 'results.jsonl', text: await readFile(this.folder.resultsFile, 'utf8') }] : []),
+    ];
+    await writeArchive(this.folder.archiveFile, this.folder.workspaces, texts, {
       run_id: this.runId,
       started_at: this.#startedAt.toISOString(),
-      command: this.#options.command,
-      environment: environmentOf(this.#options.version),
+      command,
+      environment: environmentOf(version),
       git_revision: await this.#revision,
-      adapter: this.#options.adapter.name,
-      engine: this.#options.engine.name,
-      seeds: seedsOf(this.#options.team),
-      task_timeout_ms: this.#options.timeoutMs,
-      team: this.#options.team,
-      files,
-      omitted,
-    };
-    await writeFile(inside('manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-    const temporary = `${folder.archiveFile}.part`;
-    await createTar(
-      { gzip: { level: 6 }, file: temporary, cwd: folder.workspaces, portable: true, noDirRecurse: true },
-      ['manifest.json', ...files.map((file) => file.path)],
-    );
-    await rename(temporary, folder.archiveFile);
+      adapter: adapter.name,
+      engine: engine.name,
+      seeds: seedsOf(team),
+      task_timeout_ms: timeoutMs,
+      team,
+    });
   }
 }
 
@@ -305,18 +230,6 @@ export class MeshRun {
 function newRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
   return `${date}-${time}-${randomBytes(3).toString('hex')}`;
-}
-
-function taskLine(task: Task): JsonObject {
-  const [answer, ...aliases] = task.truths;
-  return {
-    task_id: task.taskId,
-    question: task.question,
-    document: task.document,
-    ...(answer === undefined ? {} : { answer, aliases }),
-    ...(task.source === undefined ? {} : { source: task.source }),
-    ...(task.level === undefined ? {} : { level: task.level }),
-  };
 }
 
 /** What decides anything at random: only a model's sampling does. */

@@ -12,7 +12,7 @@ export interface RunLedger {
   /** One line a packet type, and their sum. `doc_init` is the hub's own. */
   readonly types: Readonly<Record<string, LedgerLine>>;
   readonly total: LedgerLine;
-  /** Bytes from agents that handed in no books (they died), so that only their size is known. */
+  /** Bytes from agents that handed in no books (they died, or keep none), so that only their size is known. */
   readonly unbooked_bytes: number;
   readonly written: {
     readonly packets: number;
@@ -68,7 +68,8 @@ export function runLedger(links: readonly Link[], ownType: string, ownLine: Ledg
       read.torn += torn;
     }
     if (books === undefined) {
-      if (link.alive) differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
+      if (link.alive && link.keepsBooks)
+        differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
       unbooked += counts.bytesRx;
       continue;
     }

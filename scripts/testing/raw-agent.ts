@@ -126,7 +126,13 @@ export class RawAgent {
   }
 
   #take(message: Record<string, unknown>, frameBytes: number): void {
-    const { id, tool, subscribes = ['doc_init'], emits = ['data_event'], welcome = {} } = this.#options;
+    const {
+      id,
+      tool,
+      subscribes = ['doc_init'],
+      emits = ['data_event', BOOKS_TYPE],
+      welcome = {},
+    } = this.#options;
     const say = (value: object) => this.sendBlob(Buffer.from(JSON.stringify(value)));
     switch (message.kind) {
       case 'hello': {

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { canReach } from './reachable.ts';
+
+const agent = (id: string, subscribes: string[], emits: string[]) => ({ node: { id }, subscribes, emits });
+const search = agent('0', ['doc_init'], ['search_docs']);
+const extract = agent('1', ['search_docs'], ['events']);
+const reason = agent('3', ['events', 'triples'], ['data_event']);
+
+describe('an answer can still come', () => {
+  test.each([
+    ['while everybody is there', ['doc_init'], [search, extract, reason], true],
+    ['whatever their order', ['doc_init'], [reason, extract, search], true],
+    ['when who died has already done its work', ['doc_init', 'search_docs'], [extract, reason], true],
+    ['when only the final agent is left and has what it needs', ['doc_init', 'triples'], [reason], true],
+  ])('%s', (_when, seen, alive, expected) => {
+    expect(canReach('3', new Set(seen), alive)).toBe(expected);
+  });
+});
+
+describe('no answer can come', () => {
+  test.each([
+    ['without the final agent', ['doc_init', 'search_docs', 'events'], [search, extract]],
+    ['without a step on the way', ['doc_init', 'search_docs'], [search, reason]],
+    ['before anything was sent', [], [search, extract, reason]],
+    [
+      'when agents only feed each other',
+      ['doc_init'],
+      [agent('0', ['b'], ['a']), agent('1', ['a'], ['b']), reason],
+    ],
+    ['when nobody is left', ['doc_init'], []],
+  ])('%s', (_when, seen, alive) => {
+    expect(canReach('3', new Set(seen), alive)).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+import { rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { create as createTar } from 'tar';
+import type { JsonObject } from '../packet.ts';
+import type { Task } from '../tasks/task.ts';
+import { listFiles } from './manifest.ts';
+
+/** Version of the archive's `manifest.json`. */
+const MANIFEST_VERSION = 1;
+
+/** A file of the run as it lies in the archive. */
+export interface ArchiveText {
+  readonly name: string;
+  readonly text: string | readonly string[];
+}
+
+/**
+ * Writes the archive of a run: everything below `workspaces`, the texts given, and `manifest.json`, which lists it all with
+ * hashes. Whole or not at all.
+ */
+export async function writeArchive(
+  archiveFile: string,
+  workspaces: string,
+  texts: readonly ArchiveText[],
+  manifest: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const { name, text } of texts) await writeFile(path.join(workspaces, name), text);
+  const { files, omitted } = await listFiles(workspaces);
+  const whole = { schema_version: MANIFEST_VERSION, ...manifest, files, omitted };
+  await writeFile(path.join(workspaces, 'manifest.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  const temporary = `${archiveFile}.part`;
+  const names = ['manifest.json', ...files.map((file) => file.path)];
+  // Level 1: a person waits for it.
+  await createTar(
+    { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true },
+    names,
+  );
+  await rename(temporary, archiveFile);
+}
+
+/** A task as a line of `tasks.jsonl`, from which the run can be made again. */
+export function taskLine(task: Task): string {
+  const [answer, ...aliases] = task.truths;
+  const line: JsonObject = {
+    task_id: task.taskId,
+    question: task.question,
+    document: task.document,
+    ...(answer === undefined ? {} : { answer, aliases }),
+    ...(task.source === undefined ? {} : { source: task.source }),
+    ...(task.level === undefined ? {} : { level: task.level }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
