@@ -4,7 +4,7 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import { fileFaultOf, MeshError, messageOf } from '../core/errors.ts';
 import { scorerNames } from '../core/evaluation/scorer.ts';
 import { type Team, teamFaults, teamSchema } from '../core/team.ts';
-import { adapterNames } from '../protocols/registry.ts';
+import { checkSpec } from '../protocols/registry.ts';
 import { engineNames } from '../tools/engines/registry.ts';
 import { toolNames } from '../tools/registry.ts';
 import { codeFolder } from './package-root.ts';
@@ -125,7 +125,11 @@ function checkNames(team: Team, fault: Fault): void {
       fault(keys, `unknown ${what} ${JSON.stringify(name)}; known: ${known.join(', ')}`);
     }
   };
-  check(['adapter'], 'adapter', team.adapter.split('+')[0], adapterNames);
+  try {
+    checkSpec(team.adapter);
+  } catch (error) {
+    fault(['adapter'], messageOf(error));
+  }
   check(['engine'], 'engine', team.engine, engineNames);
   check(['scorer'], 'scorer', team.scorer, scorerNames);
   team.agents.forEach((agent, index) => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { addLine, type LedgerLine, ledgerLineSchema } from './ledger.ts';
+import { addLine, emptyLine, type LedgerLine, ledgerLineSchema } from './ledger.ts';
 import type { JsonObject } from './packet.ts';
 
 /**
@@ -11,11 +11,23 @@ export const SETTLE_TYPE = 'mesh.settle';
 export const BOOKS_TYPE = 'mesh.books';
 
 export const booksSchema = z.strictObject({
-  /** One entry a packet type that was sent. `tool_us` is the time in the tool, summed, in microseconds. */
+  /** One entry a packet type that was sent. Times are sums in microseconds: in the tool, and in the codec. */
   sent: z
-    .array(z.strictObject({ type: z.string(), line: ledgerLineSchema, tool_us: z.number().nonnegative() }))
+    .array(
+      z.strictObject({
+        type: z.string(),
+        line: ledgerLineSchema,
+        tool_us: z.number().nonnegative(),
+        encode_us: z.number().nonnegative(),
+      }),
+    )
     .max(10_000),
-  received: z.strictObject({ packets: z.int().nonnegative(), bytes: z.int().nonnegative() }),
+  /** `decode_us` is over all packets, most of which need only their heads read. */
+  received: z.strictObject({
+    packets: z.int().nonnegative(),
+    bytes: z.int().nonnegative(),
+    decode_us: z.number().nonnegative(),
+  }),
   /** Blobs that did not decode or validate here. */
   refused: z.strictObject({ packets: z.int().nonnegative(), bytes: z.int().nonnegative() }),
 });
@@ -24,23 +36,25 @@ export type Books = z.infer<typeof booksSchema>;
 
 /** Books in the making. */
 export class BookKeeper {
-  readonly #sent = new Map<string, { line: LedgerLine; toolUs: number }>();
-  readonly #received = { packets: 0, bytes: 0 };
+  readonly #sent = new Map<string, { line: LedgerLine; toolUs: number; encodeUs: number }>();
+  readonly #received = { packets: 0, bytes: 0, decode_us: 0 };
   readonly #refused = { packets: 0, bytes: 0 };
 
-  sent(type: string, line: LedgerLine, toolUs: number): void {
-    const entry = this.#sent.get(type);
+  sent(type: string, line: LedgerLine, times: { readonly toolUs: number; readonly encodeUs: number }): void {
+    let entry = this.#sent.get(type);
     if (entry === undefined) {
-      this.#sent.set(type, { line, toolUs });
-      return;
+      entry = { line: emptyLine(), toolUs: 0, encodeUs: 0 };
+      this.#sent.set(type, entry);
     }
     addLine(entry.line, line);
-    entry.toolUs += toolUs;
+    entry.toolUs += times.toolUs;
+    entry.encodeUs += times.encodeUs;
   }
 
-  received(frameBytes: number): void {
+  received(frameBytes: number, decodeUs: number): void {
     this.#received.packets += 1;
     this.#received.bytes += frameBytes;
+    this.#received.decode_us += decodeUs;
   }
 
   refused(frameBytes: number): void {
@@ -50,12 +64,13 @@ export class BookKeeper {
 
   toPayload(): JsonObject {
     return {
-      sent: [...this.#sent].map(([type, { line, toolUs }]) => ({
+      sent: [...this.#sent].map(([type, { line, toolUs, encodeUs }]) => ({
         type,
         line: { ...line },
         tool_us: Math.round(toolUs),
+        encode_us: Math.round(encodeUs),
       })),
-      received: { ...this.#received },
+      received: { ...this.#received, decode_us: Math.round(this.#received.decode_us) },
       refused: { ...this.#refused },
     };
   }

@@ -18,7 +18,7 @@ export interface Tool {
    * Called once before the agent listens: does what the first packet would otherwise wait for, such as loading weights.
    * All agents start at the same time, but a task goes through them one after the other.
    */
-  prepare?(engine: Engine): Promise<void>;
+  prepare?(place: ToolPlace): Promise<void>;
 
   /**
    * The work for one packet. Several packets may be worked on at the same time; nothing of one may reach another
@@ -38,6 +38,15 @@ export interface Emission {
   readonly reply_to?: string;
   /** Name of a file in the agent's workspace that records this work. */
   readonly log?: string;
+  /** A packet of an earlier run, sent exactly as it was; the rest of this emission is not looked at. */
+  readonly recorded?: Packet;
+}
+
+/** Where a tool finds itself before the first packet. */
+export interface ToolPlace {
+  readonly engine: Engine;
+  /** The agent's own folder. */
+  readonly workspace: string;
 }
 
 export interface ToolContext {

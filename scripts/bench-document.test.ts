@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { packageFolder } from '../config/package-root.ts';
 import { runCli, temporaryFolder } from './testing/cli.ts';
 import { RawAgent } from './testing/raw-agent.ts';
 import { readMetrics } from './testing/run-files.ts';
@@ -37,6 +38,16 @@ describe('the user’s own document', () => {
       normalized_em: 1,
       quality_score: 0.5,
     });
+  });
+
+  test('is found from that folder under npm, too, which runs its scripts in the project’s', async () => {
+    const cwd = temporaryFolder();
+    const args = ['--prefix', packageFolder, 'run', '-s', 'bench', '--', '--document', 'nowhere.txt'];
+
+    const { code, stderr } = await runCli([...args, '--question', 'Is it?'], { program: 'npm', cwd });
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(path.join(cwd, 'nowhere.txt'));
   });
 
   test('is not scored without a truth', async () => {

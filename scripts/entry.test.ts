@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { packageVersion } from '../config/package-root.ts';
-import { Cli, type CliOptions, entry, isRunning, runCli } from './testing/cli.ts';
+import { Cli, type CliOptions, entry, isRunning, runCli, temporaryFolder } from './testing/cli.ts';
 import { olderNode } from './testing/older-node.ts';
 
 const older = olderNode();
@@ -9,6 +9,12 @@ if (older === undefined)
 
 describe.skipIf(older === undefined)('the entry, started by an older Node', () => {
   const options: CliOptions = { program: older ?? '' };
+  const agentByHand = async () => {
+    const args = ['--id', '7', '--tool', 'search', '--port', '0', '--workspace', temporaryFolder()];
+    const agent = new Cli([entry, 'agent', ...args], options);
+    await agent.says(/agent 7 \(search\) listens/);
+    return agent;
+  };
 
   test('hands over to the Node that the project brought', async () => {
     const { code, stdout } = await runCli([entry, '--version'], options);
@@ -27,8 +33,7 @@ describe.skipIf(older === undefined)('the entry, started by an older Node', () =
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'passes %s on and waits for the command to tidy up',
     async (signal) => {
-      const agent = new Cli([entry, 'agent', '--id', '7', '--tool', 'search', '--port', '0'], options);
-      await agent.says(/agent 7 \(search\) listens/);
+      const agent = await agentByHand();
 
       agent.signal(signal);
 
@@ -37,8 +42,7 @@ describe.skipIf(older === undefined)('the entry, started by an older Node', () =
   );
 
   test('says how it ended when the command was killed', async () => {
-    const agent = new Cli([entry, 'agent', '--id', '7', '--tool', 'search', '--port', '0'], options);
-    await agent.says(/agent 7 \(search\) listens/);
+    const agent = await agentByHand();
 
     agent.signal('SIGHUP');
 

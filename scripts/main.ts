@@ -19,7 +19,7 @@ program
   .command('bench')
   .description('start the agents, let them answer, write metrics.json and run_artifacts.tar.gz')
   .option('--team <name|file>', 'team of agents', 'pipeline')
-  .option('--adapter <name>', "protocol of the packets, instead of the team's")
+  .option('--adapter <spec>', "protocol of the packets, instead of the team's: ADAPTER[+LAYER…]")
   .option('--engine <name>', "what does the thinking, instead of the team's")
   .option('--model <name>', 'model of the engine, where it has one')
   .option('--host <url>', 'where the model is served')
@@ -48,7 +48,7 @@ program
   .requiredOption('--id <id>', 'node id, e.g. 2')
   .requiredOption('--tool <name>', 'its one tool')
   .requiredOption('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
-  .option('--adapter <name>', 'refuse a hub that speaks another protocol')
+  .option('--adapter <spec>', 'refuse a hub that speaks another protocol')
   .option('--engine <name>', 'what does the thinking', 'extractive')
   .option('--model <name>', 'model of the engine, where it has one')
   .option('--host <url>', 'where the model is served')
@@ -67,6 +67,19 @@ program
   .action(async (options) => (await import('./commands/evaluate.ts')).evaluate(options));
 
 program
+  .command('wire')
+  .description(
+    'write packets as an adapter does, read them back, or say what their bytes are for; lines in, lines out',
+  )
+  .argument('<what>', 'encode (packets as JSON lines in, blobs out), decode (the reverse) or ledger')
+  .requiredOption('--adapter <spec>', 'ADAPTER[+LAYER…], e.g. msgpack+zstd+ed25519')
+  .option('--hex', 'blobs in hexadecimal (the default)')
+  .option('--base64', 'blobs in base64')
+  .option('--session <file>', 'keys that encode and decode share; made on first use, readable by you alone')
+  .option('--keys <file>', 'the same, of your own: it is only read')
+  .action(async (what, options) => (await import('./commands/wire.ts')).wire(what, options));
+
+program
   .command('logs')
   .description("print the agents' and the hub's logs of the last run, merged in order of time")
   .option('--out <dir>', 'folder of the run (default: the project root)')
@@ -78,7 +91,7 @@ program
 program
   .command('list')
   .description('list what there is to choose from')
-  .argument('<what>', 'adapters, tools, engines, teams, tasks or scorers')
+  .argument('<what>', 'adapters, layers, tools, engines, teams, tasks or scorers')
   .option('--json', 'print a JSON array')
   .action(async (what, options) => (await import('./commands/list.ts')).list(what, options));
 

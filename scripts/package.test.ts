@@ -6,7 +6,7 @@ import { list } from 'tar';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { packageFolder, packageVersion } from '../config/package-root.ts';
 import { messageOf } from '../core/errors.ts';
-import { runCli, temporaryFolder } from './testing/cli.ts';
+import { Cli, runCli, temporaryFolder } from './testing/cli.ts';
 import { olderNode, userSearchPath } from './testing/older-node.ts';
 
 // What a stranger gets: the tarball, installed in an empty folder, run with whatever Node the machine has.
@@ -105,6 +105,23 @@ describe('installed in an empty folder', () => {
     for (const name of ['metrics.json', 'run_artifacts.tar.gz', 'workspaces'])
       expect(existsSync(path.join(app, name)), name).toBe(true);
     expect(readdirSync(installed)).toEqual(before);
+  });
+
+  test('a run follows an agent that was started by hand in the same folder', async () => {
+    const cwd = path.join(app, 'by-hand');
+    mkdirSync(cwd);
+    const agent = new Cli(['agent', '--id', '2', '--tool', 'triple', '--port', '0'], { ...user, cwd });
+    await agent.says(/agent 2 \(triple\) listens/);
+    agent.signal('SIGINT');
+    expect(await agent.ended()).toMatchObject({ code: 0 });
+
+    const { code, stdout, stderr } = await runCli(['bench', '--port-base', 'auto', '--quiet'], {
+      ...user,
+      cwd,
+    });
+
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\S/);
   });
 
   test('it finds its teams, tasks and prompts', async () => {

@@ -4,7 +4,7 @@ import { CHUNK_CHARACTERS } from '../core/limits.ts';
 import { answerSchema } from './reader/reason.ts';
 import { passageSchema } from './reader/search.ts';
 import { MAX_SENTENCES, sentenceSchema } from './reader/sentence-schema.ts';
-import { tripleSetSchema } from './reader/triple.ts';
+import { scoresOf, tripleSetSchema } from './reader/triple-schema.ts';
 
 // Questions are a line or a page of text; far above both, far below what a model could be asked.
 const question = z.string().max(100_000);
@@ -73,8 +73,8 @@ export const exampleTriples: z.infer<typeof triplesPayload> = {
       object: 'Ann Berrow',
       sentence: 0,
       start: 34,
-      scores: [100, 0, 0],
+      scores: scoresOf(100),
     },
-    { subject: 'The mill', relation: 'in', object: '1804', sentence: 0, start: 48, scores: [0, 0, 0] },
+    { subject: 'The mill', relation: 'in', object: '1804', sentence: 0, start: 48, scores: scoresOf(0) },
   ],
 };

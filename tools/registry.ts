@@ -7,6 +7,7 @@ const tools = registry<Tool>('tool', {
   extract: async () => (await import('./extract.ts')).extract,
   triple: async () => (await import('./triple.ts')).triple,
   reason: async () => (await import('./reason.ts')).reason,
+  replay: async () => (await import('./replay.ts')).replay,
 });
 
 export const toolNames = tools.names;

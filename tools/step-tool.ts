@@ -39,7 +39,7 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
     description: spec.description,
     accepts: [spec.accepts],
     emits: [spec.emits],
-    async prepare(engine) {
+    async prepare({ engine }) {
       // Reading an example loads the weights and warms the code; a model server's time is not spent on it.
       if (engine.tokenSource === 'embedded') spec.output.parse(spec.embedded(spec.input.parse(spec.example)));
     },

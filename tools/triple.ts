@@ -4,6 +4,7 @@ import { numberLines } from './numbered.ts';
 import { eventsPayload, exampleEvents, fitted, triplesPayload } from './payloads.ts';
 import type { Sentence } from './reader/extract.ts';
 import { proposeTriples, type Triple, tripleSchema } from './reader/triple.ts';
+import { scoresOf } from './reader/triple-schema.ts';
 import { stepTool } from './step-tool.ts';
 
 const MAX_TRIPLES = 12;
@@ -57,9 +58,9 @@ function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Tri
   const subject = fitted(claim.subject, tripleSchema.shape.subject);
   const relation = fitted(claim.relation, tripleSchema.shape.relation);
   // A model ranks but gives no evidence of three kinds: a logit apart keeps its order for whoever reads on.
-  return [{ subject, relation, object, sentence, start, scores: [100 * (MAX_TRIPLES - rank), 0, 0] }];
+  return [{ subject, relation, object, sentence, start, scores: scoresOf(100 * (MAX_TRIPLES - rank)) }];
 }
 
 function wholeSentence({ text }: Sentence, sentence: number): Triple {
-  return { subject: '', relation: '', object: text, sentence, start: 0, scores: [0, 0, 0] };
+  return { subject: '', relation: '', object: text, sentence, start: 0, scores: scoresOf(0) };
 }

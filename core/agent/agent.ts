@@ -5,6 +5,7 @@ import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
 import { answerHub } from '../handshake.ts';
 import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
+import { warmUp } from '../warm-up.ts';
 import { AgentSession, type SessionOptions } from './session.ts';
 
 export interface AgentOptions extends SessionOptions {
@@ -26,6 +27,8 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #server: net.Server;
   readonly #sockets = new Set<FrameSocket>();
+  /** Adapters that have carried a packet here. */
+  readonly #warm = new Set<string>();
   #session: AgentSession | undefined;
   #pending = 0;
 
@@ -36,7 +39,7 @@ export class Agent {
 
   /** @throws MeshError `io` when the port is taken */
   static async listen(options: AgentOptions): Promise<Agent> {
-    await options.tool.prepare?.(options.engine);
+    await options.tool.prepare?.({ engine: options.engine, workspace: options.workspace.directory });
     const agent = new Agent(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     agent.#server.once('error', reject);
@@ -78,6 +81,13 @@ export class Agent {
     void this.#serve(socket);
   }
 
+  async #warmAdapter(name: string): Promise<ProtocolAdapter> {
+    const adapter = await this.#options.resolveAdapter(name);
+    if (!this.#warm.has(name)) warmUp(adapter);
+    this.#warm.add(name);
+    return adapter;
+  }
+
   async #serve(socket: FrameSocket): Promise<void> {
     const { log } = this.#options.workspace;
     this.#pending += 1;
@@ -88,25 +98,23 @@ export class Agent {
       secret: this.#options.secret,
       subscribes: this.#options.subscribes,
       emits: [...this.#options.tool.emits, BOOKS_TYPE],
-      resolveAdapter: this.#options.resolveAdapter,
+      resolveAdapter: (name) => this.#warmAdapter(name),
       isBusy: () => this.#session !== undefined,
-    }).catch((error: unknown) => {
-      log.warn({ dir: 'session', refused: messageOf(error) });
-      socket.end();
-      return undefined;
-    });
+    })
+      // What the others offered may be no good.
+      .then((agreement) => ({ ...agreement, codec: agreement.open(agreement.session) }))
+      .catch((error: unknown) => {
+        log.warn({ dir: 'session', refused: messageOf(error) });
+        socket.end();
+        return undefined;
+      });
     this.#pending -= 1;
     if (agreed === undefined) {
       // A peer that was refused and does not hang up would keep its connection for ever.
       setTimeout(() => socket.destroy(), 1000).unref();
       return;
     }
-    const session = new AgentSession(
-      this.#options,
-      socket,
-      agreed.adapter.open(agreed.session),
-      agreed.maxFrameBytes,
-    );
+    const session = new AgentSession(this.#options, socket, agreed.codec, agreed.maxFrameBytes);
     this.#session = session;
     log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
     socket.start(agreed.maxFrameBytes, (run) => session.receive(run));

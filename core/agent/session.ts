@@ -1,5 +1,6 @@
 import type { Codec } from '../adapter.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../books.ts';
+import { monotonicUs } from '../clock.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
@@ -20,17 +21,26 @@ export interface SessionOptions {
   readonly workspace: Workspace;
 }
 
-/** What the work for one packet came to. */
+/** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
+interface Received {
+  readonly packet: Packet;
+  readonly receivedUs: number;
+  readonly decodeUs: number;
+}
+
+/** What the work for one packet came to. `engineUs` is the part of `toolUs` that the engine took. */
 interface Work {
   readonly emissions: readonly Emission[];
   readonly tokens: number;
   readonly toolUs: number;
+  readonly engineUs: number;
 }
 
 interface Sendable {
   readonly packet: Packet;
   readonly blob: Uint8Array;
   readonly layerBytes: number;
+  readonly encodeUs: number;
 }
 
 /**
@@ -56,9 +66,10 @@ export class AgentSession {
 
   /** Takes one run of frames; give it to the socket's `start`. */
   receive(run: FrameRun): RunUse {
+    const receivedUs = monotonicUs();
     // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
     const copy = { bytes: Buffer.from(run.bytes), ends: run.ends };
-    for (const blob of blobsOf(copy)) this.#receiveBlob(blob);
+    for (const blob of blobsOf(copy)) this.#receiveBlob(blob, receivedUs);
     return 'done';
   }
 
@@ -67,9 +78,10 @@ export class AgentSession {
     this.#ended.abort();
   }
 
-  #receiveBlob(blob: Buffer): void {
+  #receiveBlob(blob: Buffer, receivedUs: number): void {
     const { log, memory } = this.#options.workspace;
     const bytes = PREFIX_BYTES + blob.length;
+    const beginUs = monotonicUs();
     let head: PacketHead;
     let packet: Packet | undefined;
     try {
@@ -85,11 +97,12 @@ export class AgentSession {
       this.#settle(packet);
       return;
     }
-    this.#books.received(bytes);
+    const decodeUs = monotonicUs() - beginUs;
+    this.#books.received(bytes, decodeUs);
     memory.packets_received += 1;
     const { type, from, to, id, task_id, tag, token_used } = head;
     log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
-    if (packet !== undefined) void this.#process(packet);
+    if (packet !== undefined) void this.#process({ packet, receivedUs, decodeUs });
   }
 
   #isForUs({ type, to }: PacketHead): boolean {
@@ -104,11 +117,11 @@ export class AgentSession {
     this.#socket.sendBlob(this.#codec.encode(packet));
   }
 
-  async #process(packet: Packet): Promise<void> {
+  async #process(received: Received): Promise<void> {
     this.#working += 1;
     if (this.#working === MAX_CONCURRENT_PACKETS) this.#socket.pause();
-    const work = await this.#work(packet);
-    if (!this.#ended.signal.aborted) this.#sendAll(work, packet);
+    const work = await this.#work(received.packet);
+    if (!this.#ended.signal.aborted) this.#sendAll(work, received);
     await this.#socket.drained();
     this.#working -= 1;
     if (this.#working === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
@@ -117,22 +130,33 @@ export class AgentSession {
   async #work(packet: Packet): Promise<Work> {
     const { tool, engine, workspace } = this.#options;
     let tokens = 0;
+    let engineUs = 0;
     const context: ToolContext = {
-      engine,
+      engine: {
+        ...engine,
+        perform: async (step, work) => {
+          const beginUs = monotonicUs();
+          try {
+            return await engine.perform(step, work);
+          } finally {
+            engineUs += monotonicUs() - beginUs;
+          }
+        },
+      },
       signal: this.#ended.signal,
       countTokens: (count) => {
         tokens += count;
       },
       record: (fileName, entry) => workspace.record(fileName, entry),
     };
-    const startMs = performance.now();
+    const beginUs = monotonicUs();
     let emissions: readonly Emission[];
     try {
       emissions = await tool.run(packet, context);
     } catch (error) {
       emissions = [this.#failure(error, packet)];
     }
-    return { emissions, tokens, toolUs: (performance.now() - startMs) * 1000 };
+    return { emissions, tokens, toolUs: monotonicUs() - beginUs, engineUs };
   }
 
   /**
@@ -159,20 +183,22 @@ export class AgentSession {
   }
 
   /** All or none: a task must not go on with half of what came of a packet. */
-  #sendAll({ emissions, tokens, toolUs }: Work, cause: Packet): void {
+  #sendAll(work: Work, received: Received): void {
+    const cause = received.packet;
     let ready: Sendable[];
     try {
       // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
-      ready = emissions.map((emission, i) => this.#encode(emission, cause, i === 0 ? tokens : 0));
+      ready = work.emissions.map((emission, i) => this.#encode(emission, cause, i === 0 ? work.tokens : 0));
     } catch (error) {
-      ready = [this.#encode(this.#failure(error, cause), cause, tokens)];
+      ready = [this.#encode(this.#failure(error, cause), cause, work.tokens)];
     }
     ready.forEach((sendable, i) => {
-      this.#send(sendable, cause, i === 0 ? toolUs : 0);
+      this.#send(sendable, received, i === 0 ? work : { toolUs: 0, engineUs: 0 });
     });
   }
 
   #encode(emission: Emission, cause: Packet, tokens: number): Sendable {
+    const beginUs = monotonicUs();
     const packet = this.#packet(emission, cause, tokens);
     const blob = this.#codec.encode(packet);
     if (blob.length > this.#maxFrameBytes) {
@@ -181,24 +207,38 @@ export class AgentSession {
         `${packet.type} takes ${blob.length} bytes; a frame has at most ${this.#maxFrameBytes}`,
       );
     }
-    return { packet, blob, layerBytes: this.#codec.layerBytes?.last ?? 0 };
+    const layerBytes = this.#codec.layerBytes?.last ?? 0;
+    return { packet, blob, layerBytes, encodeUs: monotonicUs() - beginUs };
   }
 
-  #send({ packet, blob, layerBytes }: Sendable, cause: Packet, toolUs: number): void {
+  /** The log line has the packet whole, what caused it, and its times: a recording is made of these lines. */
+  #send(
+    { packet, blob, layerBytes, encodeUs }: Sendable,
+    received: Received,
+    work: Pick<Work, 'toolUs' | 'engineUs'>,
+  ): void {
     const { workspace } = this.#options;
     const sentMs = nowMs();
+    const sentUs = monotonicUs();
     const bytes = this.#socket.sendBlob(blob);
     // After sending: what the books cost is not on the packet's way.
-    workspace.log.info(
-      { dir: 'sent', bytes, cause: cause.id, tool_us: Math.round(toolUs), ...packet },
-      sentMs,
-    );
+    const times = {
+      received_us: Math.round(received.receivedUs),
+      decode_us: rounded(received.decodeUs),
+      tool_us: rounded(work.toolUs),
+      engine_us: rounded(work.engineUs),
+      encode_us: rounded(encodeUs),
+      sent_us: Math.round(sentUs),
+    };
+    workspace.log.info({ dir: 'sent', bytes, cause: received.packet.id, ...times, ...packet }, sentMs);
     workspace.remember(packet.task_id, packet.type, packet.token_used);
-    this.#books.sent(packet.type, lineOf(this.#codec, packet, blob.length, layerBytes), toolUs);
+    const line = lineOf(this.#codec, packet, blob.length, layerBytes);
+    this.#books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {
     const { id } = this.#options;
+    if (emission.recorded !== undefined) return emission.recorded;
     this.#packetNumber += 1;
     return parsePacket({
       type: emission.type,
@@ -214,4 +254,9 @@ export class AgentSession {
       payload: emission.payload,
     });
   }
+}
+
+/** To a tenth of a microsecond: below that a clock says nothing. */
+function rounded(us: number): number {
+  return Math.round(us * 10) / 10;
 }

@@ -51,7 +51,7 @@ export class Workspace {
 
   /** Appends one JSON line to a file of the tool's. */
   record(fileName: string, entry: JsonObject): void {
-    if (path.basename(fileName) !== fileName || fileName.startsWith('.')) {
+    if (fileName === '' || path.basename(fileName) !== fileName || fileName.startsWith('.')) {
       throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
     }
     let record = this.#records.get(fileName);

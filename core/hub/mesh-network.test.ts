@@ -47,8 +47,8 @@ describe('a task', () => {
       [passing(DOC_INIT, 'a'), passing('b', 'c'), answering(42, 'a')],
       {
         observer: {
-          packet: (head, bytes) => frames.push({ blob: head.type, bytes }),
-          broadcast: (_task, bytes) => frames.push({ blob: DOC_INIT, bytes }),
+          packet: ({ head, frameBytes }) => frames.push({ blob: head.type, bytes: frameBytes }),
+          broadcast: (_packet, _times, bytes) => frames.push({ blob: DOC_INIT, bytes }),
         },
       },
     );
@@ -111,6 +111,17 @@ describe('a task', () => {
     expect(loud).toMatchObject({ status: 'answered', answer: 'yes' });
   });
 
+  test('fails alone when its document does not fit a frame; the next one is unharmed', async () => {
+    const { ask, network } = await startMesh([answering('yes')], { maxFrameBytes: 1024 });
+
+    expect(await ask('big', { text: 'x'.repeat(1024) })).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/^the document takes \d+ bytes as a packet; a frame has at most 1024/),
+    });
+    expect(network.initBytes).toBe(0);
+    expect(await ask('small', { text: 'x' })).toMatchObject({ status: 'answered' });
+  });
+
   test('does not begin when the user has already given up', async () => {
     const { ask, network } = await startMesh([answering('yes')]);
 
@@ -125,7 +136,7 @@ describe('a task', () => {
         passing('nothing', 'nothing'),
         toolOf(DOC_INIT, 'data_event', async () => [final('first'), final('second')]),
       ],
-      { observer: { packet: (head, _bytes, recipients) => relayed.push(`${head.tag} ${recipients}`) } },
+      { observer: { packet: ({ head, recipients }) => relayed.push(`${head.tag} ${recipients}`) } },
     );
 
     expect(await ask('t')).toMatchObject({ answer: 'first' });
@@ -265,7 +276,7 @@ describe('routing', () => {
         });
       const { ask } = await startMesh([addressing('2'), working('bystander'), working('addressee')], {
         routing,
-        observer: { packet: (head, _bytes, recipients) => heads.push([head, recipients]) },
+        observer: { packet: ({ head, recipients }) => heads.push([head, recipients]) },
       });
 
       expect(await ask('t')).toMatchObject({ answer: 'addressee' });
@@ -289,7 +300,7 @@ describe('routing', () => {
     const copies: number[] = [];
     const { ask } = await startMesh([addressing('9'), answering('yes', 'a')], {
       routing: 'direct',
-      observer: { packet: (_head, _bytes, recipients) => copies.push(recipients) },
+      observer: { packet: ({ recipients }) => copies.push(recipients) },
     });
 
     expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });

@@ -1,5 +1,6 @@
 import type { Codec } from '../adapter.ts';
 import { booksSchema, SETTLE_TYPE } from '../books.ts';
+import { monotonicUs } from '../clock.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import { addLine, emptyLine, lineOf } from '../ledger.ts';
@@ -23,10 +24,27 @@ import { answerText, TaskClock, type TaskOutcome } from './task-clock.ts';
 /** Packet type of the document that opens a task (MP-21). */
 export const DOC_INIT = 'doc_init';
 
-/** What the mesh tells whoever watches. Every call is made in the middle of the relay: it must be quick. */
+/** Monotonic microseconds; see `core/clock.ts`. */
+export interface RelayedPacket {
+  readonly head: PacketHead;
+  readonly tool: string;
+  readonly frameBytes: number;
+  readonly recipients: number;
+  readonly arrivedUs: number;
+  readonly forwardedUs: number;
+}
+
+export interface BroadcastTimes {
+  readonly beganUs: number;
+  readonly encodeUs: number;
+  readonly forwardedUs: number;
+}
+
+/** What the mesh tells whoever watches. Calls are made between the packets: they must be quick. */
 export interface MeshObserver {
-  packet?(head: PacketHead, frameBytes: number, recipients: number, toolOf: string): void;
-  broadcast?(taskId: string, frameBytes: number, recipients: number): void;
+  /** A packet was relayed; called when it has been. */
+  packet?(relayed: RelayedPacket): void;
+  broadcast?(packet: Packet, times: BroadcastTimes, frameBytes: number, recipients: number): void;
   refused?(node: string, reason: string, frameBytes: number): void;
   agentLost?(node: MeshNode, reason: string): void;
 }
@@ -49,6 +67,8 @@ export interface TypeCounts {
 export interface TaskRequest {
   readonly taskId: string;
   readonly payload: JsonObject;
+  /** A packet of an earlier run to open the task with, exactly as it was, instead of one made of `payload`. */
+  readonly opening?: Packet;
   readonly timeoutMs: number;
 }
 
@@ -67,6 +87,8 @@ export class MeshNetwork {
   readonly #codec: Codec;
   readonly #tasks = new Map<string, TaskClock>();
   readonly #full = new Set<Link>();
+  /** Packets of the run of frames that is being relayed. */
+  readonly #relayed: Omit<RelayedPacket, 'arrivedUs' | 'forwardedUs'>[] = [];
   #packetNumber = 0;
   #settled: (() => void) | undefined;
 
@@ -107,7 +129,7 @@ export class MeshNetwork {
     }, task.timeoutMs);
     try {
       if (signal.aborted) onAbort();
-      else await this.#broadcast(clock, task.payload);
+      else await this.#broadcast(clock, task);
       this.#endHopeless();
       await clock.ended;
     } finally {
@@ -153,19 +175,34 @@ export class MeshNetwork {
     };
   }
 
-  async #broadcast(clock: TaskClock, payload: JsonObject): Promise<void> {
-    const packet = parsePacket(this.#packet(DOC_INIT, clock.taskId, payload));
+  async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
+    const beganUs = monotonicUs();
+    const packet = parsePacket(opening ?? this.#packet(DOC_INIT, clock.taskId, payload));
     const blob = this.#codec.encode(packet);
+    const encodeUs = monotonicUs() - beganUs;
+    const { maxFrameBytes } = this.#options;
+    if (blob.length > maxFrameBytes) {
+      // Sent, it would cost every agent its connection.
+      const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
+      clock.stop('failed', null, performance.now(), reason);
+      return;
+    }
     const frame = frameOf(blob);
     const links = this.links.filter((link) => link.alive);
     for (const link of links) link.deliver(frame, 1);
+    const forwardedUs = monotonicUs();
     const bytes = frame.length * links.length;
     this.initBytes += bytes;
     clock.counts.init_bytes += bytes;
     clock.counts.bytes_tx += bytes;
     clock.seenTypes.add(DOC_INIT);
     addLine(this.ownLine, lineOf(this.#codec, packet, blob.length, this.#codec.layerBytes?.last));
-    this.#options.observer.broadcast?.(clock.taskId, frame.length, links.length);
+    this.#options.observer.broadcast?.(
+      packet,
+      { beganUs, encodeUs, forwardedUs },
+      frame.length,
+      links.length,
+    );
     await Promise.all(
       links.map((link) => {
         this.#holdBack(link);
@@ -176,6 +213,7 @@ export class MeshNetwork {
 
   #relay(sender: Link, run: FrameRun): RunUse {
     const nowMs = performance.now();
+    const arrivedUs = monotonicUs();
     let use: RunUse = 'done';
     let group: readonly Link[] = [];
     let groupStart = 0;
@@ -203,7 +241,17 @@ export class MeshNetwork {
       start = end;
     }
     forward();
+    this.#tellRelayed(arrivedUs);
     return use;
+  }
+
+  /** Whoever watches is told when the packets are on their way. */
+  #tellRelayed(arrivedUs: number): void {
+    if (this.#relayed.length === 0) return;
+    const forwardedUs = monotonicUs();
+    for (const packet of this.#relayed.splice(0)) {
+      this.#options.observer.packet?.({ ...packet, arrivedUs, forwardedUs });
+    }
   }
 
   /** Checks and counts one packet and says who gets it. */
@@ -237,7 +285,9 @@ export class MeshNetwork {
     if (head.tag === FINAL_ANSWER) clock?.stop('answered', answerText(payload?.answer) ?? null, nowMs);
     if (head.tag === TASK_FAILED)
       clock?.stop('failed', null, nowMs, `${sender.node.tool}: ${String(payload?.message)}`);
-    this.#options.observer.packet?.(head, frameBytes, recipients.length, sender.node.tool);
+    if (this.#options.observer.packet !== undefined) {
+      this.#relayed.push({ head, tool: sender.node.tool, frameBytes, recipients: recipients.length });
+    }
     return recipients;
   }
 

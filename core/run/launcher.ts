@@ -161,7 +161,11 @@ export class AgentProcess {
   #tail(): string {
     const text = this.#stderr.trim() || lastText(this.#logFile);
     if (text === '') return '';
-    const lines = text.split('\n').slice(-TAIL_LINES);
+    // The message of an uncaught error stands above its stack, which would fill the few lines.
+    const lines = text
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !/^\s+at |^Node\.js v/.test(line))
+      .slice(-TAIL_LINES);
     return `; the end of its log:\n${lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')}`;
   }
 }

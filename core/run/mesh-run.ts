@@ -4,12 +4,16 @@ import path from 'node:path';
 import type { ProtocolAdapter } from '../adapter.ts';
 import type { Scorer } from '../evaluation/scorer.ts';
 import type { MeshNode } from '../hub/link.ts';
-import { DOC_INIT, MeshNetwork, type MeshObserver } from '../hub/mesh-network.ts';
+import { type BroadcastTimes, DOC_INIT, MeshNetwork, type MeshObserver } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
 import { type Log, openLog } from '../log.ts';
 import type { JsonObject } from '../packet.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
+import { type RunLog, readRunLog, recordedPackets } from '../recording/run-log.ts';
+import { sumOfSplits } from '../recording/timeline.ts';
 import { chunkDocument, type Task } from '../tasks/task.ts';
 import type { Team } from '../team.ts';
+import { warmUp } from '../warm-up.ts';
 import { AgentGroup, type AgentGroupOptions } from './agent-group.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { environmentOf, gitRevision } from './manifest.ts';
@@ -91,6 +95,8 @@ export class MeshRun {
     const runId = newRunId();
     const run = new MeshRun(options, runId, await RunFolder.open(options.out, runId, options.external));
     try {
+      // While the agents start there is nothing else to do.
+      warmUp(options.adapter);
       await run.#connect(await run.#agents.listening());
       return run;
     } catch (error) {
@@ -106,12 +112,8 @@ export class MeshRun {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     this.#firstTaskMs ??= performance.now();
-    const payload: JsonObject = {
-      question: task.question.toWellFormed(),
-      chunks: chunkDocument(task.document),
-    };
     const outcome = await network.runTask(
-      { taskId: task.taskId, payload, timeoutMs: this.#options.timeoutMs },
+      { taskId: task.taskId, payload: documentPayload(task), timeoutMs: this.#options.timeoutMs },
       this.#options.signal,
     );
     const result = taskResult(task, outcome, this.#options.scorer);
@@ -148,11 +150,16 @@ export class MeshRun {
     await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
-    const text = `${JSON.stringify(metrics, null, 2)}\n`;
+    const log = readRunLog(
+      this.folder.workspaces,
+      this.#options.team.agents.map((agent) => agent.id),
+    );
+    const timed: RunMetrics = { ...metrics, time_us: sumOfSplits(log) };
+    const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
-    await this.#archive(text, tasks, isBatch);
+    await this.#archive(text, tasks, isBatch, log);
     this.folder.release();
-    return metrics;
+    return timed;
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
@@ -175,13 +182,16 @@ export class MeshRun {
     const log = this.#log;
     const { observer } = this.#options;
     return {
-      broadcast(taskId, bytes, recipients) {
-        log.info({ event: 'broadcast', task_id: taskId, bytes, recipients });
-        observer.broadcast?.(taskId, bytes, recipients);
+      broadcast(packet, times, bytes, recipients) {
+        const { payload: _payload, ...envelope } = packet;
+        log.info({ event: 'broadcast', ...envelope, bytes, recipients, ...broadcastTimes(times) });
+        observer.broadcast?.(packet, times, bytes, recipients);
       },
-      packet(head, bytes, recipients, tool) {
-        log.info({ event: 'packet', ...head, bytes, recipients });
-        observer.packet?.(head, bytes, recipients, tool);
+      packet(relayed) {
+        const { head, frameBytes, recipients, arrivedUs, forwardedUs } = relayed;
+        const times = { arrived_us: Math.round(arrivedUs), forwarded_us: Math.round(forwardedUs) };
+        log.info({ event: 'packet', ...head, bytes: frameBytes, recipients, ...times });
+        observer.packet?.(relayed);
       },
       refused(node, reason, bytes) {
         log.warn({ event: 'refused', from: node, reason, bytes });
@@ -204,11 +214,32 @@ export class MeshRun {
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
   }
 
-  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean): Promise<void> {
+  /** The run as it can be replayed. */
+  #recording(log: RunLog, tasks: readonly Task[]): Recording {
+    const { team, adapter, engine } = this.#options;
+    const byId = new Map(tasks.map((task) => [task.taskId, task]));
+    const header = {
+      run_id: this.runId,
+      team: team.name,
+      final: team.final,
+      routing: team.routing,
+      adapter: adapter.name,
+      engine: engine.name,
+      agents: team.agents.map(({ id, tool }) => ({ id, tool })),
+    };
+    const payloadOf = (taskId: string) => {
+      const task = byId.get(taskId);
+      return task === undefined ? undefined : documentPayload(task);
+    };
+    return { header, packets: recordedPackets(log, payloadOf) };
+  }
+
+  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean, log: RunLog): Promise<void> {
     const { adapter, engine, team, command, version, timeoutMs } = this.#options;
     const texts = [
       { name: 'metrics.json', text: metrics },
       { name: 'tasks.jsonl', text: tasks.map(taskLine) },
+      { name: RECORDING_FILE, text: recordingLines(this.#recording(log, tasks)) },
       ...(isBatch ? [{ name: 'results.jsonl', text: await readFile(this.folder.resultsFile, 'utf8') }] : []),
     ];
     await writeArchive(this.folder.archiveFile, this.folder.workspaces, texts, {
@@ -230,6 +261,19 @@ export class MeshRun {
 function newRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
   return `${date}-${time}-${randomBytes(3).toString('hex')}`;
+}
+
+/** What `doc_init` says. */
+function documentPayload(task: Task): JsonObject {
+  return { question: task.question.toWellFormed(), chunks: chunkDocument(task.document) };
+}
+
+function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Record<string, number> {
+  return {
+    began_us: Math.round(beganUs),
+    encode_us: Math.round(encodeUs),
+    forwarded_us: Math.round(forwardedUs),
+  };
 }
 
 /** What decides anything at random: only a model's sampling does. */

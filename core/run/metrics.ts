@@ -1,6 +1,7 @@
 import type { Link } from '../hub/link.ts';
 import type { TypeCounts } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
+import type { TimeSplit } from '../recording/timeline.ts';
 import type { RunLedger } from './run-ledger.ts';
 import { Samples } from './samples.ts';
 import { round, type TaskResult } from './task-result.ts';
@@ -68,6 +69,8 @@ export interface RunMetrics {
   readonly agents: readonly AgentMetrics[];
   readonly packet_types: Readonly<Record<string, TypeCounts>>;
   readonly hops: readonly HopMetrics[];
+  /** Where the time went, by measurement; microseconds, summed over the tasks that were answered. */
+  readonly time_us?: TimeSplit | null;
   readonly ledger: RunLedger;
 }
 

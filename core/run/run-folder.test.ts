@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CACHE_FOLDER } from './launcher.ts';
-import { RunFolder } from './run-folder.ts';
+import { claimWorkspaces, RunFolder } from './run-folder.ts';
 
 let out = '';
 beforeEach(() => {
@@ -44,6 +44,24 @@ describe('the folder of a run', () => {
     folder.release();
     expect(existsSync(LOCK())).toBe(false);
     out = path.dirname(path.dirname(out));
+  });
+
+  test('may be one that an agent started by hand was the first to write to', async () => {
+    claimWorkspaces(inWorkspaces());
+    mkdirSync(inWorkspaces('2'));
+
+    const folder = await RunFolder.open(out, runId(1), NOBODY);
+
+    expect(existsSync(inWorkspaces('2'))).toBe(false);
+    folder.release();
+  });
+
+  test('is not made ours by an agent when somebody else has files there', async () => {
+    mkdirSync(inWorkspaces('theirs'), { recursive: true });
+    claimWorkspaces(inWorkspaces());
+
+    await expect(RunFolder.open(out, runId(1), NOBODY)).rejects.toMatchObject({ code: 'io' });
+    expect(existsSync(inWorkspaces('theirs'))).toBe(true);
   });
 
   test('is refused while a living process has it', async () => {

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -136,6 +137,15 @@ async function emptyFolder(folder: string, kept: string): Promise<void> {
   for (const entry of await readdir(folder)) {
     if (entry !== kept) await rm(path.join(folder, entry), { recursive: true, force: true });
   }
+}
+
+/**
+ * Makes `workspaces` and marks it as one that runs may empty, if nothing is in it yet: an agent that is started by hand may
+ * be the first to write there.
+ */
+export function claimWorkspaces(workspaces: string): void {
+  mkdirSync(workspaces, { recursive: true });
+  if (readdirSync(workspaces).length === 0) writeFileSync(path.join(workspaces, MARKER), '');
 }
 
 /** Writes a file so that a reader sees the old one or the new one, never half of it. */

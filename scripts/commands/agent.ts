@@ -6,6 +6,7 @@ import { Agent } from '../../core/agent/agent.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
+import { claimWorkspaces } from '../../core/run/run-folder.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNamed } from '../../tools/engines/registry.ts';
 import { toolNamed } from '../../tools/registry.ts';
@@ -83,7 +84,9 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
     prompts: promptNamed,
   });
-  const folder = options.workspace ?? path.join(defaultOut(), 'workspaces', id.data);
+  const workspaces = path.join(defaultOut(), 'workspaces');
+  if (options.workspace === undefined) claimWorkspaces(workspaces);
+  const folder = options.workspace ?? path.join(workspaces, id.data);
   const subscribes = listOf(options.subscribes);
   return Agent.listen({
     id: id.data,

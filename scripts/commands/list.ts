@@ -4,6 +4,7 @@ import { userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
 import { scorerNamed, scorerNames } from '../../core/evaluation/scorer.ts';
 import { readTaskFolder } from '../../core/tasks/task-source.ts';
+import { layerNames, stageOf } from '../../protocols/layers/registry.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { toolNamed, toolNames } from '../../tools/registry.ts';
@@ -17,6 +18,7 @@ interface Item {
 
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
   adapters: async () => plain(adapterNames),
+  layers: async () => layerNames.map((name) => ({ name, description: stageOf(name) })),
   engines: async () => plain(engineNames),
   scorers: async () =>
     scorerNames.map((name) => ({ name, description: scorerNamed(name).measures.join(', ') })),

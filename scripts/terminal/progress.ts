@@ -38,16 +38,11 @@ export function flowProgress(): Progress {
           `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} 127.0.0.1:${port}  ${styles.dim(`process ${pid}`)}`,
         );
       },
-      broadcast: (_taskId, bytes, copies) => line('hub', 'all', 'doc_init', bytes, copies),
-      packet(head, bytes, recipients, tool) {
+      broadcast: (packet, _times, bytes, copies) => line('hub', 'all', packet.type, bytes, copies),
+      packet({ head, tool, frameBytes, recipients }) {
         const to = head.to ?? (recipients === 0 ? 'nobody' : 'others');
-        line(
-          `${head.from} ${tool}`,
-          to,
-          oneLine(head.tag === undefined ? head.type : `${head.type} [${head.tag}]`, 40),
-          bytes,
-          recipients,
-        );
+        const type = head.tag === undefined ? head.type : `${head.type} [${head.tag}]`;
+        line(`${head.from} ${tool}`, to, oneLine(type, 40), frameBytes, recipients);
       },
     },
   };

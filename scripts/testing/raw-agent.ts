@@ -73,7 +73,7 @@ export class RawAgent {
   send(cause: Packet, packet: Partial<Packet> & { type: string; payload: JsonObject }): void {
     const whole = this.packet(cause, packet);
     const blob = codec.encode(whole);
-    this.#books.sent(whole.type, lineOf(codec, whole, blob.length), 0);
+    this.#books.sent(whole.type, lineOf(codec, whole, blob.length), { toolUs: 0, encodeUs: 0 });
     this.sendBlob(blob);
   }
 
@@ -155,7 +155,7 @@ export class RawAgent {
       );
       return;
     }
-    this.#books.received(frameBytes);
+    this.#books.received(frameBytes, 0);
     this.received.push(packet);
     this.#options.onPacket?.(packet, this);
   }

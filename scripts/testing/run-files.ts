@@ -65,6 +65,18 @@ const metricsSchema = z.strictObject({
       mesh_us: z.int().nullable(),
     }),
   ),
+  time_us: z
+    .strictObject({
+      encode: z.number(),
+      relay: z.number(),
+      wire: z.number(),
+      decode: z.number(),
+      tool: z.number(),
+      engine: z.number(),
+      agent: z.number(),
+      total: z.number(),
+    })
+    .nullable(),
   ledger: z.strictObject({
     balanced: z.boolean(),
     differences: z.array(z.string()),

@@ -8,6 +8,8 @@ export type RankingRows = {
   /** Share of the probability each row should get; a group without any is skipped. */
   targets: Float32Array;
   starts: readonly number[];
+  /** Scores the trees start from and only correct; 0 without. */
+  base?: Float64Array;
 };
 
 export type TreeOptions = {
@@ -46,7 +48,7 @@ export function growForest(rows: RankingRows, options: TreeOptions): Forest {
     return column;
   });
   const random = seededRandom(options.seed);
-  const scores = new Float64Array(rowCount);
+  const scores = rows.base?.slice() ?? new Float64Array(rowCount);
   const gradient = new Float64Array(rowCount);
   const hessian = new Float64Array(rowCount);
   const builder: NodeList = { feature: [], left: [], threshold: [] };

@@ -1,12 +1,8 @@
 import { normalizeAnswer } from '../../core/evaluation/squad.ts';
+import { type AskedView, viewQuestion } from '../../tools/reader/asked-view.ts';
 import type { Sentence } from '../../tools/reader/extract.ts';
 import { parseQuestion } from '../../tools/reader/question.ts';
-import {
-  type AskedView,
-  type SentenceFacts,
-  viewQuestion,
-  viewSentence,
-} from '../../tools/reader/span-features.ts';
+import { type SentenceFacts, viewSentence } from '../../tools/reader/sentence-facts.ts';
 import {
   EDGE_TAGS,
   edgeIndex,
@@ -45,7 +41,8 @@ function normalOf(text: string): string {
 }
 
 export function prepareSpans(labelled: LabelledQuestion, sentences: readonly Sentence[]): SpanQuestion {
-  const asked = viewQuestion(parseQuestion(labelled.question));
+  const parsed = parseQuestion(labelled.question);
+  const asked = viewQuestion(parsed, tagWords(parsed.text));
   const bestScore = sentences[0]?.score ?? 0;
   const facts = sentences.map(({ text, score, heading }, rank) =>
     viewSentence(tagOnce(text), asked, { rank, score, bestScore, heading }),

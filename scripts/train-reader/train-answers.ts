@@ -1,6 +1,6 @@
 import { parseQuestion } from '../../tools/reader/question.ts';
 import type { Forest } from '../../tools/reader/trees.ts';
-import { tripleFeatures } from '../../tools/reader/triple-features.ts';
+import { TOTAL_FEATURE, tripleFeatures } from '../../tools/reader/triple-features.ts';
 import type { TripleSet } from '../../tools/reader/triple-schema.ts';
 import { growForest, type TreeOptions } from './grow-trees.ts';
 import type { LabelledQuestion } from './read-questions.ts';
@@ -9,11 +9,11 @@ import { squadScore } from './squad-score.ts';
 export type AnsweredQuestion = { labelled: LabelledQuestion; set: TripleSet };
 
 export const ANSWER_TREES: Omit<TreeOptions, 'seed'> = {
-  trees: 300,
-  leaves: 16,
+  trees: 200,
+  leaves: 8,
   rate: 0.06,
-  minRows: 80,
-  l2: 5,
+  minRows: 200,
+  l2: 20,
   rowShare: 0.6,
   featureShare: 0.5,
 };
@@ -30,5 +30,6 @@ export function trainAnswers(questions: readonly AnsweredQuestion[], options: Tr
     targets.push(...rights);
     starts.push(features.length);
   }
-  return growForest({ features, targets: Float32Array.from(targets), starts }, options);
+  const base = Float64Array.from(features, (row) => row[TOTAL_FEATURE] ?? 0);
+  return growForest({ features, targets: Float32Array.from(targets), starts, base }, options);
 }

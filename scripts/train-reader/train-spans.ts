@@ -1,11 +1,25 @@
-import { createSink, HASH_BITS, spanFeatures } from '../../tools/reader/span-features.ts';
+import { createSink, HASH_BITS } from '../../tools/reader/feature-sink.ts';
+import { spanFeatures } from '../../tools/reader/span-features.ts';
 import type { SpanModel } from '../../tools/reader/span-model.ts';
 import { seededRandom } from './grow-trees.ts';
 import { listCandidates, type SpanQuestion } from './prepare-spans.ts';
 
-export type SpanOptions = { epochs: number; rate: number; l2: number; minQuestions: number; seed: number };
+export type SpanOptions = {
+  /** Keeps the mean of this many states spread over the last epoch (Polyak & Juditsky 1992). */
+  snapshots: number;
+  epochs: number;
+  rate: number;
+  /** Rarer features are learnt by heart, not understood. */
+  minQuestions: number;
+  seed: number;
+};
 
-export const SPAN_OPTIONS: Omit<SpanOptions, 'seed'> = { epochs: 2, rate: 0.1, l2: 0, minQuestions: 60 };
+export const SPAN_OPTIONS: Omit<SpanOptions, 'seed'> = {
+  epochs: 3,
+  rate: 0.05,
+  snapshots: 8,
+  minQuestions: 100,
+};
 
 const SAMPLE_SHARE = 0.35;
 
@@ -13,7 +27,7 @@ const SIZE = 1 << HASH_BITS;
 
 /**
  * Trains the hashed linear span scorer: softmax over all candidates of a question, the right ones sharing the
- * credit, AdaGrad steps (Duchi et al. 2011), weights averaged over the last epoch's end states.
+ * credit; AdaGrad steps (Duchi et al. 2011).
  */
 export function trainSpans(
   questions: readonly SpanQuestion[],
@@ -21,35 +35,47 @@ export function trainSpans(
   kept: Uint8Array,
   options: SpanOptions,
 ): SpanModel {
-  const weights = new Float32Array(SIZE);
-  const squares = new Float32Array(SIZE);
-  const random = seededRandom(options.seed);
+  const state: SpanState = {
+    weights: new Float32Array(SIZE),
+    squares: new Float32Array(SIZE),
+    gradient: new Float32Array(SIZE),
+    kept,
+    rate: options.rate,
+    random: seededRandom(options.seed),
+  };
   const order = questions.map((_, index) => index);
-  const gradient = new Float32Array(SIZE);
+  const sum = new Float32Array(SIZE);
+  let snapshots = 0;
+  const stride = Math.ceil(questions.length / options.snapshots);
   for (let epoch = 0; epoch < options.epochs; epoch++) {
-    shuffle(order, random);
-    for (const index of order) {
+    shuffle(order, state.random);
+    for (const [done, index] of order.entries()) {
       const question = questions[index];
-      if (question !== undefined) step(question, edges, weights, squares, gradient, kept, options, random);
+      if (question !== undefined) step(question, edges, state);
+      if (epoch < options.epochs - 1 || ((done + 1) % stride !== 0 && done + 1 < order.length)) continue;
+      for (let id = 0; id < SIZE; id++) sum[id] = (sum[id] ?? 0) + (state.weights[id] ?? 0);
+      snapshots++;
     }
   }
-  return quantize(weights, edges);
+  return quantize(sum, Math.max(1, snapshots), edges);
 }
 
 const sink = createSink();
 let ids = new Uint32Array(1 << 20);
 const touched: number[] = [];
 
-function step(
-  question: SpanQuestion,
-  edges: Uint8Array,
-  weights: Float32Array,
-  squares: Float32Array,
-  gradient: Float32Array,
-  kept: Uint8Array,
-  options: SpanOptions,
-  random: () => number,
-): void {
+/** What training changes (or only reads: `kept`, 1 for a feature that may have a weight). */
+type SpanState = {
+  weights: Float32Array;
+  squares: Float32Array;
+  gradient: Float32Array;
+  kept: Uint8Array;
+  rate: number;
+  random: () => number;
+};
+
+function step(question: SpanQuestion, edges: Uint8Array, state: SpanState): void {
+  const { weights, squares, gradient, kept, random } = state;
   const all = listCandidates(question, edges);
   const held = new Set(all.filter((candidate) => candidate.right).map((candidate) => candidate.facts));
   if (held.size === 0) return;
@@ -91,10 +117,10 @@ function step(
     }
   }
   for (const id of touched) {
-    const slope = (gradient[id] ?? 0) - options.l2 * (weights[id] ?? 0);
+    const slope = gradient[id] ?? 0;
     gradient[id] = 0;
     squares[id] = (squares[id] ?? 0) + slope * slope;
-    weights[id] = (weights[id] ?? 0) + (options.rate * slope) / (0.3 + Math.sqrt(squares[id] ?? 0));
+    weights[id] = (weights[id] ?? 0) + (state.rate * slope) / (0.3 + Math.sqrt(squares[id] ?? 0));
   }
 }
 
@@ -144,8 +170,8 @@ function shuffle(order: number[], random: () => number): void {
   }
 }
 
-/** int8 with one scale; the largest weights of the tail are clipped, 0.1 % of them. */
-function quantize(weights: Float32Array, edges: Uint8Array): SpanModel {
+/** The mean of `count` states as int8 with one scale; the largest weights of the tail are clipped, 0.1 % of them. */
+function quantize(weights: Float32Array, count: number, edges: Uint8Array): SpanModel {
   const sizes = weights
     .filter((weight) => weight !== 0)
     .map(Math.abs)
@@ -154,7 +180,7 @@ function quantize(weights: Float32Array, edges: Uint8Array): SpanModel {
   const scale = limit / 127;
   return {
     edges,
-    scale,
+    scale: scale / count,
     weights: Int8Array.from(weights, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale)))),
   };
 }

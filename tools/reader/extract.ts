@@ -33,6 +33,7 @@ export function rankSentences(
     .map(({ index: _, ...sentence }) => sentence);
 }
 
+// Logits added, and how many of the best sentences may name a heading; chosen on HotpotQA and MuSiQue questions.
 const HOP_BONUS = 1.5;
 const HOP_SOURCES = 3;
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { squadEm } from '../../core/evaluation/squad.ts';
 import { extractSentences } from './extract.ts';
 import { chooseAnswer } from './reason.ts';
@@ -11,7 +12,13 @@ const FILE = new URL('../../../shared/data/qa/dev.jsonl', import.meta.url);
 const absent = !existsSync(FILE);
 if (absent) console.warn(`figures.test.ts is skipped: no development questions at ${FILE.pathname}`);
 
-type Line = { task_id: string; question: string; document: string; answer: string; aliases?: string[] };
+const lineSchema = z.object({
+  task_id: z.string(),
+  question: z.string(),
+  document: z.string(),
+  answer: z.string(),
+  aliases: z.array(z.string()).optional(),
+});
 
 function answer(question: string, document: string): string {
   const points = [...document];
@@ -23,10 +30,10 @@ function answer(question: string, document: string): string {
 }
 
 describe('the reader on the development questions', () => {
-  it.skipIf(absent)('answers at least the promised share exactly', { timeout: 60_000 }, () => {
+  it.skipIf(absent)('answers at least the promised share exactly', { timeout: 120_000 }, () => {
     const right = new Map<string, number[]>();
     for (const text of readFileSync(FILE, 'utf8').trim().split('\n')) {
-      const line: Line = JSON.parse(text);
+      const line = lineSchema.parse(JSON.parse(text));
       const prediction = answer(line.question, line.document);
       const exact = Math.max(
         ...[line.answer, ...(line.aliases ?? [])].map((truth) => squadEm(prediction, truth)),

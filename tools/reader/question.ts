@@ -15,6 +15,8 @@ export type QuestionKind =
   | 'other';
 
 export type Question = {
+  /** The question, cut at the bound. */
+  text: string;
   words: Word[];
   kind: QuestionKind;
   /** Stems of the words that carry the topic, once each, in order. */
@@ -51,7 +53,8 @@ const DEGREES = new Set(
 );
 
 export function parseQuestion(question: string): Question {
-  const words = splitWords(question.slice(0, MAX_QUESTION_CHARS));
+  const text = question.slice(0, MAX_QUESTION_CHARS);
+  const words = splitWords(text);
   const at = findQuestionWord(words);
   const wh = words[at]?.lower ?? '';
   const next = words[at + 1]?.lower ?? '';
@@ -63,7 +66,16 @@ export function parseQuestion(question: string): Question {
     if (!terms.includes(word.stem)) terms.push(word.stem);
     if (index > 0 && isCapital(word.text)) names.add(word.stem);
   }
-  return { words, kind, terms, names, focus: readFocus(words, at, kind), next, verb: readVerb(words, at) };
+  return {
+    text,
+    words,
+    kind,
+    terms,
+    names,
+    focus: readFocus(words, at, kind),
+    next,
+    verb: readVerb(words, at),
+  };
 }
 
 /** The first question word that opens a clause; relative "which/who/that" later in the sentence lose to it. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { chooseOption } from './choose-option.ts';
 import { parseQuestion } from './question.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
-import { tripleFeatures } from './triple-features.ts';
+import { TOTAL_FEATURE, tripleFeatures } from './triple-features.ts';
 import type { TripleSet } from './triple-schema.ts';
 
 /** `answer` is '' only when nothing was proposed; `evidence` is the sentence it was read from. */
@@ -21,7 +21,9 @@ export function chooseAnswer(question: string, set: TripleSet): Answer {
   forest ??= loadForest(new URL('./weights/answers.bin', import.meta.url));
   const parsed = parseQuestion(question);
   const ranker = forest;
-  const scores = tripleFeatures(parsed, set).map((row) => scoreForest(ranker, row));
+  const scores = tripleFeatures(parsed, set).map(
+    (row) => (row[TOTAL_FEATURE] ?? 0) + scoreForest(ranker, row),
+  );
   let pick = 0;
   for (const [index, score] of scores.entries()) if (score > (scores[pick] ?? 0)) pick = index;
   const best = set.triples[pick];

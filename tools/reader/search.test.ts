@@ -30,7 +30,7 @@ describe('searchPassages', () => {
   it('gives the title above a passage that begins below it', () => {
     const chunks = [
       'Skerrow\n',
-      ...Array.from({ length: 60 }, (_, index) => filler(index)),
+      ...Array.from({ length: 15 }, (_, index) => filler(index)),
       'The lamp was lit by Mary.',
     ];
     const passages = searchPassages('Who lit the lamp?', chunks);

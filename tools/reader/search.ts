@@ -16,9 +16,11 @@ export const passageSchema = z.strictObject({
 export type Passage = z.infer<typeof passageSchema>;
 export const passagesSchema = z.array(passageSchema).max(32);
 
+// With both neighbours of each chunk, at most 24 chunks (about 10 KB) travel on, however long the document is.
 const TOP_CHUNKS = 8;
 const HOP_CHUNKS = 3;
 const HOP_WEIGHT = 0.4;
+const HEADING_REACH_CHARS = 8_000;
 const K1 = 1.2;
 const B = 0.5;
 
@@ -28,19 +30,32 @@ export function searchPassages(question: string, chunks: readonly string[]): Pas
   const starts = chunkStarts(chunks);
   const words = splitWords(document);
   const places = placeWords(words, starts);
-  const headings = splitSentences(document).filter((sentence) => sentence.heading);
   const parsed = parseQuestion(question);
 
   const scores = bm25(weighQuestion(parsed), words, places, chunks.length);
   addHop(scores, parsed, words, places, chunks.length);
   const chosen = withNeighbours(topIndices(scores, TOP_CHUNKS), chunks.length);
-  return joinChunks(chosen, chunks).map((range) => {
-    const start = starts[range.first] ?? 0;
-    const heading = headings.findLast((line) => line.start < start);
-    const title = heading === undefined ? '' : document.slice(heading.start, heading.end).trim();
-    const passage = { first: range.first, last: range.last, text: range.text };
-    return title === '' ? passage : { ...passage, heading: title.slice(0, 100) };
+  return joinChunks(chosen, chunks).map((passage) => {
+    const heading = headingAbove(document, starts[passage.first] ?? 0);
+    return heading === '' ? passage : { ...passage, heading };
   });
+}
+
+/** The last title line that begins before `end`, looked for in a bounded part of the text. */
+function headingAbove(document: string, end: number): string {
+  if (end === 0) return '';
+  const from = Math.max(0, end - HEADING_REACH_CHARS);
+  // The line the part begins in is cut, so that its rest would look like a short line: it is left out.
+  const start = from === 0 ? 0 : document.indexOf('\n', from) + 1;
+  if (start === 0 && from > 0) return '';
+  const lines = splitSentences(document.slice(start, end + 100)).filter((line) => line.heading);
+  const line = lines.findLast((candidate) => start + candidate.start < end);
+  return line === undefined
+    ? ''
+    : document
+        .slice(start + line.start, start + line.end)
+        .trim()
+        .slice(0, 100);
 }
 
 function chunkStarts(chunks: readonly string[]): number[] {

@@ -1,12 +1,8 @@
 // The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs an answer may begin or end at.
-import {
-  type AskedView,
-  createSink,
-  GROUPS,
-  HASH_BITS,
-  type SentenceFacts,
-  spanFeatures,
-} from './span-features.ts';
+import type { AskedView } from './asked-view.ts';
+import { createSink, GROUPS, HASH_BITS } from './feature-sink.ts';
+import type { SentenceFacts } from './sentence-facts.ts';
+import { spanFeatures } from './span-features.ts';
 import { TAGS, type Token } from './tag-words.ts';
 import { packWeightFile, readWeightFile } from './weight-file.ts';
 

@@ -10,15 +10,18 @@ const NUMERAL =
 
 type Marks = { open: number; close: number };
 
+/** Place of step 3's own score, in logits, among the features: the re-ranker corrects it. */
+export const TOTAL_FEATURE = 1;
+
 /** Features of every triple for one question, in the order the trained re-ranker expects. */
 export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   const asked = new Set(question.terms);
-  const totals = set.triples.map(({ scores }) => (scores[0] + scores[1] + scores[2]) / 100);
+  const totals = set.triples.map(({ scores }) => scores.reduce((sum, score) => sum + score, 0) / 100);
   const best = Math.max(...totals);
   const masses = totals.map((total) => Math.exp(total - best));
   const sum = masses.reduce((a, b) => a + b, 0);
   const shares = masses.map((mass) => mass / sum);
-  const groupBest = [0, 1, 2].map((group) =>
+  const groupBest = [0, 1, 2, 3, 4, 5].map((group) =>
     Math.max(...set.triples.map(({ scores }) => scores[group] ?? 0)),
   );
   const sentenceWords = set.sentences.map(({ text }) => splitWords(text));
@@ -49,12 +52,8 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
       total - best,
       index,
       shares[index] ?? 0,
-      triple.scores[0] / 100,
-      triple.scores[1] / 100,
-      triple.scores[2] / 100,
-      (triple.scores[0] - (groupBest[0] ?? 0)) / 100,
-      (triple.scores[1] - (groupBest[1] ?? 0)) / 100,
-      (triple.scores[2] - (groupBest[2] ?? 0)) / 100,
+      ...triple.scores.map((score) => score / 100),
+      ...triple.scores.map((score, group) => (score - (groupBest[group] ?? 0)) / 100),
       triple.sentence,
       ((sentence?.score ?? 0) - topScore) / 100,
       sumWhere(shares, (_, other) => set.triples[other]?.sentence === triple.sentence),
@@ -73,6 +72,7 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
       triple.start === 0 ? 1 : 0,
       marks.open,
       marks.close,
+      goesOn(around, triple),
       countOf(allText, triple.object.toLowerCase()),
       words.some((word) => word.lower === question.focus) ? 1 : 0,
       rowSimilarity(focusRow, head === undefined ? -1 : wordRow(head.lower)),
@@ -176,6 +176,19 @@ function marksAround(triple: Triple, text: string): Marks {
     open: /[\p{L}\p{N}]/u.test(before) ? -1 : OPENERS.indexOf(before) + 1,
     close: /[\p{L}\p{N}]/u.test(after) ? -1 : ',.;:)"”?!-'.indexOf(after) + 1,
   };
+}
+
+/** Whether capitalised words touch the object: 1 before it, 2 after it, 3 on both sides. */
+function goesOn(words: readonly Word[], triple: Triple): number {
+  const end = triple.start + triple.object.length;
+  const before = words.findLast((word) => word.end <= triple.start);
+  const after = words.find((word) => word.start >= end);
+  const near = (word: Word | undefined, gap: number): boolean =>
+    word !== undefined && gap <= 1 && isCapital(word.text);
+  return (
+    (near(before, triple.start - (before?.end ?? 0)) ? 1 : 0) +
+    (near(after, (after?.start ?? 0) - end) ? 2 : 0)
+  );
 }
 
 function countOf(text: string, wanted: string): number {

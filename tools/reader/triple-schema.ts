@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { MAX_SENTENCES, sentenceSchema } from './sentence-schema.ts';
 
-export const MAX_TRIPLES = 32;
+export const MAX_TRIPLES = 24;
+const SCORES = 6;
 
 export const tripleSchema = z.strictObject({
   subject: z.string().max(80),
@@ -17,7 +18,7 @@ export const tripleSchema = z.strictObject({
     .max(MAX_SENTENCES - 1),
   start: z.int().min(0).max(1_000),
   /** Evidence in hundredths of a logit: what is asked, the words around it, how it stands to the question's words. */
-  scores: z.tuple([z.int(), z.int(), z.int()]),
+  scores: z.array(z.int()).length(SCORES),
 });
 export type Triple = z.infer<typeof tripleSchema>;
 
@@ -27,3 +28,8 @@ export const tripleSetSchema = z.strictObject({
   triples: z.array(tripleSchema).max(MAX_TRIPLES),
 });
 export type TripleSet = z.infer<typeof tripleSetSchema>;
+
+/** The scores of a triple that comes without evidence of those kinds, only with a rank: a logit, in hundredths. */
+export function scoresOf(logit: number): number[] {
+  return [logit, ...new Array<number>(SCORES - 1).fill(0)];
+}

@@ -1,10 +1,11 @@
 // Step 3: what the sentences state, as (subject, relation, object) with the object a possible answer.
 // Every span whose edges may bound an answer is scored by a trained linear model; the best become triples.
 
+import { viewQuestion } from './asked-view.ts';
 import { type Clause, readClause } from './clause.ts';
 import { parseQuestion } from './question.ts';
+import { viewSentence } from './sentence-facts.ts';
 import type { Sentence } from './sentence-schema.ts';
-import { viewQuestion, viewSentence } from './span-features.ts';
 import { listSpans, loadSpanModel, type SpanModel, scoreSpan } from './span-model.ts';
 import { tagWords } from './tag-words.ts';
 import { MAX_TRIPLES, type Triple, type TripleSet } from './triple-schema.ts';
@@ -22,13 +23,14 @@ type Scored = {
   object: string;
   start: number;
   sentence: number;
-  scores: [number, number, number];
+  scores: number[];
   clause: () => Clause;
 };
 
 /** The step with the scorer given, as training needs it. */
 export function proposeWith(question: string, sentences: readonly Sentence[], scorer: SpanModel): TripleSet {
-  const asked = viewQuestion(parseQuestion(question));
+  const parsed = parseQuestion(question);
+  const asked = viewQuestion(parsed, tagWords(parsed.text));
   const bestScore = sentences[0]?.score ?? 0;
   const scored: Scored[] = [];
   for (const [rank, sentence] of sentences.entries()) {
@@ -41,12 +43,12 @@ export function proposeWith(question: string, sentences: readonly Sentence[], sc
     });
     for (const span of listSpans(scorer.edges, tokens)) {
       const start = tokens[span.from]?.start ?? 0;
-      const [shape = 0, around = 0, match = 0] = scoreSpan(scorer, asked, facts, span);
+      const scores = scoreSpan(scorer, asked, facts, span);
       scored.push({
         object: sentence.text.slice(start, tokens[span.to]?.end ?? start),
         start,
         sentence: rank,
-        scores: [Math.round(100 * shape), Math.round(100 * around), Math.round(100 * match)],
+        scores: scores.map((score) => Math.round(100 * score)),
         clause: () => readClause(sentence, tokens, span),
       });
     }
@@ -85,6 +87,6 @@ function wholeSentences(sentences: readonly Sentence[]): Triple[] {
     object: text,
     sentence,
     start: 0,
-    scores: [0, 0, 0],
+    scores: [0, 0, 0, 0, 0, 0],
   }));
 }

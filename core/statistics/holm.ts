@@ -1,0 +1,19 @@
+/**
+ * Adjusted p-values (S. Holm, 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+ * Statistics 6:2): calling those below α keeps the probability of any false call among them at α or less, however
+ * the comparisons depend on each other, and ours do: they share a baseline. Same order as given; an adjusted value is never
+ * smaller than that of a smaller p-value.
+ */
+export function holm(pValues: readonly number[]): number[] {
+  for (const p of pValues) {
+    if (!(p >= 0 && p <= 1)) throw new RangeError(`expected p-values from 0 to 1, got ${p}`);
+  }
+  const adjusted = new Array<number>(pValues.length);
+  let largest = 0;
+  const ascending = [...pValues.entries()].sort(([, a], [, b]) => a - b);
+  for (const [rank, [index, p]] of ascending.entries()) {
+    largest = Math.max(largest, Math.min(1, (pValues.length - rank) * p));
+    adjusted[index] = largest;
+  }
+  return adjusted;
+}

@@ -1,0 +1,11 @@
+const closed = new Promise<void>((resolve) => process.stdout.once('error', () => resolve()));
+
+/** Prints a line and waits while the reader is slower. Prints nothing more once nobody reads: {@link isRead} says so. */
+export async function printLine(text: string): Promise<void> {
+  if (!isRead() || process.stdout.write(`${text}\n`)) return;
+  await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
+}
+
+export function isRead(): boolean {
+  return process.stdout.errored === null;
+}
