@@ -86,3 +86,10 @@ export interface Codec {
    */
   peek?(blob: Uint8Array): PacketHead;
 }
+
+/** The head of a packet, as cheaply as `codec` can; the whole packet too where it had to be decoded for it. */
+export function readHead(codec: Codec, blob: Uint8Array): { head: PacketHead; packet?: Packet } {
+  if (codec.peek !== undefined) return { head: codec.peek(blob) };
+  const packet = codec.decode(blob);
+  return { head: packet, packet };
+}

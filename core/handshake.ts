@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterSession, Membership, ProtocolAdapter } from './adapter.ts';
+import type { AdapterSession, ProtocolAdapter } from './adapter.ts';
 import { MeshError, messageOf } from './errors.ts';
 import type { FrameSocket } from './frame-socket.ts';
 import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
@@ -158,7 +158,9 @@ export async function greetAgent(
 export async function answerHub(
   socket: FrameSocket,
   side: AgentSide,
-): Promise<Agreement & { readonly adapter: ProtocolAdapter; readonly open: Membership['open'] }> {
+): Promise<
+  Agreement & { readonly adapter: ProtocolAdapter; readonly opener: Pick<ProtocolAdapter, 'open'> }
+> {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello = await receive(socket, helloSchema, deadlineMs);
   const name = side.adapter ?? hello.adapter;
@@ -189,7 +191,7 @@ export async function answerHub(
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
   send(socket, { kind: 'ready' });
   const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
-  return { adapter, open: (member ?? adapter).open, session, maxFrameBytes };
+  return { adapter, opener: member ?? adapter, session, maxFrameBytes };
 }
 
 function sessionOf(

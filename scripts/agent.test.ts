@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Cli, freePort, jsonLines, runCli, takePort, temporaryFolder } from './testing/cli.ts';
+import { Cli, jsonLines, runCli, takePort, temporaryFolder } from './testing/cli.ts';
 import { RawAgent } from './testing/raw-agent.ts';
 import { readMetrics } from './testing/run-files.ts';
 import { teamFile, writtenFile } from './testing/team-file.ts';
@@ -10,14 +10,13 @@ import { teamFile, writtenFile } from './testing/team-file.ts';
 /** An agent in a terminal of its own, in a folder of its own. It is a `triple`, which none of these runs gives work. */
 async function agentByHand(args: readonly string[] = [], env: Record<string, string> = {}) {
   const cwd = temporaryFolder();
-  const port = await freePort();
   const agent = new Cli(
-    ['agent', '--id', '2', '--tool', 'triple', '--port', String(port), '--workspace', '2', ...args],
+    ['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--workspace', '2', ...args],
     { cwd, env },
   );
   onTestFinished(() => agent.signal('SIGKILL'));
-  await agent.says(/listens on/);
-  return { agent, port, workspace: path.join(cwd, '2') };
+  const [, port] = await agent.says(/listens on 127\.0\.0\.1:(\d+)/);
+  return { agent, port: Number(port), workspace: path.join(cwd, '2') };
 }
 
 /** A run with that agent and one of the test's own, which answers at once and knows no secret. */

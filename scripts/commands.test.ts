@@ -100,6 +100,7 @@ describe('clean', () => {
 describe('list', () => {
   test.each([
     ['adapters', ['json', 'msgpack']],
+    ['layers', ['deflate', 'zstd', 'brotli', 'ed25519', 'chacha20-poly1305', 'aes-256-gcm', 'crc32c']],
     ['tools', ['search', 'extract', 'triple', 'reason']],
     ['engines', ['extractive', 'ollama']],
     ['teams', ['pipeline']],

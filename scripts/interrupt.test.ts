@@ -2,45 +2,37 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { packageFolder } from '../config/package-root.ts';
-import { Cli, freePort, isRunning, runCli, takePort, temporaryFolder } from './testing/cli.ts';
+import { Cli, isRunning, runCli, takePort, temporaryFolder } from './testing/cli.ts';
 import { RawAgent } from './testing/raw-agent.ts';
 import { teamFile, writtenFile } from './testing/team-file.ts';
 
-/**
- * Two agents that were launched and a final one that never answers: a run that goes on until somebody ends it. The launched
- * ones have ports of their own, so that a test can see whether they are free again.
- */
-async function endlessRun(out: string, how: { program?: string; args?: readonly string[] } = {}) {
+/** Two agents that were launched and a final one that never answers: a run that goes on until somebody ends it. */
+async function endlessRun(
+  out: string,
+  how: { program?: string; args?: readonly string[] } = {},
+): Promise<Cli> {
   const silent = await RawAgent.listen({ id: '3', tool: 'reason' });
-  const ports = [await freePort(), await freePort()];
-  const agents = [
-    { id: 0, tool: 'triple', port: ports[0] },
-    { id: 1, tool: 'reason', port: ports[1] },
-    silent.entry,
-  ];
+  const agents = [{ id: 0, tool: 'triple' }, { id: 1, tool: 'reason' }, silent.entry];
   const team = teamFile({ final: 3, agents });
   const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
   const args = ['--team', team, '--external', '3', '--document', document, '--question', 'What is it?'];
-  const run = new Cli([...(how.args ?? ['bench']), ...args, '--out', out], {
+  return new Cli([...(how.args ?? ['bench']), '--port-base', 'auto', ...args, '--out', out], {
     ...(how.program === undefined ? {} : { program: how.program, cwd: packageFolder }),
   });
-  return { run, ports };
 }
 
 function metricsIn(folder: string) {
   return JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8'));
 }
 
-async function expectNothingLeft(
-  run: Cli,
-  ports: readonly (number | undefined)[],
-  withinMs: number,
-): Promise<void> {
-  expect(run.agents()).toHaveLength(2);
+/** Every agent that was up is gone, and its port is free again. */
+async function expectNothingLeft(run: Cli, withinMs: number): Promise<void> {
   await vi.waitFor(
     async () => {
-      for (const { pid } of run.agents()) expect(isRunning(pid)).toBe(false);
-      for (const port of ports) await (await takePort(port)).free();
+      for (const { pid, port } of run.agents()) {
+        expect(isRunning(pid)).toBe(false);
+        await (await takePort(port)).free();
+      }
     },
     { timeout: withinMs, interval: 20 },
   );
@@ -52,7 +44,7 @@ describe('Ctrl-C', () => {
     ['the whole process group, as a terminal sends it', (run: Cli) => run.signalGroup('SIGINT')],
   ])('to %s ends the agents, writes partial metrics and exits with 130', async (_whom, interrupt) => {
     const out = temporaryFolder();
-    const { run, ports } = await endlessRun(out);
+    const run = await endlessRun(out);
     await run.says(/hub +→ all +doc_init/);
     interrupt(run);
 
@@ -63,12 +55,13 @@ describe('Ctrl-C', () => {
     expect(metricsIn(out)).toMatchObject({ status: 'failed', reason: 'interrupted', answer: null });
     expect(existsSync(path.join(out, 'run_artifacts.tar.gz'))).toBe(true);
     // When the prompt is back, everything is already over.
-    await expectNothingLeft(run, ports, 0);
+    expect(run.agents()).toHaveLength(2);
+    await expectNothingLeft(run, 0);
   });
 
   test('under npm, which passes the terminal’s signal on, still writes partial metrics', async () => {
     const out = temporaryFolder();
-    const { run, ports } = await endlessRun(out, { program: 'npm', args: ['run', '-s', 'bench', '--'] });
+    const run = await endlessRun(out, { program: 'npm', args: ['run', '-s', 'bench', '--'] });
     await run.says(/hub +→ all +doc_init/);
     run.signalGroup('SIGINT');
 
@@ -79,7 +72,8 @@ describe('Ctrl-C', () => {
     await vi.waitFor(() => expect(metricsIn(out)).toMatchObject({ reason: 'interrupted' }), {
       timeout: 10_000,
     });
-    await expectNothingLeft(run, ports, 2000);
+    expect(run.agents()).toHaveLength(2);
+    await expectNothingLeft(run, 2000);
   });
 
   test('while agents are still coming up ends them and exits with 130', async () => {
@@ -151,11 +145,12 @@ describe('Ctrl-C under npm', () => {
 describe('a launcher that is killed with kill -9', () => {
   test('takes its agents with it within 2 s; the next run takes the folder over', async () => {
     const out = temporaryFolder();
-    const { run, ports } = await endlessRun(out);
+    const run = await endlessRun(out);
     await run.says(/hub +→ all +doc_init/);
     run.signal('SIGKILL');
     await run.ended();
-    await expectNothingLeft(run, ports, 2000);
+    expect(run.agents()).toHaveLength(2);
+    await expectNothingLeft(run, 2000);
     expect(existsSync(path.join(out, 'workspaces', '.lock'))).toBe(true);
 
     const next = await quickRun(out);
@@ -166,25 +161,19 @@ describe('a launcher that is killed with kill -9', () => {
   });
 
   test('takes with it those that were still coming up', async () => {
-    const { run, ports } = await endlessRun(temporaryFolder());
+    const run = await endlessRun(temporaryFolder());
     await run.says(/agent \d/);
     run.signal('SIGKILL');
     await run.ended();
 
-    await vi.waitFor(
-      async () => {
-        for (const { pid } of run.agents()) expect(isRunning(pid)).toBe(false);
-        for (const port of ports) await (await takePort(port)).free();
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    await expectNothingLeft(run, 10_000);
   });
 });
 
 describe('a second run into the same folder', () => {
   test('is refused while the first is on, which goes on undisturbed', async () => {
     const out = temporaryFolder();
-    const { run } = await endlessRun(out);
+    const run = await endlessRun(out);
     await run.says(/hub +→ all +doc_init/);
 
     const second = await quickRun(out);

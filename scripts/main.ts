@@ -102,6 +102,17 @@ program
   .action(async (options) => (await import('./commands/doctor.ts')).doctor(options));
 
 program
+  .command('replay')
+  .description("play an archived run's packets again, through any adapter, over real sockets and processes")
+  .argument('<archive>', 'run_artifacts.tar.gz of a run')
+  .option('--adapter <name>', 'protocol of the packets', 'json')
+  .option('--tool-time <factor>', 'recorded, zero, or a factor of it', 'zero')
+  .option('--rounds <n>', 'times to play it', positiveInteger, 1)
+  .option('--timeout <seconds>', 'time for one task', positiveNumber)
+  .option('--json', 'print the result as one JSON value')
+  .action(async (archive, options) => (await import('./commands/replay.ts')).replay(archive, options));
+
+program
   .command('perf')
   .description('measure the default run, a batch of tasks, and how often the embedded engine is right')
   .option('--json', 'print the figures as JSON')

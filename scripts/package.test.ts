@@ -125,10 +125,11 @@ describe('installed in an empty folder', () => {
   });
 
   test('it finds its teams, tasks and prompts', async () => {
-    for (const what of ['teams', 'tasks', 'adapters', 'tools', 'engines', 'scorers']) {
-      const { code, stdout, stderr } = await runCli(['list', what, '--json'], user);
+    const kinds = ['teams', 'tasks', 'adapters', 'tools', 'engines', 'scorers'];
+    const lists = await Promise.all(kinds.map((kind) => runCli(['list', kind, '--json'], user)));
+    for (const [index, { code, stdout, stderr }] of lists.entries()) {
       expect(code, stderr).toBe(0);
-      expect(JSON.parse(stdout), what).not.toEqual([]);
+      expect(JSON.parse(stdout), kinds[index]).not.toEqual([]);
     }
   });
 

@@ -102,7 +102,7 @@ export class Agent {
       isBusy: () => this.#session !== undefined,
     })
       // What the others offered may be no good.
-      .then((agreement) => ({ ...agreement, codec: agreement.open(agreement.session) }))
+      .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
       .catch((error: unknown) => {
         log.warn({ dir: 'session', refused: messageOf(error) });
         socket.end();

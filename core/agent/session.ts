@@ -1,4 +1,4 @@
-import type { Codec } from '../adapter.ts';
+import { type Codec, readHead } from '../adapter.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
 import type { Engine } from '../engine.ts';
@@ -85,9 +85,10 @@ export class AgentSession {
     let head: PacketHead;
     let packet: Packet | undefined;
     try {
+      const seen = readHead(this.#codec, blob);
+      head = seen.head;
       // Most packets of a broadcast are for others: their heads are enough.
-      head = this.#codec.peek?.(blob) ?? this.#codec.decode(blob);
-      if (this.#isForUs(head) || head.type === SETTLE_TYPE) packet = this.#codec.decode(blob);
+      if (this.#isForUs(head) || head.type === SETTLE_TYPE) packet = seen.packet ?? this.#codec.decode(blob);
     } catch (error) {
       this.#books.refused(bytes);
       log.warn({ dir: 'received', refused: messageOf(error), bytes });

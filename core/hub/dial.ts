@@ -25,11 +25,11 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   const { runId, adapter, secret, nodes } = options;
   const member = adapter.join?.({ runId, self: HUB_ID });
   const table = member === undefined ? undefined : new OfferTable(nodes.length, member.offer);
-  const open = (member ?? adapter).open;
+  const opener = member ?? adapter;
   const attempts = await Promise.allSettled(
     nodes.map(async (node) => {
       try {
-        return await dial(node, options, open, table);
+        return await dial(node, options, opener, table);
       } catch (error) {
         table?.breakOff(error);
         throw error;
@@ -44,7 +44,7 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
     throw failed;
   }
   // The hub writes one blob for all, so what it writes with belongs to no single link.
-  const codec = open({
+  const codec = opener.open({
     runId,
     self: HUB_ID,
     peer: '*',
@@ -88,7 +88,7 @@ class OfferTable {
 async function dial(
   node: MeshNode,
   options: DialOptions,
-  open: ProtocolAdapter['open'],
+  opener: Pick<ProtocolAdapter, 'open'>,
   table: OfferTable | undefined,
 ): Promise<Link> {
   const where = `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
@@ -104,7 +104,7 @@ async function dial(
       maxFrameBytes: options.maxFrameBytes,
       ...(table === undefined ? {} : { exchange: async (offer) => table.take(node.id, offer) }),
     });
-    const link = new Link(node, socket, open(session), { subscribes, emits });
+    const link = new Link(node, socket, opener.open(session), { subscribes, emits });
     link.counts.sessionRx = socket.bytesRead;
     link.counts.sessionTx = socket.bytesWritten;
     return link;

@@ -1,4 +1,4 @@
-import type { Codec } from '../adapter.ts';
+import { type Codec, readHead } from '../adapter.ts';
 import { booksSchema, SETTLE_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
 import { MeshError, messageOf } from '../errors.ts';
@@ -260,10 +260,13 @@ export class MeshNetwork {
     let head: PacketHead;
     let payload: JsonObject | undefined;
     try {
-      head = sender.codec.peek?.(blob) ?? sender.codec.decode(blob);
+      const seen = readHead(sender.codec, blob);
+      head = seen.head;
       if (head.from !== sender.node.id) throw new MeshError('packet', `packet says it is from ${head.from}`);
       const endsTask = head.tag === FINAL_ANSWER || head.tag === TASK_FAILED;
-      if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) payload = sender.codec.decode(blob).payload;
+      if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) {
+        payload = (seen.packet ?? sender.codec.decode(blob)).payload;
+      }
       this.#checkRights(sender, head, payload);
     } catch (error) {
       return this.#refuse(sender, messageOf(error), frameBytes);
@@ -345,13 +348,17 @@ export class MeshNetwork {
     if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
     this.#full.add(link);
     for (const other of this.links) other.socket.pause();
-    const stall = setTimeout(() => {
+    let queuedBytes = link.socket.queuedBytes;
+    const stall = setInterval(() => {
+      const isMoving = link.socket.queuedBytes < queuedBytes;
+      queuedBytes = link.socket.queuedBytes;
+      if (isMoving) return;
       link.socket.destroy(
         new MeshError('agent', `took no bytes for ${STALL_TIMEOUT_MS / 1000} s with a full queue`),
       );
     }, STALL_TIMEOUT_MS);
     void link.socket.drained().then(() => {
-      clearTimeout(stall);
+      clearInterval(stall);
       this.#full.delete(link);
       if (this.#full.size === 0) for (const other of this.links) other.socket.resume();
     });

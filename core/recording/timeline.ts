@@ -44,7 +44,7 @@ export function sumOfSplits(log: RunLog): TimeSplit | null {
 }
 
 /** The split of one task that ended with packet `finalId`, or undefined where the chain is not whole. */
-export function timeSplit(log: RunLog, finalId: string): TimeSplit | undefined {
+function timeSplit(log: RunLog, finalId: string): TimeSplit | undefined {
   const { sent, openings } = log;
   const split = { encode: 0, relay: 0, wire: 0, decode: 0, tool: 0, engine: 0, agent: 0 };
   const endAt = log.relays.get(finalId)?.arrivedAt;

@@ -47,6 +47,8 @@ export interface RunObserver extends MeshObserver {
 }
 
 const HOST = '127.0.0.1';
+/** A process that ended is reported within this time of its connection's end. */
+const LAST_WORDS_MS = 200;
 
 /**
  * One run: agents come up, the hub connects, tasks run on the same live agents, then the books are closed and everything
@@ -202,7 +204,7 @@ export class MeshRun {
         // The launcher knows more, and says it, if it was the process that ended.
         setTimeout(() => {
           if (!this.#deaths.has(node.id)) observer.agentLost?.(node, reason);
-        }, 200);
+        }, LAST_WORDS_MS);
       },
     };
   }

@@ -14,6 +14,8 @@ export interface AgentMetrics {
   readonly id: string;
   readonly tool: string;
   readonly status: 'up' | 'lost';
+  /** Why it was lost, where that was not its own doing. */
+  readonly fault?: string;
   readonly packets_rx: number;
   readonly bytes_rx: number;
   readonly packets_tx: number;
@@ -203,11 +205,12 @@ export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
   };
 }
 
-function agentMetrics({ node, counts, alive, books }: Link): AgentMetrics {
+function agentMetrics({ node, counts, alive, fault, books }: Link): AgentMetrics {
   return {
     id: node.id,
     tool: node.tool,
     status: alive ? 'up' : 'lost',
+    ...(fault === undefined ? {} : { fault: fault.message }),
     packets_rx: counts.packetsRx,
     bytes_rx: counts.bytesRx,
     packets_tx: counts.packetsTx,

@@ -42,7 +42,7 @@ type Measure = (typeof MEASURES)[number];
  * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
  * ` / `) and its level.
  */
-export function partsOf(task: Pick<Task, 'taskId' | 'source' | 'level'>): string[] {
+function partsOf(task: Pick<Task, 'taskId' | 'source' | 'level'>): string[] {
   const dash = task.taskId.lastIndexOf('-');
   const parts = [dash > 0 ? task.taskId.slice(0, dash) : task.taskId];
   if (task.source !== undefined) parts.push(task.source.split(' / ')[0] ?? task.source);

@@ -30,7 +30,7 @@ const MAX_RESAMPLES = 1_000_000;
  *
  * Expanded (T. Hesterberg, 2015, "What teachers should know about the bootstrap", The American Statistician 69:4):
  * resamples vary less than samples, so plain percentiles hold the median in only 88 % of samples of 7, and 91 % of 13. Taking
- * them as far out as Student's t and √(n / (n − 1)) demand makes it 93.5 to 98 % for every n from 6 up.
+ * them as far out as Student's t and √(n / (n − 1)) demand makes it 94.5 to 98 % from n = 6 up.
  *
  * The widest interval of this kind, from the smallest to the largest value, holds the median with 1 − 2^(1 − n). Where that is
  * not enough (n < 6 at 95 %) nothing is claimed: −∞ to ∞.

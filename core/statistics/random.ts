@@ -4,7 +4,7 @@
  * The same seed gives the same numbers on every machine. Not for keys.
  */
 export class Random {
-  // Signed 32-bit: V8 keeps these unboxed, and the bootstrap draws 60,000 numbers per comparison.
+  // Signed, because V8 keeps such numbers unboxed: a bootstrap of 30 rounds draws 60,000.
   #a: number;
   #b: number;
   #c: number;

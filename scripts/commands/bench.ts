@@ -3,7 +3,6 @@ import path from 'node:path';
 import { codeFolder, packageFolder, packageVersion, readableByAgents } from '../../config/package-root.ts';
 import { promptNamed } from '../../config/prompts.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
 import { MeshRun } from '../../core/run/mesh-run.ts';
 import type { RunMetrics } from '../../core/run/metrics.ts';
 import { SummaryBuilder } from '../../core/run/summary.ts';
@@ -13,6 +12,7 @@ import { agentArguments } from '../bench/agent-arguments.ts';
 import { type BenchOptions, type Plan, planOf } from '../bench/plan.ts';
 import { batchReport, failures, runReport } from '../bench/report.ts';
 import { exitCodeOfStatus, INTERRUPTED_EXIT } from '../exit-code.ts';
+import { interruptible } from '../interruptible.ts';
 import { barProgress, flowProgress, type Progress, quietProgress } from '../terminal/progress.ts';
 import { oneLine } from '../terminal/table.ts';
 
@@ -145,25 +145,4 @@ function shown(file: string): string {
 function progressFor(plan: Plan, options: BenchOptions): Progress {
   if (options.quiet) return quietProgress();
   return plan.isBatch ? barProgress(plan.tasks.length) : flowProgress();
-}
-
-/** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
-const SAME_SIGNAL_MS = 250;
-
-/** Ctrl-C ends the run in order: agents stop, what there is gets written. A second one ends it at once. */
-function interruptible(): AbortController {
-  const controller = new AbortController();
-  let abortedMs = 0;
-  const onSignal = () => {
-    if (controller.signal.aborted) {
-      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED_EXIT);
-      return;
-    }
-    abortedMs = performance.now();
-    console.error('\nending the run; once more to end at once');
-    controller.abort(new MeshError('interrupted', 'interrupted'));
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  return controller;
 }

@@ -61,7 +61,8 @@ async function writePackets(
 ): Promise<void> {
   const parsed = await parsedPackets();
   const senders = new Set(parsed.map(({ packet }) => packet.from));
-  const members = new Members(adapter, keysFor(options, [...senders]));
+  const addressees = parsed.flatMap(({ packet }) => packet.to ?? []);
+  const members = new Members(adapter, keysFor(options, [...new Set([...senders, ...addressees])]));
   const codecs = new Map([...senders].map((node) => [node, members.open(node)]));
   for (const { line, packet } of parsed) {
     if (!isRead()) return;

@@ -179,13 +179,6 @@ export async function takePort(port = 0): Promise<{ port: number; free: () => Pr
   };
 }
 
-/** A port that nothing listens on just now. */
-export async function freePort(): Promise<number> {
-  const { port, free } = await takePort();
-  await free();
-  return port;
-}
-
 /** The JSON objects of a log or a results file, one a line. */
 export function jsonLines(file: string): Record<string, unknown>[] {
   return readFileSync(file, 'utf8')

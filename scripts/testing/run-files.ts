@@ -41,6 +41,7 @@ const metricsSchema = z.strictObject({
       id: z.string(),
       tool: z.string(),
       status: z.enum(['up', 'lost']),
+      fault: z.string().optional(),
       packets_rx: count,
       bytes_rx: count,
       packets_tx: count,

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { Packet } from '../packet.ts';
+import { parseRecording, type Recording, recordingLines } from './recording.ts';
+
+function packet(id: string, from: string, type = 'said'): Packet {
+  return { type, from, id, task_id: 't', token_used: 0, ts: 0, payload: { text: 'né ✅' } };
+}
+
+const recording: Recording = {
+  header: {
+    run_id: 'r',
+    team: 'pipeline',
+    final: '1',
+    routing: 'broadcast',
+    adapter: 'json',
+    engine: 'extractive',
+    agents: [
+      { id: '0', tool: 'search' },
+      { id: '1', tool: 'reason' },
+    ],
+  },
+  packets: [
+    { cause: null, toolUs: 0, packet: packet('hub-1', 'hub', 'doc_init') },
+    { cause: 'hub-1', toolUs: 12.5, packet: packet('0-1', '0') },
+    { cause: '0-1', toolUs: 3, packet: packet('1-1', '1') },
+  ],
+};
+
+/** The recording's text with one of its lines changed. */
+function changed(index: number, change: (line: string) => string): string {
+  return recordingLines(recording)
+    .map((line, i) => (i === index ? `${change(line.trim())}\n` : line))
+    .join('');
+}
+
+describe('a recording', () => {
+  test('is the same after writing and reading', () => {
+    expect(parseRecording(recordingLines(recording).join(''), 'file')).toEqual(recording);
+  });
+
+  test.each([
+    ['a line that is not JSON', changed(2, (line) => line.slice(1)), 'file:3: not JSON'],
+    [
+      'another version',
+      changed(0, (line) => line.replace('version":1', 'version":2')),
+      'version 2; this program reads version 1',
+    ],
+    ['no header', changed(0, () => '{"kind":"something else"}'), 'file:1: not a recording'],
+    ['a packet that is none', changed(1, (line) => line.replace('"ts":0,', '')), 'file:2: not a packet: ts'],
+    [
+      'a sender that is no agent',
+      changed(3, (line) => line.replace('"from":"1"', '"from":"7"')),
+      'from 7, which is no agent',
+    ],
+    ['no document', recordingLines({ ...recording, packets: [] }).join(''), 'no document opens a task'],
+    ['nothing', '', 'file:1: not JSON'],
+  ])('with %s is refused with the reason', (_what, text, reason) => {
+    expect(() => parseRecording(text, 'file')).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
+    );
+  });
+
+  test('with a missing packet says which, and what is nearest', () => {
+    const text = changed(2, (line) => line.replace('"id":"0-1"', '"id":"0-2"'));
+    expect(() => parseRecording(text, 'file')).toThrow(
+      'file:4: packet 1-1 was caused by 0-1, which is missing; the nearest is 0-2',
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProtocolAdapter } from '../adapter.ts';
+import { MeshError } from '../errors.ts';
+import type { Link, MeshNode } from '../hub/link.ts';
+import { DOC_INIT, MeshNetwork } from '../hub/mesh-network.ts';
+import { routerNamed } from '../hub/routing.ts';
+import { MAX_FRAME_BYTES } from '../limits.ts';
+import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
+import { type RunLedger, runLedger } from '../run/run-ledger.ts';
+import { type Team, teamSchema } from '../team.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
+
+export interface ReplayOptions
+  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
+  readonly recording: Recording;
+  /** Tool time: 1 as recorded, 0 none, or any factor. */
+  readonly toolTime: number;
+  /** Folder for the agents' workspaces. */
+  readonly workspaces: string;
+  readonly timeoutMs: number;
+}
+
+/** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter. */
+export interface Round {
+  readonly adapter: string;
+  /** Milliseconds of all tasks. */
+  readonly elapsedMs: number;
+  readonly ledger: RunLedger;
+  readonly sessionBytes: number;
+  /** Microseconds in the agents' codecs, all packets. */
+  readonly encodeUs: number;
+  readonly decodeUs: number;
+}
+
+const HOST = '127.0.0.1';
+
+/**
+ * The agents of a recording, as processes that send its packets again. They stay alive from round to round: each round is
+ * another handshake, with another adapter if need be, so that no process start is in any figure.
+ */
+export class ReplayMesh {
+  readonly #options: ReplayOptions;
+  readonly #agents: AgentGroup;
+  readonly #team: Team;
+  #nodes: readonly MeshNode[] = [];
+  #round = 0;
+  #death: string | undefined;
+
+  private constructor(options: ReplayOptions, team: Team) {
+    this.#options = options;
+    this.#team = team;
+    this.#agents = new AgentGroup({
+      ...options,
+      team,
+      portBase: 'auto',
+      external: new Set(),
+      agentArguments: (agent) => [
+        '--engine=extractive',
+        `--subscribes=${(agent.subscribes ?? []).join(',')}`,
+      ],
+      onUp: () => undefined,
+      onDeath: (agent, how) => {
+        this.#death ??= `agent ${agent.id}: ${how}`;
+      },
+    });
+  }
+
+  /** @throws MeshError `agent` when one does not come up */
+  static async start(options: ReplayOptions): Promise<ReplayMesh> {
+    const team = replayTeam(options.recording);
+    const lines = recordingLines(scaled(options.recording, options.toolTime));
+    for (const { id } of team.agents) {
+      const workspace = path.join(options.workspaces, id);
+      mkdirSync(workspace, { recursive: true });
+      writeFileSync(path.join(workspace, RECORDING_FILE), lines.join(''));
+    }
+    const mesh = new ReplayMesh(options, team);
+    try {
+      mesh.#nodes = await mesh.#agents.listening();
+      return mesh;
+    } catch (error) {
+      await mesh.stop();
+      throw error;
+    }
+  }
+
+  /**
+   * Plays the recording once through `adapter`.
+   *
+   * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
+   */
+  async play(adapter: ProtocolAdapter): Promise<Round> {
+    const { recording, secret, timeoutMs, signal } = this.#options;
+    const expected = new Set(
+      recording.packets.flatMap(({ cause, packet }) => (cause === null ? [] : [packet.id])),
+    );
+    const faults: string[] = [];
+    this.#round += 1;
+    const network = await MeshNetwork.connect({
+      runId: `${recording.header.run_id}-${this.#round}`,
+      host: HOST,
+      adapter,
+      secret,
+      nodes: this.#nodes,
+      final: this.#team.final,
+      router: routerNamed(this.#team.routing),
+      maxFrameBytes: MAX_FRAME_BYTES,
+      observer: {
+        packet: ({ head }) => {
+          if (!expected.delete(head.id))
+            faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
+        },
+        refused: (node, reason) => faults.push(`a packet of agent ${node} was refused: ${reason}`),
+      },
+    });
+    try {
+      let elapsedMs = 0;
+      for (const { cause, packet } of recording.packets) {
+        if (cause !== null) continue;
+        const task = { taskId: packet.task_id, payload: packet.payload, opening: packet, timeoutMs };
+        elapsedMs += (await network.runTask(task, signal)).elapsedMs;
+        signal.throwIfAborted();
+      }
+      await network.settle();
+      const [missing] = expected;
+      if (missing !== undefined) faults.push(`packet ${missing} of the recording never came`);
+      if (this.#death !== undefined) faults.push(this.#death);
+      const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+      if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
+      const [fault] = faults;
+      if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
+      return { adapter: adapter.name, elapsedMs, ledger, ...sessionAndTimes(network.links, ledger) };
+    } finally {
+      network.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#agents.stop();
+  }
+}
+
+function sessionAndTimes(
+  links: readonly Link[],
+  ledger: RunLedger,
+): Pick<Round, 'sessionBytes' | 'encodeUs' | 'decodeUs'> {
+  let encodeUs = 0;
+  let decodeUs = 0;
+  for (const { books } of links) {
+    decodeUs += books?.received.decode_us ?? 0;
+    for (const { encode_us } of books?.sent ?? []) encodeUs += encode_us;
+  }
+  return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
+}
+
+/** The recording's agents, each hearing just the types that it answered to. */
+function replayTeam({ header, packets }: Recording): Team {
+  const typeOf = new Map(packets.map(({ packet }) => [packet.id, packet.type]));
+  return teamSchema.parse({
+    version: 1,
+    name: 'replay',
+    final: header.final,
+    routing: header.routing,
+    agents: header.agents.map(({ id }) => {
+      const causes = packets
+        .filter(({ packet }) => packet.from === id)
+        .map(({ cause }) => typeOf.get(cause ?? ''));
+      const types = new Set(causes.filter((type) => type !== undefined));
+      // An agent that never sent anything still hears everything; it just ignores it.
+      return { id, tool: 'replay', subscribes: types.size > 0 ? [...types] : ['mesh.nothing'] };
+    }),
+  });
+}
+
+function scaled(recording: Recording, factor: number): Recording {
+  const packets = recording.packets.map((entry) => ({ ...entry, toolUs: entry.toolUs * factor }));
+  return { ...recording, packets };
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { median, percentile, quantile } from './quantile.ts';
+
+it('interpolates as definition 7 of Hyndman and Fan', () => {
+  // R: quantile(c(15, 20, 35, 40, 50), c(0, .05, .4, .5, 1)) and quantile(1:10, .25).
+  const values = [50, 15, 40, 20, 35];
+  expect([0, 0.05, 0.4, 0.5, 1].map((p) => quantile(values, p))).toEqual([15, 16, 29, 35, 50]);
+  expect(quantile([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.25)).toBe(3.25);
+});
+
+it('gives the middle value, or the mean of the two in the middle', () => {
+  expect(median([3])).toBe(3);
+  expect(median([9, 1, 2])).toBe(2);
+  expect(median(Float64Array.of(9, 1, 2, 4))).toBe(3);
+});
+
+it('withholds percentiles that the sample cannot hold', () => {
+  for (const [p, needed] of [
+    [0.5, 1],
+    [0.75, 4],
+    [0.05, 20],
+    [0.95, 20],
+    [0.99, 100],
+    [0.999, 1000],
+  ] as const) {
+    const values = Array.from({ length: needed }, (_, i) => i);
+    expect(percentile(values, p)).toBe(quantile(values, p));
+    expect(percentile(values.slice(1), p)).toBeNull();
+  }
+  expect(percentile([1, 2, 3], 1)).toBeNull();
+});
+
+it('refuses empty samples and what is no fraction', () => {
+  expect(() => quantile([], 0.5)).toThrow(RangeError);
+  expect(() => quantile([1], 1.01)).toThrow(RangeError);
+  expect(() => quantile([1], Number.NaN)).toThrow(RangeError);
+});
