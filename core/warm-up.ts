@@ -1,5 +1,6 @@
 import type { ProtocolAdapter } from './adapter.ts';
-import { HUB_ID, type JsonValue, type Packet } from './packet.ts';
+import { openMembers } from './members.ts';
+import { HUB_ID, type Packet } from './packet.ts';
 
 const MEMBER_ID = 'member';
 /** What a small document makes; enough to have the code compiled that a packet runs through. */
@@ -11,21 +12,16 @@ const ROUNDS = 3;
  * before a task's clock runs. An adapter that cannot carry them says so here, and not in the middle of a run.
  */
 export function warmUp(adapter: ProtocolAdapter): void {
-  const runId = 'warm-up';
-  const hub = adapter.join?.({ runId, self: HUB_ID });
-  const member = adapter.join?.({ runId, self: MEMBER_ID });
-  const offers = new Map<string, JsonValue>();
-  if (hub !== undefined) offers.set(HUB_ID, hub.offer);
-  if (member !== undefined) offers.set(MEMBER_ID, member.offer);
-  const common = { runId, linkKey: new Uint8Array(32), runKey: new Uint8Array(32), offers };
-  const writer = (member ?? adapter).open({ ...common, self: MEMBER_ID, peer: HUB_ID });
-  const reader = (hub ?? adapter).open({ ...common, self: HUB_ID, peer: MEMBER_ID });
+  const codecs = openMembers(adapter, 'warm-up', [MEMBER_ID]);
+  const writer = codecs.get(MEMBER_ID);
+  const reader = codecs.get(HUB_ID);
   for (let round = 0; round < ROUNDS; round++) {
     const packet = samplePacket(round);
-    const blob = writer.encode(packet);
-    writer.headerSize(packet);
-    reader.peek?.(blob);
-    reader.decode(blob);
+    const blob = writer?.encode(packet);
+    if (blob === undefined) continue;
+    writer?.headerSize(packet);
+    reader?.peek?.(blob);
+    reader?.decode(blob);
   }
 }
 

@@ -26,10 +26,15 @@ for (const name of adapterNames) {
 /** Bytes made by other people's libraries, and rows worked out apart from this code. */
 describe('golden packets', () => {
   for (const sample of golden) {
-    const blobs = { json: Buffer.from(sample.json), msgpack: Buffer.from(sample.msgpack, 'hex') };
+    const blobs = {
+      json: Buffer.from(sample.json),
+      msgpack: Buffer.from(sample.msgpack, 'hex'),
+      cbor: Buffer.from(sample.cbor, 'hex'),
+      protobuf: Buffer.from(sample.protobuf, 'hex'),
+    };
     const packet = parsePacket(sample.packet);
 
-    for (const name of ['json', 'msgpack'] as const) {
+    for (const name of ['json', 'msgpack', 'cbor', 'protobuf'] as const) {
       it(`${sample.name} as ${name}: bytes, packet and ledger row`, async () => {
         const codec = (await adapterNamed(name)).open(session);
         const blob = codec.encode(packet);
@@ -45,7 +50,7 @@ describe('registry', () => {
   it('says which adapters there are when it does not know one', async () => {
     await expect(adapterNamed('yaml')).rejects.toMatchObject({
       code: 'usage',
-      message: 'unknown adapter "yaml"; known: json, msgpack',
+      message: `unknown adapter "yaml"; known: ${adapterNames.join(', ')}`,
     });
   });
 

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Codec, ProtocolAdapter } from '../core/adapter.ts';
+import type { Codec, LayerBytes, ProtocolAdapter } from '../core/adapter.ts';
 import { MeshError } from '../core/errors.ts';
 import { lineOf } from '../core/ledger.ts';
-import { type JsonObject, type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+} from '../core/packet.ts';
 import { contractSamples, fullPacket } from './contract-samples.ts';
 
 /**
@@ -20,10 +26,18 @@ export function contractChecks(adapter: ProtocolAdapter): readonly ContractCheck
   return checks.map(({ name, run }) => ({ name, run: () => run(pairOf(adapter)) }));
 }
 
-/** The two ends of a connection. */
+/** Who writes and who reads. */
 interface Pair {
-  readonly writer: Codec;
+  readonly writer: Writer;
   readonly reader: Codec;
+}
+
+/** Writes each packet as the node that it is from: codecs that sign write for no other. */
+interface Writer {
+  encode(packet: Packet): Uint8Array;
+  headerSize(packet: Packet): number;
+  /** What layers have added to the packet that was encoded last; 0 without layers. */
+  layerBytes(packet: Packet): LayerBytes;
 }
 
 interface PairCheck {
@@ -31,25 +45,32 @@ interface PairCheck {
   run(pair: Pair): void;
 }
 
+const READER = 'hub';
+const WRITERS = [...new Set(contractSamples.map(({ packet }) => packet.from))];
+const ADDRESSEES = contractSamples.flatMap(({ packet }) => packet.to ?? []);
+const MEMBERS = new Set([READER, ...WRITERS, ...ADDRESSEES]);
+
 function pairOf(adapter: ProtocolAdapter): Pair {
+  const runId = 'contract';
   const key = new Uint8Array(32).fill(7);
+  const members = new Map([...MEMBERS].map((self) => [self, adapter.join?.({ runId, self })] as const));
+  const offers = new Map<string, JsonValue>();
+  for (const [node, member] of members) if (member !== undefined) offers.set(node, member.offer);
+  const open = (self: string, peer: string) =>
+    (members.get(self) ?? adapter).open({ runId, self, peer, linkKey: key, runKey: key, offers });
+  const codecs = new Map(WRITERS.map((from) => [from, open(from, READER)] as const));
+  const codecOf = ({ from }: Packet): Codec => {
+    const codec = codecs.get(from);
+    assert.ok(codec, `no sample is from ${from}`);
+    return codec;
+  };
   return {
-    writer: adapter.open({
-      runId: 'contract',
-      self: 'writer',
-      peer: 'reader',
-      linkKey: key,
-      runKey: key,
-      offers: new Map(),
-    }),
-    reader: adapter.open({
-      runId: 'contract',
-      self: 'reader',
-      peer: 'writer',
-      linkKey: key,
-      runKey: key,
-      offers: new Map(),
-    }),
+    writer: {
+      encode: (packet) => codecOf(packet).encode(packet),
+      headerSize: (packet) => codecOf(packet).headerSize(packet),
+      layerBytes: (packet) => ({ overhead: 0, last: 0, ...codecOf(packet).layerBytes }),
+    },
+    reader: open(READER, '*'),
   };
 }
 
@@ -60,9 +81,13 @@ const checks: readonly PairCheck[] = [
   })),
   { name: 'round trip with the keys in any order', run: checkKeyOrders },
   { name: 'a payload key __proto__ never arrives as something else', run: checkProto },
-  { name: 'headerSize is pure', run: checkHeaderSizeIsPure },
+  ...contractSamples.map(({ name, packet }) => ({
+    name: `headerSize is pure: ${name}`,
+    run: (pair: Pair) => checkHeaderSizeIsPure(pair, packet),
+  })),
   { name: 'headerSize is the ledger definition', run: checkHeaderSizeIsTheDefinition },
   { name: 'every byte is on one line of the ledger', run: checkLedger },
+  { name: 'layers add the same to every packet, and never more', run: checkLayerBytes },
   { name: 'a blob that was handed out is not written again', run: checkBlobsStay },
   { name: 'a decoded packet keeps nothing of the bytes it came in', run: checkNoViews },
   { name: 'a blob cut at any byte is refused', run: checkTruncation },
@@ -93,15 +118,13 @@ function checkProto({ writer, reader }: Pair): void {
   );
 }
 
-function checkHeaderSizeIsPure({ writer, reader }: Pair): void {
-  for (const { packet } of contractSamples) {
-    const before = writer.encode(packet).length;
-    const size = writer.headerSize(packet);
-    assert.equal(writer.headerSize(packet), size, 'a second call gives another value');
-    const blob = writer.encode(packet);
-    assert.equal(blob.length, before, 'the next blob has another length');
-    assert.deepEqual(reader.decode(blob), packet, 'the next blob is another packet');
-  }
+function checkHeaderSizeIsPure({ writer, reader }: Pair, packet: Packet): void {
+  const before = writer.encode(packet).length;
+  const size = writer.headerSize(packet);
+  assert.equal(writer.headerSize(packet), size, 'a second call gives another value');
+  const blob = writer.encode(packet);
+  assert.equal(blob.length, before, 'the next blob has another length');
+  assert.deepEqual(reader.decode(blob), packet, 'the next blob is another packet');
 }
 
 /** Bytes of an empty payload, in any encoding; what is more belongs to the envelope. */
@@ -113,7 +136,11 @@ function checkHeaderSizeIsTheDefinition({ writer }: Pair): void {
     const empty = { ...packet, payload: {} };
     assert.ok(writer.headerSize(packet) >= 4, 'less than the length prefix');
     assert.equal(writer.headerSize(packet), writer.headerSize(empty), 'depends on the payload');
-    emptyPayloadBytes.add(4 + writer.encode(empty).length - writer.headerSize(packet));
+    const blob = writer.encode(empty);
+    const { overhead, last } = writer.layerBytes(empty);
+    const envelope = writer.headerSize(packet) - 4 - overhead;
+    assert.ok(envelope >= 0, `envelope of ${envelope} bytes`);
+    emptyPayloadBytes.add(blob.length - last - envelope);
   }
   assert.equal(
     emptyPayloadBytes.size,
@@ -128,14 +155,33 @@ function checkHeaderSizeIsTheDefinition({ writer }: Pair): void {
 function checkLedger({ writer }: Pair): void {
   for (const { packet } of contractSamples) {
     const blob = writer.encode(packet);
-    const line = lineOf(writer, packet, blob.length);
+    const layerBytes = writer.layerBytes(packet);
+    const codec = { ...writer, layerBytes, decode: () => packet };
+    const line = lineOf(codec, packet, blob.length, layerBytes.last);
     for (const [key, value] of Object.entries(line))
       assert.ok(Number.isSafeInteger(value), `${key} is ${value}`);
     assert.equal(line.wire, 4 + blob.length);
     assert.equal(line.wire, line.framing + line.envelope + line.payload + line.payload_coding + line.layers);
     assert.equal(line.net, line.wire - line.payload);
+    assert.equal(line.header_size, line.framing + line.envelope + layerBytes.overhead);
     assert.ok(line.envelope >= 0, `envelope of ${line.envelope} bytes`);
   }
+}
+
+function checkLayerBytes({ writer }: Pair): void {
+  const overheads = new Set<number>();
+  for (const { packet } of contractSamples) {
+    writer.headerSize(packet);
+    const blob = writer.encode(packet);
+    const { overhead, last } = writer.layerBytes(packet);
+    overheads.add(overhead);
+    assert.ok(overhead >= 0, `an overhead of ${overhead} bytes`);
+    assert.ok(last <= overhead, `${last} bytes were added, and ${overhead} is what is always added`);
+    assert.ok(blob.length - last > 0, `${blob.length} bytes of which layers added ${last}`);
+    writer.headerSize(packet);
+    assert.equal(writer.layerBytes(packet).last, last, 'headerSize changes what the layers added');
+  }
+  assert.equal(overheads.size, 1, `overheads differ: ${[...overheads].join(', ')}`);
 }
 
 function checkBlobsStay({ writer, reader }: Pair): void {

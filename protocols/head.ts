@@ -6,7 +6,8 @@ import { HEAD_LENGTHS, type Packet, type PacketHead } from '../core/packet.ts';
  * texts without making a string each time.
  */
 
-const KEYS = [
+/** The keys of a packet. */
+export const envelopeKeys = [
   'type',
   'from',
   'to',
@@ -20,11 +21,12 @@ const KEYS = [
   'payload',
 ] as const satisfies readonly (keyof Packet)[];
 
-export type EnvelopeKey = (typeof KEYS)[number];
+export type EnvelopeKey = (typeof envelopeKeys)[number];
 /** Keys of the head that hold text. */
 export type HeadText = keyof typeof HEAD_LENGTHS;
 
-const OPTIONAL: readonly EnvelopeKey[] = ['to', 'reply_to', 'tag', 'log_uri'];
+/** Those that a packet may do without. */
+export const optionalKeys = ['to', 'reply_to', 'tag', 'log_uri'] as const satisfies readonly EnvelopeKey[];
 
 interface KnownKey {
   readonly key: EnvelopeKey;
@@ -32,15 +34,16 @@ interface KnownKey {
   readonly bytes: Uint8Array;
 }
 
-const knownKeys: readonly KnownKey[] = KEYS.map((key, index) => ({
+const knownKeys: readonly KnownKey[] = envelopeKeys.map((key, index) => ({
   key,
   bit: 1 << index,
   bytes: Buffer.from(key),
 }));
+const keysByName = new Map(knownKeys.map((known) => [known.key, known]));
 const keysByLength: readonly (readonly KnownKey[])[] = Array.from({ length: 11 }, (_, length) =>
   knownKeys.filter((known) => known.key.length === length),
 );
-const requiredKeys = knownKeys.filter((known) => !OPTIONAL.includes(known.key));
+const requiredKeys = knownKeys.filter(({ key }) => !optionalKeys.some((optional) => optional === key));
 
 /** The head of one packet while its bytes are scanned. */
 export class HeadFields {
@@ -60,12 +63,20 @@ export class HeadFields {
    */
   key(bytes: Uint8Array, start: number, end: number): EnvelopeKey {
     for (const known of keysByLength[end - start] ?? []) {
-      if (!isAt(known.bytes, bytes, start)) continue;
-      if ((this.#seen & known.bit) !== 0) throw notAPacket(`the key ${known.key} comes twice`);
-      this.#seen |= known.bit;
-      return known.key;
+      if (isAt(known.bytes, bytes, start)) return this.#see(known);
     }
     throw notAPacket('a key that no packet has');
+  }
+
+  /**
+   * The same for formats that write numbers in place of keys.
+   *
+   * @throws MeshError `packet` for a key that comes again
+   */
+  named(key: EnvelopeKey): EnvelopeKey {
+    const known = keysByName.get(key);
+    if (known === undefined) throw notAPacket('a key that no packet has');
+    return this.#see(known);
   }
 
   /** @throws MeshError `packet` for a text that is empty or too long */
@@ -116,6 +127,60 @@ export class HeadFields {
     if (this.#tag !== undefined) head.tag = this.#tag;
     return head;
   }
+
+  #see(known: KnownKey): EnvelopeKey {
+    if ((this.#seen & known.bit) !== 0) throw notAPacket(`the key ${known.key} comes twice`);
+    this.#seen |= known.bit;
+    return known.key;
+  }
+}
+
+/** Reads or steps over the value of one key, in some format. */
+export interface FieldScanner {
+  text(): string;
+  /** Anything but a number for what is none. */
+  number(): unknown;
+  skipPayload(): void;
+  skipValue(): void;
+}
+
+/** Takes what a head needs of the value of `key` and steps over the rest. */
+export function readField(scanner: FieldScanner, key: EnvelopeKey, head: HeadFields): void {
+  switch (key) {
+    case 'type':
+    case 'from':
+    case 'to':
+    case 'id':
+    case 'task_id':
+    case 'tag':
+      head.text(key, scanner.text());
+      break;
+    case 'token_used':
+      head.tokens(scanner.number());
+      break;
+    case 'payload':
+      scanner.skipPayload();
+      break;
+    default:
+      scanner.skipValue();
+  }
+}
+
+/** Walks over the bytes of a packet that is written as a map. */
+export interface MapScanner extends FieldScanner {
+  /** @throws MeshError `packet` when no map comes next */
+  mapSize(): number;
+  key(head: HeadFields): EnvelopeKey;
+  /** @throws MeshError `packet` when bytes are left */
+  end(): void;
+}
+
+/** @throws MeshError `packet` for what is no map, or no map of a packet's keys */
+export function readMapHead(scanner: MapScanner): PacketHead {
+  const head = new HeadFields();
+  for (let left = scanner.mapSize(); left > 0; left--) readField(scanner, scanner.key(head), head);
+  scanner.end();
+  return head.finish();
 }
 
 export function notAPacket(reason: string, cause?: unknown): MeshError {
@@ -142,6 +207,23 @@ export function asciiText(bytes: Buffer, start: number, end: number): string | u
   const text = bytes.toString('latin1', start, end);
   if (length <= MAX_KEPT_LENGTH) keptTexts[slot] = text;
   return text;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The text of `bytes[start .. end)`, a byte order mark included.
+ *
+ * @throws MeshError `packet` for what is not UTF-8
+ */
+export function utf8Text(bytes: Buffer, start: number, end: number): string {
+  const plain = asciiText(bytes, start, end);
+  if (plain !== undefined) return plain;
+  try {
+    return utf8.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw notAPacket('a text that is not UTF-8', error);
+  }
 }
 
 function at(bytes: Uint8Array, index: number): number {

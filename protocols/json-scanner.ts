@@ -1,5 +1,5 @@
 import { type MeshError, messageOf } from '../core/errors.ts';
-import { asciiText, type EnvelopeKey, type HeadFields, notAPacket } from './head.ts';
+import { asciiText, type EnvelopeKey, type FieldScanner, type HeadFields, notAPacket } from './head.ts';
 
 // A byte order mark stays in the text, where JSON.parse refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -12,16 +12,16 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 export const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
+export const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
+export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 /** What stands for the byte after the last: no byte. */
 const END = -1;
 
 /** Walks over one JSON text, byte by byte: never back, never deeper than one call. */
-export class JsonScanner {
+export class JsonScanner implements FieldScanner {
   readonly #bytes: Buffer;
   #at = 0;
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MeshError } from '../core/errors.ts';
-import type { JsonValue, PacketHead } from '../core/packet.ts';
-import { anyPacket, type Choices, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
+import type { PacketHead } from '../core/packet.ts';
+import { anyPacket, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
+import { written } from './fixtures/written-json.ts';
 import { json } from './json.ts';
 
 const codec = json.open({
@@ -25,35 +26,6 @@ function decode(text: string) {
 }
 
 const plainText = JSON.stringify(plainPacket);
-
-/** JSON of `value` as another implementation might write it: white space and escapes wherever they may be. */
-function written(value: JsonValue, choice: Choices): string {
-  const space = () => ['', '', '', ' ', '\n', '\t\r ', '    '][choice.of(7)] ?? '';
-  const around = (text: string) => `${space()}${text}${space()}`;
-  const escaped = (text: string) =>
-    `"${[
-      ...JSON.stringify(text)
-        .slice(1, -1)
-        .matchAll(/\\u....|\\.|./gsu),
-    ]
-      .map(([piece]) => (piece.startsWith('\\') || choice.of(4) > 0 ? piece : unicodeEscape(piece, choice)))
-      .join('')}"`;
-  if (typeof value === 'string') return around(escaped(value));
-  if (Array.isArray(value))
-    return around(`[${value.map((item) => written(item, choice)).join(',') || space()}]`);
-  if (typeof value !== 'object' || value === null) return around(JSON.stringify(value));
-  const members = Object.entries(value).map(
-    ([key, item]) => `${around(escaped(key))}:${written(item, choice)}`,
-  );
-  return around(`{${members.join(',') || space()}}`);
-}
-
-function unicodeEscape(text: string, choice: Choices): string {
-  const units = Array.from({ length: text.length }, (_, i) =>
-    text.charCodeAt(i).toString(16).padStart(4, '0'),
-  );
-  return units.map((unit) => `\\u${choice.of(2) === 0 ? unit : unit.toUpperCase()}`).join('');
-}
 
 describe('json', () => {
   it('is compact JSON in the order of the sender', () => {

@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '../core/adapter.ts';
 import { PREFIX_BYTES } from '../core/frame.ts';
 import { type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
-import { type EnvelopeKey, HeadFields } from './head.ts';
+import { HeadFields, readField } from './head.ts';
 import { COLON, JsonScanner, OPEN_BRACE, parseJson } from './json-scanner.ts';
 
 /** Compact UTF-8 JSON of the packet, keys in the sender's order. */
@@ -38,29 +38,8 @@ function peek(blob: Uint8Array): PacketHead {
   do {
     const key = scanner.key(head);
     scanner.expect(COLON);
-    readValue(scanner, key, head);
+    readField(scanner, key, head);
   } while (scanner.hasMore());
   scanner.end();
   return head.finish();
-}
-
-function readValue(scanner: JsonScanner, key: EnvelopeKey, head: HeadFields): void {
-  switch (key) {
-    case 'type':
-    case 'from':
-    case 'to':
-    case 'id':
-    case 'task_id':
-    case 'tag':
-      head.text(key, scanner.text());
-      break;
-    case 'token_used':
-      head.tokens(scanner.number());
-      break;
-    case 'payload':
-      scanner.skipPayload();
-      break;
-    default:
-      scanner.skipValue();
-  }
 }

@@ -1,8 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { isNativeAccelerationEnabled } from 'msgpackr';
-import { MAX_PAYLOAD_DEPTH } from '../core/limits.ts';
-import { asciiText, type EnvelopeKey, type HeadFields, notAPacket } from './head.ts';
+import { type EnvelopeKey, type HeadFields, type MapScanner, notAPacket, utf8Text } from './head.ts';
+import { Nesting } from './nesting.ts';
+import { StrictTexts } from './strict-texts.ts';
 
+/** The first of 64 tokens that are numbers, or records where both ends have a table of records. */
+const RECORD = 0x40;
 const FIXMAP = 0x80;
 const FIXARRAY = 0x90;
 const FIXSTR = 0xa0;
@@ -31,30 +33,25 @@ const NEGATIVE_FIXINT = 0xe0;
 /** Bytes behind the token of a number, from FLOAT32 to INT64. */
 const NUMBER_BYTES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8];
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-const PROTO = Buffer.from('__proto__');
-/** Longer texts are decoded by a TextDecoder where msgpackr runs without its native part. */
-const MAX_TEXT_WITHOUT_DECODER = 64;
-
-/** Items that are still to come in each open map (keys count too) and array. One walk at a time uses them. */
-const itemsLeft = new Int32Array(MAX_PAYLOAD_DEPTH);
-const isMapOpen = new Uint8Array(MAX_PAYLOAD_DEPTH);
-
 /**
  * Walks over one MessagePack value without recursion. Lengths are checked against the bytes that are there, so no more
  * than one step a byte is taken.
  */
-export class MessagePackScanner {
+export class MessagePackScanner implements MapScanner {
   readonly #bytes: Buffer;
-  readonly #isStrict: boolean;
-  readonly #markedTexts: { readonly token: number; readonly start: number; readonly end: number }[] = [];
+  /** Judges the texts where the walk is strict. */
+  readonly #texts: StrictTexts | undefined;
+  readonly #recordSizes: readonly number[] | undefined;
   #at = 0;
 
-  /** `strict` looks into texts as well: their UTF-8, and keys named `__proto__`. */
-  constructor(blob: Uint8Array, mode: 'strict' | 'lenient') {
+  /**
+   * `strict` looks into texts as well: their UTF-8, and keys named `__proto__`. With `recordSizes`, the number of values of each
+   * record in the table of both ends, a record may stand for a map.
+   */
+  constructor(blob: Uint8Array, mode: 'strict' | 'lenient', recordSizes?: readonly number[]) {
     this.#bytes = Buffer.isBuffer(blob) ? blob : Buffer.from(blob.buffer, blob.byteOffset, blob.length);
-    this.#isStrict = mode === 'strict';
+    this.#texts = mode === 'strict' ? new StrictTexts(this.#bytes) : undefined;
+    this.#recordSizes = recordSizes;
   }
 
   /** @throws MeshError `packet` when no map comes next */
@@ -63,6 +60,13 @@ export class MessagePackScanner {
     const size = this.#mapSize(token);
     if (size === undefined) throw notAPacket(`a map expected, not token ${hex(token)}`);
     return size;
+  }
+
+  /** @throws MeshError `packet` when no record of the table comes next */
+  record(): number {
+    const token = this.#byte();
+    if (this.#recordSize(token) === undefined) throw notAPacket(`a record expected, not token ${hex(token)}`);
+    return token - RECORD;
   }
 
   end(): void {
@@ -77,19 +81,12 @@ export class MessagePackScanner {
 
   text(): string {
     const start = this.#textStart();
-    const end = this.#at;
-    const plain = asciiText(this.#bytes, start, end);
-    if (plain !== undefined) return plain;
-    try {
-      return utf8.decode(this.#bytes.subarray(start, end));
-    } catch (error) {
-      throw notAPacket('a text that is not UTF-8', error);
-    }
+    return utf8Text(this.#bytes, start, this.#at);
   }
 
   number(): number | undefined {
     const token = this.#byte();
-    if (token < FIXMAP) return token;
+    if (token < FIXMAP) return this.#recordSize(token) === undefined ? token : undefined;
     if (token >= NEGATIVE_FIXINT) return token - 0x100;
     const start = this.#at;
     this.#advance(NUMBER_BYTES[token - FLOAT32] ?? 0);
@@ -119,50 +116,34 @@ export class MessagePackScanner {
     }
   }
 
-  skipMap(): void {
+  skipPayload(): void {
     const at = this.#at;
-    this.mapSize();
+    if (this.#recordSize(this.#bytes[at] ?? 0) === undefined) this.mapSize();
     this.#at = at;
     this.skipValue();
   }
 
   skipValue(): void {
-    let depth = 0;
+    const open = new Nesting();
     do {
-      const isKey = depth > 0 && isMapOpen[depth - 1] === 1 && leftIn(depth) % 2 === 0;
+      const isKey = open.isKeyNext();
       const token = this.#byte();
       const pairs = this.#mapSize(token);
-      const items = pairs === undefined ? this.#arraySize(token) : pairs * 2;
+      const items = pairs === undefined ? (this.#recordSize(token) ?? this.#arraySize(token)) : pairs * 2;
       if (items === undefined) {
         this.#skipScalar(token, isKey);
+        open.step();
       } else {
         if (isKey) throw notAPacket(`a key that is no text (token ${hex(token)})`);
-        if (depth === MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
         if (items > this.#bytes.length - this.#at) throw notAPacket('it ends too early');
+        open.enter(items, pairs !== undefined);
       }
-      if (items !== undefined && items > 0) {
-        itemsLeft[depth] = items;
-        isMapOpen[depth] = pairs === undefined ? 0 : 1;
-        depth += 1;
-      } else {
-        depth = depthAfterItem(depth);
-      }
-    } while (depth > 0);
+    } while (open.isOpen);
   }
 
   /** What msgpackr may read: the blob, but for one fault of its. */
   safeBlob(): Uint8Array {
-    if (isNativeAccelerationEnabled || this.#markedTexts.length === 0) return this.#bytes;
-    // Without its native part msgpackr drops a byte order mark that begins a long text. It drops one of two.
-    const parts: Uint8Array[] = [];
-    let copied = 0;
-    for (const { token, start, end } of this.#markedTexts) {
-      const header = Buffer.alloc(5, STR32);
-      header.writeUInt32BE(end - start + BYTE_ORDER_MARK.length, 1);
-      parts.push(this.#bytes.subarray(copied, token), header, BYTE_ORDER_MARK);
-      copied = start;
-    }
-    return Buffer.concat([...parts, this.#bytes.subarray(copied)]);
+    return isNativeAccelerationEnabled ? this.#bytes : (this.#texts?.withDoubledMarks(STR32) ?? this.#bytes);
   }
 
   #byte(): number {
@@ -188,6 +169,18 @@ export class MessagePackScanner {
     if (token >= FIXMAP && token < FIXARRAY) return token - FIXMAP;
     if (token < MAP16 || token > MAP32) return undefined;
     return this.#length(token === MAP16 ? 2 : 4);
+  }
+
+  /**
+   * The number of values of the record that `token` begins; undefined when it begins none.
+   *
+   * @throws MeshError `packet` for one that is not in the table
+   */
+  #recordSize(token: number): number | undefined {
+    if (this.#recordSizes === undefined || token < RECORD || token >= FIXMAP) return undefined;
+    const size = this.#recordSizes[token - RECORD];
+    if (size === undefined) throw notAPacket(`an unknown record (token ${hex(token)})`);
+    return size;
   }
 
   #arraySize(token: number): number | undefined {
@@ -221,7 +214,7 @@ export class MessagePackScanner {
     if (length !== undefined) {
       const start = this.#at;
       this.#advance(length);
-      if (this.#isStrict) this.#checkText(tokenAt, start, isKey);
+      this.#texts?.check(tokenAt, start, this.#at, isKey);
       return;
     }
     if (isKey) throw notAPacket(`a key that is no text (token ${hex(token)})`);
@@ -233,29 +226,6 @@ export class MessagePackScanner {
     if (isSmall || token === NIL || token === FALSE || token === TRUE) return;
     throw notAPacket(`bytes or an extension (token ${hex(token)}), which JSON cannot hold`);
   }
-
-  #checkText(token: number, start: number, isKey: boolean): void {
-    const end = this.#at;
-    const text = this.#bytes.subarray(start, end);
-    if (!isUtf8(text)) throw notAPacket('a text that is not UTF-8');
-    if (isKey && text.equals(PROTO)) throw notAPacket('a key __proto__');
-    const isMarked = text.length > MAX_TEXT_WITHOUT_DECODER && text.subarray(0, 3).equals(BYTE_ORDER_MARK);
-    if (isMarked) this.#markedTexts.push({ token, start, end });
-  }
-}
-
-function leftIn(depth: number): number {
-  return itemsLeft[depth - 1] ?? 0;
-}
-
-/** One item less in what is open; where it was the last one, what was open is itself an item that has ended. */
-function depthAfterItem(depth: number): number {
-  for (let open = depth; open > 0; open--) {
-    const left = leftIn(open) - 1;
-    itemsLeft[open - 1] = left;
-    if (left > 0) return open;
-  }
-  return 0;
 }
 
 function hex(token: number): string {

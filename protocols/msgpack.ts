@@ -3,7 +3,7 @@ import type { ProtocolAdapter } from '../core/adapter.ts';
 import { messageOf } from '../core/errors.ts';
 import { PREFIX_BYTES } from '../core/frame.ts';
 import { type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
-import { HeadFields, notAPacket } from './head.ts';
+import { notAPacket, readMapHead } from './head.ts';
 import { MessagePackScanner } from './msgpack-scanner.ts';
 
 /** Standard MessagePack of the packet as a map, keys in the sender's order: readable by every other implementation. */
@@ -31,7 +31,7 @@ function encode(packet: Packet): Uint8Array {
  */
 function decode(blob: Uint8Array): Packet {
   const scanner = new MessagePackScanner(blob, 'strict');
-  readHead(scanner);
+  readMapHead(scanner);
   let value: unknown;
   try {
     value = packr.unpack(scanner.safeBlob());
@@ -50,32 +50,5 @@ function headerSize(packet: Packet): number {
  * Left to `decode`: bad UTF-8 and `__proto__` in a value that is stepped over, a `ts` or a text of the wrong type there, NaN, the syntax of node ids.
  */
 function peek(blob: Uint8Array): PacketHead {
-  return readHead(new MessagePackScanner(blob, 'lenient'));
-}
-
-function readHead(scanner: MessagePackScanner): PacketHead {
-  const head = new HeadFields();
-  for (let left = scanner.mapSize(); left > 0; left--) {
-    const key = scanner.key(head);
-    switch (key) {
-      case 'type':
-      case 'from':
-      case 'to':
-      case 'id':
-      case 'task_id':
-      case 'tag':
-        head.text(key, scanner.text());
-        break;
-      case 'token_used':
-        head.tokens(scanner.number());
-        break;
-      case 'payload':
-        scanner.skipMap();
-        break;
-      default:
-        scanner.skipValue();
-    }
-  }
-  scanner.end();
-  return head.finish();
+  return readMapHead(new MessagePackScanner(blob, 'lenient'));
 }

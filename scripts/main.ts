@@ -102,6 +102,28 @@ program
   .action(async (options) => (await import('./commands/doctor.ts')).doctor(options));
 
 program
+  .command('compare')
+  .description(
+    'compare adapters on the same recorded packets: bytes, time with intervals and a null test, prompt tokens',
+  )
+  .option('--adapters <names>', 'adapters, the baseline first, e.g. json,msgpack,json+zstd (default: all)')
+  .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
+  .option('--budget <seconds>', 'time for all rounds', positiveNumber, 60)
+  .option('--rounds <n>', 'most rounds', positiveInteger, 200)
+  .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
+  .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
+  .option('--out <dir>', 'folder for comparison.json, .csv and .md (default: the project root)')
+  .option('--json', 'print the comparison as one JSON value')
+  .action(async (options) => (await import('./commands/compare.ts')).compare(options));
+
+program
+  .command('conformance')
+  .description('run the contract suite on an adapter of yours, and say what fails')
+  .argument('<file>', 'a file that exports a ProtocolAdapter, or the name of an adapter')
+  .option('--json', 'print the results as one JSON value')
+  .action(async (file, options) => (await import('./commands/conformance.ts')).conformance(file, options));
+
+program
   .command('replay')
   .description("play an archived run's packets again, through any adapter, over real sockets and processes")
   .argument('<archive>', 'run_artifacts.tar.gz of a run')

@@ -29,7 +29,7 @@ describe('holds the median as often as it says', () => {
     'heavy-tailed': (random) => normal(random) / Math.sqrt(-Math.log(1 - random.uniform())),
   };
   for (const [shape, draw] of Object.entries(shapes)) {
-    it.each([6, 7, 11, 13, 20, 30])(`${shape}, n = %i`, (n) => {
+    it.each([6, 7, 13, 24])(`${shape}, n = %i`, (n) => {
       const random = new Random(seed);
       let held = 0;
       for (let sample = 0; sample < samples; sample++) {

@@ -4,7 +4,7 @@ import { holm } from './holm.ts';
 import { type Comparison, compare } from './paired.ts';
 import { Random } from './random.ts';
 import { binomialBound } from './testing/binomial.ts';
-import { type Noise, roundsOf } from './testing/noise.ts';
+import { type Noise, normal, roundsOf } from './testing/noise.ts';
 import { signedRankPower, verdictPower } from './testing/power.ts';
 import { judgeTimes } from './verdict.ts';
 
@@ -21,7 +21,7 @@ function* sessionsOf(count: number, n: number, costs: Record<string, number>, no
       compare(times.json ?? [], other, { resamples: 500 });
     yield {
       comparisons: Object.keys(costs).map((arm) => against(times[arm])),
-      nullTest: against(nullTimes),
+      nullTest: () => against(nullTimes),
     };
   }
 }
@@ -30,14 +30,14 @@ describe('1,000 comparisons of equal arms', () => {
   const bound = binomialBound(1000, 0.05);
 
   it.each([
-    ['quiet', QUIET, 30],
-    ['interrupted, drifting, autocorrelated', ROUGH, 30],
-    ['the same in few rounds', ROUGH, 12],
-  ] as const)('find a difference in at most 5 %%: %s', (_, noise, n) => {
+    { machine: 'quiet', noise: QUIET, n: 30 },
+    { machine: 'interrupted, drifting, autocorrelated', noise: ROUGH, n: 30 },
+    { machine: 'the same in few rounds', noise: ROUGH, n: 12 },
+  ])('find a difference in at most one of twenty: $machine', ({ noise, n }) => {
     const seed = 31;
     const found = { test: 0, interval: 0, verdict: 0 };
     for (const { comparisons, nullTest } of sessionsOf(1000, n, { cbor: 1 }, noise, seed)) {
-      for (const { pValue, low, high, verdict } of judgeTimes(comparisons, nullTest)) {
+      for (const { pValue, low, high, verdict } of judgeTimes(comparisons, nullTest())) {
         found.test += pValue < 0.05 ? 1 : 0;
         found.interval += low > 1 || high < 1 ? 1 : 0;
         found.verdict += verdict === 'no detectable difference' ? 0 : 1;
@@ -57,7 +57,7 @@ it('ten equal arms: any difference at all is found in at most 5 % of 400 session
   const found = { uncorrected: 0, corrected: 0, verdict: 0 };
   for (const { comparisons, nullTest } of sessionsOf(400, 15, costs, ROUGH, seed)) {
     const pValues = comparisons.map(({ pValue }) => pValue);
-    const judged = judgeTimes(comparisons, nullTest);
+    const judged = judgeTimes(comparisons, nullTest());
     found.uncorrected += pValues.some((p) => p < 0.05) ? 1 : 0;
     found.corrected += holm(pValues).some((p) => p < 0.05) ? 1 : 0;
     found.verdict += judged.some(({ verdict }) => verdict !== 'no detectable difference') ? 1 : 0;
@@ -88,11 +88,42 @@ describe('a planted difference of 3 %', () => {
     const n = 120;
     const verdicts = { slower: 0, faster: 0, 'no detectable difference': 0 };
     for (const { comparisons, nullTest } of sessionsOf(200, n, { cbor: 1.03 }, QUIET, seed)) {
-      for (const { verdict } of judgeTimes(comparisons, nullTest)) verdicts[verdict] += 1;
+      for (const { verdict } of judgeTimes(comparisons, nullTest())) verdicts[verdict] += 1;
     }
     const { low, high } = binomialBound(200, verdictPower(n, shift));
     expect(verdicts.slower, `seed ${seed}`).toBeGreaterThanOrEqual(low);
     expect(verdicts.slower, `seed ${seed}`).toBeLessThanOrEqual(high);
     expect(verdicts.faster).toBe(0);
   });
+});
+
+it('copies that differ all session long: the noise floor holds back most, fresh processes nearly all', () => {
+  const seed = 34;
+  const sessions = 200;
+  const random = new Random(seed);
+  /** Fifteen rounds of one arm, in which each process is faster or slower by itself, about 5 %. */
+  const series = (fresh: boolean) => {
+    let process = 0;
+    return Array.from({ length: 15 }, (_, round) => {
+      if (fresh || round === 0) process = 0.05 * normal(random);
+      return Math.exp(process + 0.03 * normal(random));
+    });
+  };
+  const found = (fresh: boolean) => {
+    const counts = { test: 0, verdict: 0 };
+    for (let session = 0; session < sessions; session++) {
+      const [baseline, other, again] = [series(fresh), series(fresh), series(fresh)];
+      const options = { resamples: 500 };
+      const nullTest = compare(baseline, again, options);
+      for (const { adjustedP, verdict } of judgeTimes([compare(baseline, other, options)], nullTest)) {
+        counts.test += adjustedP < 0.05 ? 1 : 0;
+        counts.verdict += verdict === 'no detectable difference' ? 0 : 1;
+      }
+    }
+    return counts;
+  };
+  const lasting = found(false);
+  expect(lasting.test, `seed ${seed}`).toBeGreaterThan(0.6 * sessions);
+  expect(lasting.verdict, `seed ${seed}`).toBeLessThan(0.5 * lasting.test);
+  expect(found(true).verdict, `seed ${seed}`).toBeLessThanOrEqual(binomialBound(sessions, 0.05).high);
 });

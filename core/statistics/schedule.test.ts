@@ -46,6 +46,8 @@ it('compares a baseline that is alone with itself', () => {
 
 it('refuses a baseline that is no arm, and an arm that is given twice', () => {
   const random = new Random(1);
-  expect(() => roundOf(ARMS, 'a2a', random)).toThrow('expected the baseline among json, cbor, msgpack, got a2a');
+  expect(() => roundOf(ARMS, 'a2a', random)).toThrow(
+    'expected the baseline among json, cbor, msgpack, got a2a',
+  );
   expect(() => roundOf(['json', 'cbor', 'cbor'], 'json', random)).toThrow('got cbor twice');
 });

@@ -13,6 +13,9 @@ export interface Slot {
  * machine, and a random place in each round keeps warm caches and rising clocks from favouring one of them; the sign-flip
  * argument in `signed-rank.ts` rests on this order. Which of the two baseline runs is the null run is random, too: were it
  * always the later one, whatever grows within a round would look like noise.
+ *
+ * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable
+ * time"): what one process keeps to itself all its life is then drawn again in every round.
  */
 export function roundOf(arms: readonly string[], baseline: string, random: Random): Slot[] {
   if (!arms.includes(baseline)) {

@@ -1,8 +1,8 @@
 import { normalTail } from './normal.ts';
 
 /**
- * Up to this many pairs the p-value is exact: about half a million additions, less than a millisecond. Beyond it the
- * normal approximation is off by less than 1 % of the p-value where decisions are made.
+ * Up to this many pairs the p-value is exact, for at most half a million additions. Beyond it the normal approximation errs
+ * towards no difference: at 101 pairs it gives 1 % more than a p-value of 0.05, 7 % more than 0.005.
  */
 const EXACT_PAIRS = 100;
 
@@ -34,6 +34,7 @@ export interface SignedRank {
  */
 export function signedRank(differences: ArrayLike<number>): SignedRank {
   const sorted = Array.from(differences).sort((a, b) => Math.abs(a) - Math.abs(b));
+  if (sorted.some(Number.isNaN)) throw new RangeError('expected differences that are numbers, got NaN');
   const n = sorted.length;
   let positive = 0;
   let negative = 0;

@@ -23,7 +23,7 @@ export type StopReason = 'precise' | 'rounds' | 'budget';
  * Whether the rounds so far are enough, and why; null while they are not.
  *
  * Only the widths count, never the ratios or p-values. Who looks after every round and stops at the first p < 0.05 finds a
- * difference between equal arms several times as often as 5 % (P. Armitage, C. McPherson and B. Rowe, 1969, "Repeated
+ * difference between equal arms in far more than 5 % of sessions (P. Armitage, C. McPherson and B. Rowe, 1969, "Repeated
  * significance tests on accumulating data"). A width says how noisy the rounds are and hardly which arm is ahead, so
  * looking at it after every round costs next to nothing (J. Kruschke, 2015, "Doing Bayesian Data Analysis", 13.3);
  * `stopping.test.ts` measures both.

@@ -27,7 +27,10 @@ it('compares a figure with a multiple of the figure of another arm', () => {
 });
 
 it('compares a figure with a number', () => {
-  expect(evaluateThreshold(parseThreshold('json.time >= 12.5'), TABLE)).toMatchObject({ left: 12.5, right: 12.5 });
+  expect(evaluateThreshold(parseThreshold('json.time >= 12.5'), TABLE)).toMatchObject({
+    left: 12.5,
+    right: 12.5,
+  });
   expect(failed('a2a.tokens > 74')).toBe(true);
   expect(failed('a2a.tokens > 75')).toBe(false);
 });
@@ -90,7 +93,9 @@ it('refuses arms and figures that the comparison does not have', () => {
   expect(() => failed('xml.bytes > 2')).toThrow('expected one of the arms json, a2a, ');
   expect(() => failed('a2a.bytes > 2x xml')).toThrow('got xml');
   expect(() => failed('constructor.bytes > 2')).toThrow('got constructor');
-  expect(() => failed('msgpack+zstd+ed25519.tokens > 2')).toThrow('msgpack+zstd+ed25519 has no figure for tokens');
+  expect(() => failed('msgpack+zstd+ed25519.tokens > 2')).toThrow(
+    'msgpack+zstd+ed25519 has no figure for tokens',
+  );
   const unmeasured = { json: { time: Number.NaN } };
   expect(() => evaluateThreshold(parseThreshold('json.time > 2'), unmeasured)).toThrow('no figure for time');
 });

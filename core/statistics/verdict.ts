@@ -37,6 +37,10 @@ export function noiseFloor(nullTest: Comparison): Interval {
  *   same all session long (where a process's memory came to lie, which core it got) differs between two copies of the
  *   same program (T. Mytkowicz et al., 2009, "Producing wrong data without doing anything obviously wrong!"), and no number
  *   of rounds makes that insignificant; the null comparison, measured with a second copy, shows it.
+ *
+ * One second copy shows one such difference, not the largest possible: where copies differ all session long, about a third
+ * of equal arms are still called (`error-rates.test.ts`). Rounds that start fresh processes turn this into noise between
+ * rounds, which all three know.
  */
 export function judgeTimes(
   comparisons: readonly Comparison[],

@@ -1,0 +1,196 @@
+import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import type { AdapterSession, Codec, MemberIdentity, Membership, ProtocolAdapter } from '../core/adapter.ts';
+import { MeshError } from '../core/errors.ts';
+import { PREFIX_BYTES } from '../core/frame.ts';
+import type { Packet } from '../core/packet.ts';
+import { base64urlLength, bytesOfBase64 } from './anp/base-texts.ts';
+import { decryptFailed, SESSION_ID_BYTES, type SenderKeys, seal, TAG_BYTES } from './anp/e2ee-keys.ts';
+import {
+  associatedData,
+  cipherMeta,
+  packetOf,
+  parseCipher,
+  plaintextOf,
+  textOf,
+} from './anp/e2ee-message.ts';
+import { type DeviceKeys, headerLike, ReceivingSession, SendingSession } from './anp/e2ee-session.ts';
+import { KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './anp/keys.ts';
+import { derived, identityOf, type Member, Members, realSources, type Sources } from './anp/members.ts';
+import { notAPacket } from './head.ts';
+import { needsToJoin } from './layers/layer.ts';
+
+const NAME = 'anp-e2ee';
+
+export interface E2eeSources extends Sources {
+  /** 32 bytes for the ratchet key of one session. Never the same twice, whatever the member's seed: keys of messages follow from it. */
+  ratchetSecret(): Uint8Array;
+  /** The private keys with which what is addressed to `did` is read. */
+  deviceOf(runKey: Uint8Array, did: string): DeviceKeys;
+}
+
+/**
+ * Agent Network Protocol 1.2 with the end-to-end cipher of P5 v2, one session for every sender and addressee.
+ *
+ * Frames are forwarded as they came, and every member must read the head of each. So the addressee's side of a session is held by
+ * the run: its private keys are derived from the run key, which all members know, and not from a secret of the addressee.
+ * The sender's side is its own: a static and an ephemeral key, whose public halves it offers, and a ratchet key for each session. So
+ * nobody outside of the run reads or forges anything; members read everything and could write as each other, which the
+ * hub prevents, as it knows whose connection a frame came on. Without a secret the run key is all zero: then it costs
+ * what it costs and protects nothing.
+ */
+export const anpE2ee: ProtocolAdapter = anpE2eeFrom({
+  ...realSources,
+  ratchetSecret: () => randomBytes(KEY_BYTES),
+  deviceOf: sharedDevice,
+});
+
+function sharedDevice(runKey: Uint8Array, did: string): DeviceKeys {
+  const keyOf = (keyName: string) => privateKeyOf('X25519', derived(runKey, `${NAME} ${keyName} ${did}`));
+  return { staticKey: keyOf('static'), signedPrekey: keyOf('prekey'), ratchet: keyOf('ratchet') };
+}
+
+/** The adapter with its sources of keys and time. */
+export function anpE2eeFrom(sources: E2eeSources): ProtocolAdapter {
+  return {
+    name: NAME,
+    open: () => {
+      throw needsToJoin(NAME);
+    },
+    join: (member) => join(member, sources),
+  };
+}
+
+interface Self {
+  readonly node: string;
+  readonly did: string;
+  readonly keys: SenderKeys;
+  /** By DID of the addressee. The hub opens a codec for every connection; a message number must not come twice. */
+  readonly sending: Map<string, SendingSession>;
+}
+
+function join(member: MemberIdentity, sources: E2eeSources): Membership {
+  const identity = identityOf(member, sources);
+  const ephemeral = privateKeyOf('X25519', sources.secretOf(member, 'ephemeral'));
+  const self: Self = {
+    node: member.self,
+    did: identity.did,
+    keys: { staticKey: identity.agreementKey, ephemeral },
+    sending: new Map(),
+  };
+  return {
+    offer: {
+      did_document: identity.document,
+      sender_ephemeral_pub_b64u: publicBytesOf(ephemeral).toString('base64url'),
+    },
+    open: (session) => openCodec(self, session, sources),
+  };
+}
+
+function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): Codec {
+  const members = new Members(session, sources.everybody);
+  const receiving = new Map<string, ReceivingSession>();
+  /** Numbers of packets, which are as long as they are when headerSize is asked for them later. */
+  const numbers = new WeakMap<Packet, number>();
+  // Weak: a large blob must not stay in memory until the next one comes.
+  let lastBlob: WeakRef<Uint8Array> | undefined;
+
+  function targetOf(packet: Packet): string {
+    if (packet.from !== self.node) {
+      throw new MeshError('packet', `${self.node} cannot encrypt for ${packet.from}`);
+    }
+    return members.didOfTarget(packet.to);
+  }
+
+  function sendingTo(did: string): SendingSession {
+    let sending = self.sending.get(did);
+    if (sending === undefined) {
+      const ratchet = privateKeyOf('X25519', sources.ratchetSecret());
+      sending = new SendingSession(self.keys, publicHalves(sources.deviceOf(session.runKey, did)), ratchet);
+      self.sending.set(did, sending);
+    }
+    return sending;
+  }
+
+  function receivingFrom(sender: Member, did: string): ReceivingSession {
+    const key = `${sender.did} ${did}`;
+    let received = receiving.get(key);
+    if (received === undefined) {
+      const keys = { staticKey: sender.agreementKey, ephemeral: ephemeralOf(sender) };
+      received = new ReceivingSession(keys, sources.deviceOf(session.runKey, did));
+      receiving.set(key, received);
+    }
+    return received;
+  }
+
+  function encode(packet: Packet): Uint8Array {
+    const did = targetOf(packet);
+    const meta = cipherMeta(packet, self.did, did);
+    const plaintext = plaintextOf(packet);
+    const sending = sendingTo(did);
+    numbers.set(packet, sending.n);
+    const { header, step } = sending.next();
+    const sealed = seal(step, associatedData(meta, sending.id, header), plaintext);
+    const body = {
+      session_id: sending.id,
+      ratchet_header: header,
+      ciphertext_b64u: sealed.toString('base64url'),
+    };
+    return Buffer.from(textOf({ meta, body }));
+  }
+
+  /** With as many digits as the packet's number has; for one that was not encoded, as the last one's to that addressee. */
+  function headerSize(packet: Packet): number {
+    const did = targetOf(packet);
+    const empty = { ...packet, payload: {} };
+    const last = Math.max((self.sending.get(did)?.n ?? 0) - 1, 0);
+    const body = {
+      session_id: 'A'.repeat(base64urlLength(SESSION_ID_BYTES)),
+      ratchet_header: headerLike(numbers.get(packet) ?? last),
+      ciphertext_b64u: '',
+    };
+    const clearBytes = Buffer.byteLength(textOf({ meta: cipherMeta(packet, self.did, did), body }));
+    const sealedBytes = Buffer.byteLength(plaintextOf(empty)) + TAG_BYTES;
+    return PREFIX_BYTES + clearBytes + base64urlLength(sealedBytes) - '{}'.length;
+  }
+
+  function decode(blob: Uint8Array): Packet {
+    const { meta, body } = parseCipher(blob);
+    const sender = members.ofDid(meta.sender_did);
+    const to = members.nodeOfTarget(meta.target.did);
+    const received = receivingFrom(sender, meta.target.did);
+    if (body.session_id !== received.id) {
+      throw notAPacket(
+        'anp.direct.e2ee.session_not_found (4005): another session than sender and addressee have',
+      );
+    }
+    const sealed = bytesOfBase64(body.ciphertext_b64u, 'base64url');
+    if (sealed === undefined) throw decryptFailed('ciphertext_b64u is not base64url without padding');
+    const aad = associatedData(meta, body.session_id, body.ratchet_header);
+    const plaintext = received.open(body.ratchet_header, aad, sealed, lastBlob?.deref() === blob);
+    lastBlob = new WeakRef(blob);
+    return packetOf(meta, plaintext, sender.node, to);
+  }
+
+  return { encode, decode, headerSize };
+}
+
+function publicHalves({ staticKey, signedPrekey, oneTimePrekey, ratchet }: DeviceKeys): DeviceKeys {
+  return {
+    staticKey: createPublicKey(staticKey),
+    signedPrekey: createPublicKey(signedPrekey),
+    ...(oneTimePrekey !== undefined && { oneTimePrekey: createPublicKey(oneTimePrekey) }),
+    ratchet: createPublicKey(ratchet),
+  };
+}
+
+const ephemeralSchema = z.string().regex(/^[\w-]{43}$/);
+
+function ephemeralOf({ node, offer }: Member): KeyObject {
+  const text = ephemeralSchema.safeParse(offer.sender_ephemeral_pub_b64u).data ?? '';
+  const bytes = bytesOfBase64(text, 'base64url');
+  if (bytes?.length !== KEY_BYTES) {
+    throw notAPacket(`${node} offered no ephemeral key (32 bytes in base64url)`);
+  }
+  return publicKeyOf('X25519', bytes);
+}

@@ -1,0 +1,119 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
+import { notAPacket } from '../head.ts';
+import { agree } from './keys.ts';
+
+/**
+ * The key schedule of P5 (§8.4, §8.5, §10.2.1) in its suite `ANP-DIRECT-E2EE-X3DH-25519-CHACHA20POLY1305-SHA256-V1`: X3DH-like at
+ * the beginning, double-ratchet-like afterwards, all with HKDF-SHA256.
+ */
+
+const HASH_BYTES = 32;
+const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
+export const SESSION_ID_BYTES = 16;
+const LABEL = 'ANP Direct E2EE v1 ';
+const NO_SALT = Buffer.alloc(HASH_BYTES);
+
+/** What both sides know once they have agreed. */
+export interface Agreed {
+  readonly rootKey: Buffer;
+  /** Of the chain whose message 0 is the `direct_init`. */
+  readonly chainKey: Buffer;
+  /** 16 bytes in base64url. */
+  readonly sessionId: string;
+}
+
+/** Key and nonce of one message, and what the next one is derived from. */
+export interface ChainStep {
+  readonly key: Buffer;
+  readonly nonce: Buffer;
+  readonly nextChainKey: Buffer;
+}
+
+/** The recipient's keys for the agreement: static, signed prekey, one-time prekey. Private ones on its own side, else public. */
+export interface RecipientKeys {
+  readonly staticKey: KeyObject;
+  readonly signedPrekey: KeyObject;
+  readonly oneTimePrekey?: KeyObject;
+}
+
+/** The sender's keys for the agreement, private or public likewise. */
+export interface SenderKeys {
+  readonly staticKey: KeyObject;
+  readonly ephemeral: KeyObject;
+}
+
+/** One side's keys are private, the other's public. */
+export function x3dh(sender: SenderKeys, recipient: RecipientKeys): Agreed {
+  const { staticKey, signedPrekey, oneTimePrekey } = recipient;
+  const secrets = [
+    secretOf(sender.staticKey, signedPrekey),
+    secretOf(sender.ephemeral, staticKey),
+    secretOf(sender.ephemeral, signedPrekey),
+    ...(oneTimePrekey === undefined ? [] : [secretOf(sender.ephemeral, oneTimePrekey)]),
+  ];
+  const secret = hkdf(Buffer.concat(secrets), NO_SALT, 'Initial Secret', HASH_BYTES);
+  return {
+    rootKey: expand(secret, 'Root Key'),
+    chainKey: expand(secret, 'Chain Key'),
+    sessionId: expand(secret, 'Session ID').toString('base64url', 0, SESSION_ID_BYTES),
+  };
+}
+
+function secretOf(one: KeyObject, other: KeyObject): Buffer {
+  return one.type === 'private' ? agree(one, other) : agree(other, one);
+}
+
+/** P5's `kdf_rk`. */
+export function rootStep(rootKey: Buffer, secret: Buffer): { rootKey: Buffer; chainKey: Buffer } {
+  const out = hkdf(secret, rootKey, 'KDF_RK', 2 * HASH_BYTES);
+  return { rootKey: out.subarray(0, HASH_BYTES), chainKey: out.subarray(HASH_BYTES) };
+}
+
+/** P5's `kdf_ck`. */
+export function chainStep(chainKey: Buffer): ChainStep {
+  const out = hkdf(chainKey, NO_SALT, 'KDF_CK', 2 * HASH_BYTES + NONCE_BYTES);
+  return {
+    nextChainKey: out.subarray(0, HASH_BYTES),
+    key: out.subarray(HASH_BYTES, 2 * HASH_BYTES),
+    nonce: out.subarray(2 * HASH_BYTES),
+  };
+}
+
+/** Ciphertext and tag. */
+export function seal({ key, nonce }: ChainStep, aad: string, plaintext: string): Buffer {
+  const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
+  const bytes = Buffer.from(plaintext);
+  cipher.setAAD(Buffer.from(aad), { plaintextLength: bytes.length });
+  const sealed = cipher.update(bytes);
+  cipher.final();
+  return Buffer.concat([sealed, cipher.getAuthTag()]);
+}
+
+/** @throws MeshError `packet` for what was not sealed so */
+export function unseal({ key, nonce }: ChainStep, aad: string, sealed: Buffer): Buffer {
+  if (sealed.length < TAG_BYTES) throw decryptFailed('it is shorter than its tag');
+  const cipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(aad), { plaintextLength: sealed.length - TAG_BYTES });
+  cipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const bytes = cipher.update(sealed.subarray(0, -TAG_BYTES));
+  try {
+    cipher.final();
+  } catch (error) {
+    throw decryptFailed('the tag does not fit', error);
+  }
+  return bytes;
+}
+
+export function decryptFailed(reason: string, cause?: unknown) {
+  return notAPacket(`anp.direct.e2ee.decrypt_failed (4009): ${reason}`, cause);
+}
+
+function hkdf(input: Buffer, salt: Buffer, label: string, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', input, salt, LABEL + label, length));
+}
+
+/** The first block of HKDF-Expand (RFC 5869), of a key that was extracted already: Node's own HKDF would extract again. */
+function expand(key: Buffer, label: string): Buffer {
+  return createHmac('sha256', key).update(`${LABEL}${label}\x01`).digest();
+}

@@ -1,0 +1,118 @@
+import type { KeyObject } from 'node:crypto';
+import { notAPacket } from '../head.ts';
+import { base64urlLength, bytesOfBase64 } from './base-texts.ts';
+import {
+  type ChainStep,
+  chainStep,
+  decryptFailed,
+  type RecipientKeys,
+  rootStep,
+  type SenderKeys,
+  unseal,
+  x3dh,
+} from './e2ee-keys.ts';
+import { agree, KEY_BYTES, publicBytesOf, publicKeyOf } from './keys.ts';
+
+/**
+ * A session of P5 from one sender to one recipient, past its beginning. Its `direct_init` and the recipient's first reply carry
+ * nothing here: their public keys are known from the handshake, so both sides are where P5 §9.4.9 leaves them, with the
+ * sender's first message behind it (`pn` 1) and a new chain at `n` 0. The recipient never replies in the session, so the
+ * chain is never replaced: each message has its own key, and none can be found from a later one.
+ */
+export interface RatchetHeader {
+  readonly dh_pub_b64u: string;
+  readonly pn: string;
+  readonly n: string;
+}
+
+/** Messages of the chain before: the init alone. */
+const PN = '1';
+
+/** How many messages of a session may be missing (P5 §11.3): each costs a derivation before anything is proven. */
+export const MAX_SKIP = 1000;
+
+/** The recipient's keys, the one of its first reply among them. */
+export interface DeviceKeys extends RecipientKeys {
+  readonly ratchet: KeyObject;
+}
+
+/** A header as long as that of message `n`, of any session. */
+export function headerLike(n: number): RatchetHeader {
+  return { dh_pub_b64u: 'A'.repeat(base64urlLength(KEY_BYTES)), pn: PN, n: String(n) };
+}
+
+export class SendingSession {
+  readonly id: string;
+  /** Number of the next message. */
+  n = 0;
+  readonly #publicRatchet: string;
+  #chainKey: Buffer;
+
+  /** @param ratchet a private key of this session alone */
+  constructor(sender: SenderKeys, recipient: DeviceKeys, ratchet: KeyObject) {
+    const { sessionId, rootKey } = x3dh(sender, recipient);
+    const afterReply = rootStep(rootKey, agree(sender.ephemeral, recipient.ratchet));
+    this.id = sessionId;
+    this.#publicRatchet = publicBytesOf(ratchet).toString('base64url');
+    this.#chainKey = rootStep(afterReply.rootKey, agree(ratchet, recipient.ratchet)).chainKey;
+  }
+
+  next(): { readonly header: RatchetHeader; readonly step: ChainStep } {
+    const step = chainStep(this.#chainKey);
+    const header = { dh_pub_b64u: this.#publicRatchet, pn: PN, n: String(this.n) };
+    this.#chainKey = step.nextChainKey;
+    this.n += 1;
+    return { header, step };
+  }
+}
+
+export class ReceivingSession {
+  readonly id: string;
+  readonly #rootKey: Buffer;
+  readonly #ratchet: KeyObject;
+  /** Once a message has proven it. */
+  #chain: { readonly publicRatchet: string; key: Buffer; next: number; last: ChainStep } | undefined;
+
+  constructor(sender: SenderKeys, recipient: DeviceKeys) {
+    const { sessionId, rootKey } = x3dh(sender, recipient);
+    this.id = sessionId;
+    this.#rootKey = rootStep(rootKey, agree(recipient.ratchet, sender.ephemeral)).rootKey;
+    this.#ratchet = recipient.ratchet;
+  }
+
+  /**
+   * The plaintext. Nothing changes unless it decrypts (P5 §10.2.3.4); a number that came before is refused, except for
+   * another look at the last one.
+   *
+   * @throws MeshError `packet`
+   */
+  open(header: RatchetHeader, aad: string, sealed: Buffer, isAnotherLook: boolean): Buffer {
+    const n = Number(header.n);
+    const chain = this.#chain ?? this.#chainOf(header);
+    if (header.pn !== PN || header.dh_pub_b64u !== chain.publicRatchet) {
+      throw decryptFailed('it is of another chain than this session has');
+    }
+    if (n < chain.next) {
+      if (n === chain.next - 1 && isAnotherLook) return unseal(chain.last, aad, sealed);
+      throw notAPacket(
+        `anp.direct.e2ee.replay_detected (4008): message ${n} came before, or after ${chain.next - 1}`,
+      );
+    }
+    if (n - chain.next > MAX_SKIP) {
+      throw notAPacket(`anp.direct.e2ee.max_skip_exceeded (4010): message ${n} where ${chain.next} is next`);
+    }
+    // Order is kept, so what was skipped will not come: no key is kept for it.
+    let step = chainStep(chain.key);
+    for (let at = chain.next; at < n; at++) step = chainStep(step.nextChainKey);
+    const plaintext = unseal(step, aad, sealed);
+    this.#chain = { publicRatchet: chain.publicRatchet, key: step.nextChainKey, next: n + 1, last: step };
+    return plaintext;
+  }
+
+  #chainOf({ dh_pub_b64u }: RatchetHeader) {
+    const bytes = bytesOfBase64(dh_pub_b64u, 'base64url');
+    if (bytes?.length !== KEY_BYTES) throw decryptFailed('dh_pub_b64u is not 32 bytes in base64url');
+    const { chainKey } = rootStep(this.#rootKey, agree(this.#ratchet, publicKeyOf('X25519', bytes)));
+    return { publicRatchet: dh_pub_b64u, key: chainKey, next: 0, last: chainStep(chainKey) };
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import { issuesOf } from '../../core/packet.ts';
+import { bytesOfMultibase, multibaseOf } from './base-texts.ts';
+import { jcs } from './jcs.ts';
+import { type Curve, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import { objectProofSchema, proven, proves } from './object-proof.ts';
+
+/**
+ * Identities as `did:wba` of the kind `e1` (ANP-03 §2): the DID ends in the fingerprint of its own Ed25519 key, so the document
+ * proves itself and nobody has to be asked. The domain is a name that no resolver knows; documents come in the handshake.
+ */
+const DOMAIN = 'mesh.local';
+
+const CONTEXT = [
+  'https://www.w3.org/ns/did/v1',
+  'https://w3id.org/security/data-integrity/v2',
+  'https://w3id.org/security/multikey/v1',
+  'https://w3id.org/security/suites/x25519-2019/v1',
+];
+
+/** What stands before a public key in Multikey form, by Multicodec. */
+const MULTICODEC = { Ed25519: Buffer.of(0xed, 0x01), X25519: Buffer.of(0xec, 0x01) };
+
+const publicKeySchema = z.strictObject({
+  id: z.string(),
+  type: z.string(),
+  controller: z.string(),
+  publicKeyMultibase: z.string(),
+});
+
+/** Only what the mesh writes: one key that signs, one that agrees. */
+const didDocumentSchema = z.strictObject({
+  '@context': z.array(z.string()),
+  id: z.string().max(256),
+  verificationMethod: z.tuple([publicKeySchema, publicKeySchema]),
+  authentication: z.tuple([z.string()]),
+  assertionMethod: z.tuple([z.string()]),
+  keyAgreement: z.tuple([z.string()]),
+  service: z.array(z.strictObject({ id: z.string(), type: z.string(), serviceEndpoint: z.string() })),
+  proof: objectProofSchema,
+});
+
+export type DidDocument = z.infer<typeof didDocumentSchema>;
+
+/** Who somebody is, with the keys that only they hold. */
+export interface Identity {
+  readonly did: string;
+  readonly signingKey: KeyObject;
+  readonly agreementKey: KeyObject;
+  readonly document: DidDocument;
+}
+
+/** Who somebody is, as their document proves it. */
+export interface PublicIdentity {
+  readonly did: string;
+  readonly verifyingKey: KeyObject;
+  readonly agreementKey: KeyObject;
+}
+
+/** The id of an identity's signing key. */
+export function signingKeyId(did: string): string {
+  return `${did}#key-1`;
+}
+
+/** @param created when, in RFC 3339 */
+export function newIdentity(name: string, secretOf: (curve: Curve) => Uint8Array, created: string): Identity {
+  const signingKey = privateKeyOf('Ed25519', secretOf('Ed25519'));
+  const agreementKey = privateKeyOf('X25519', secretOf('X25519'));
+  const did = didOf(name, signingKey);
+  const keyId = signingKeyId(did);
+  const agreementId = `${did}#ka-1`;
+  const document = {
+    '@context': CONTEXT,
+    id: did,
+    verificationMethod: [
+      { id: keyId, type: 'Multikey', controller: did, publicKeyMultibase: multikeyOf('Ed25519', signingKey) },
+      {
+        id: agreementId,
+        type: 'X25519KeyAgreementKey2019',
+        controller: did,
+        publicKeyMultibase: multikeyOf('X25519', agreementKey),
+      },
+    ] satisfies DidDocument['verificationMethod'],
+    authentication: [keyId] satisfies [string],
+    assertionMethod: [keyId] satisfies [string],
+    keyAgreement: [agreementId] satisfies [string],
+    service: [{ id: `${did}#msg`, type: 'ANPMessageService', serviceEndpoint: `https://${DOMAIN}/anp` }],
+  };
+  return { did, signingKey, agreementKey, document: proven(document, signingKey, keyId, created) };
+}
+
+/** The DID of a name and a signing key, private or public. */
+export function didOf(name: string, signingKey: KeyObject): string {
+  const x = publicBytesOf(signingKey).toString('base64url');
+  // The thumbprint of RFC 7638.
+  const fingerprint = createHash('sha256')
+    .update(jcs({ kty: 'OKP', crv: 'Ed25519', x }))
+    .digest('base64url');
+  return `did:wba:${DOMAIN}:agents:${name}:e1_${fingerprint}`;
+}
+
+/**
+ * Checks that `document` is the DID document of the node `name`: its key has the fingerprint that the DID ends in, signed the
+ * document, and is the one for authentication.
+ *
+ * @throws MeshError `handshake`
+ */
+export function provenIdentity(name: string, document: unknown): PublicIdentity {
+  const refuse = (reason: string) => new MeshError('handshake', `DID document of ${name}: ${reason}`);
+  const result = didDocumentSchema.safeParse(document);
+  if (!result.success) throw refuse(issuesOf(result.error));
+  const { id: did, verificationMethod, proof } = result.data;
+  const [signing, agreement] = verificationMethod;
+  const verifyingKey = keyOfMultikey('Ed25519', signing.publicKeyMultibase);
+  const agreementKey = keyOfMultikey('X25519', agreement.publicKeyMultibase);
+  if (verifyingKey === undefined) throw refuse('its first key is not Ed25519 as Multikey');
+  if (agreementKey === undefined) throw refuse('its second key is not X25519 as Multikey');
+  if (did !== didOf(name, verifyingKey)) throw refuse(`its id ${did} is not the one of its name and key`);
+  const keyId = signingKeyId(did);
+  const usesOfSigning = [signing.id, ...result.data.authentication, ...result.data.assertionMethod];
+  const usesOfAgreement = [agreement.id, ...result.data.keyAgreement];
+  if (usesOfSigning.some((use) => use !== keyId) || usesOfAgreement.some((use) => use !== `${did}#ka-1`)) {
+    throw refuse('its keys are not used as #key-1 and #ka-1');
+  }
+  if (proof.verificationMethod !== keyId || !proves(result.data, verifyingKey)) {
+    throw refuse('its proof does not hold');
+  }
+  return { did, verifyingKey, agreementKey };
+}
+
+function multikeyOf(curve: Curve, key: KeyObject): string {
+  return multibaseOf(Buffer.concat([MULTICODEC[curve], publicBytesOf(key)]));
+}
+
+function keyOfMultikey(curve: Curve, text: string): KeyObject | undefined {
+  const codec = MULTICODEC[curve];
+  const bytes = bytesOfMultibase(text, codec.length + KEY_BYTES);
+  if (bytes === undefined || !codec.equals(bytes.subarray(0, codec.length))) return undefined;
+  return publicKeyOf(curve, bytes.subarray(codec.length));
+}

@@ -1,0 +1,131 @@
+import { createHash, type KeyObject, sign, verify } from 'node:crypto';
+import * as z from 'zod';
+import { notAPacket } from '../head.ts';
+import { bytesOfBase64 } from './base-texts.ts';
+import { signingKeyId } from './identity.ts';
+import { jcs } from './jcs.ts';
+
+/**
+ * The proof of who sent a request (P1 appendix A): an HTTP message signature (RFC 9421) over three components that are taken
+ * from the request itself: its method, the URI of its target, and the SHA-256 of the signed request object's JCS.
+ */
+export const originProofSchema = z.strictObject({
+  contentDigest: z.string(),
+  signatureInput: z.string(),
+  signature: z.string(),
+});
+
+export type OriginProof = z.infer<typeof originProofSchema>;
+
+/** What is proven: no `jsonrpc`, `id` or `auth` (P1 A.3). */
+export interface SignedRequest {
+  readonly method: string;
+  readonly meta: {
+    readonly sender_did: string;
+    readonly target: { readonly kind: string; readonly did: string };
+  };
+  readonly body: object;
+}
+
+/** When the proof was made, in seconds since 1970, and its nonce. */
+export interface ProofStamp {
+  readonly createdS: number;
+  readonly nonce: string;
+}
+
+const COMPONENTS = '("@method" "@target-uri" "content-digest")';
+const LIFETIME_S = 60;
+const DIGEST_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+/** One order of the parameters, as all reference implementations write them. */
+const SIGNATURE_INPUT =
+  /^sig1=(\("@method" "@target-uri" "content-digest"\);created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([\w-]{1,64})";keyid="([^"\\]{1,300})")$/;
+
+export function prove(request: SignedRequest, stamp: ProofStamp, key: KeyObject): OriginProof {
+  const contentDigest = digestOf(request);
+  const params = paramsOf(request, stamp);
+  const signature = sign(null, signatureBase(request, contentDigest, params), key);
+  return proofOf(contentDigest, params, signature);
+}
+
+/** A proof as long as the one that {@link prove} makes, without signing. */
+export function unproven(request: SignedRequest, stamp: ProofStamp): OriginProof {
+  return proofOf(
+    digestField(Buffer.alloc(DIGEST_BYTES)),
+    paramsOf(request, stamp),
+    Buffer.alloc(SIGNATURE_BYTES),
+  );
+}
+
+/**
+ * The nonce of a proof that holds.
+ *
+ * @throws MeshError `packet` with the error code of P3 §11 for one that does not
+ */
+export function verifiedNonce(request: SignedRequest, proof: OriginProof, key: KeyObject): string {
+  const input = SIGNATURE_INPUT.exec(proof.signatureInput);
+  if (input === null) throw invalid('signatureInput is not of the form that P1 A.2 prescribes');
+  const [, params = '', created = '', expires = '', nonce = '', keyId = ''] = input;
+  const did = request.meta.sender_did;
+  if (!keyId.startsWith(`${did}#`)) {
+    throw notAPacket(`direct.origin_did_mismatch (2006): signed by ${keyId}, sent by ${did}`);
+  }
+  if (keyId !== signingKeyId(did)) throw invalid(`${keyId} is no key for authentication`);
+  if (Number(expires) <= Number(created)) throw invalid('it expires before it was created');
+  const contentDigest = digestOf(request);
+  if (proof.contentDigest !== contentDigest) throw invalid('the digest is not the one of the content');
+  const signature = fieldBytes(proof.signature, 'sig1=:', ':');
+  if (signature?.length !== SIGNATURE_BYTES) throw invalid('the signature is not 64 bytes in base64');
+  if (!verify(null, signatureBase(request, contentDigest, params), key, signature)) {
+    throw invalid('the signature does not fit');
+  }
+  return nonce;
+}
+
+/** The text that is signed (RFC 9421 §2.5). */
+export function signatureBase(
+  { method, meta }: Pick<SignedRequest, 'method' | 'meta'>,
+  contentDigest: string,
+  params: string,
+): Buffer {
+  return Buffer.from(
+    [
+      `"@method": ${method}`,
+      `"@target-uri": anp://${meta.target.kind}/${encodeURIComponent(meta.target.did)}`,
+      `"content-digest": ${contentDigest}`,
+      `"@signature-params": ${params}`,
+    ].join('\n'),
+  );
+}
+
+function digestOf({ method, meta, body }: SignedRequest): string {
+  return digestField(createHash('sha256').update(jcs({ method, meta, body })).digest());
+}
+
+/** The field `Content-Digest` of RFC 9530. */
+function digestField(digest: Buffer): string {
+  return `sha-256=:${digest.toString('base64')}:`;
+}
+
+function paramsOf({ meta }: SignedRequest, { createdS, nonce }: ProofStamp): string {
+  const keyId = signingKeyId(meta.sender_did);
+  return `${COMPONENTS};created=${createdS};expires=${createdS + LIFETIME_S};nonce="${nonce}";keyid="${keyId}"`;
+}
+
+function proofOf(contentDigest: string, params: string, signature: Buffer): OriginProof {
+  return {
+    contentDigest,
+    signatureInput: `sig1=${params}`,
+    signature: `sig1=:${signature.toString('base64')}:`,
+  };
+}
+
+function fieldBytes(field: string, before: string, after: string): Buffer | undefined {
+  if (!field.startsWith(before) || !field.endsWith(after)) return undefined;
+  return bytesOfBase64(field.slice(before.length, -after.length), 'base64');
+}
+
+function invalid(reason: string) {
+  return notAPacket(`direct.invalid_origin_proof (2005): ${reason}`);
+}

@@ -1,0 +1,188 @@
+import { sign, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { sharedJson } from '../fixtures/shared-file.ts';
+import { bytesOfBase64, bytesOfMultibase, multibaseOf } from './base-texts.ts';
+import { chainStep, rootStep, x3dh } from './e2ee-keys.ts';
+import { associatedData } from './e2ee-message.ts';
+import { jcs } from './jcs.ts';
+import { agree, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import { objectProofSchema, proves } from './object-proof.ts';
+
+/** Other people's vectors, read where they are. */
+
+const jcsFile = z.object({
+  documents: z.array(z.object({ name: z.string(), input: z.string(), canonical_utf8_hex: z.string() })),
+});
+const agreementFile = z.object({
+  x3dh: z.array(z.record(z.string(), z.string())),
+  kdf_ck: z.array(z.record(z.string(), z.string())),
+  kdf_rk: z.array(z.record(z.string(), z.string())),
+});
+const wireFile = z.looseObject({
+  direct_cipher_request: z.object({
+    params: z.object({ meta: z.record(z.string(), z.unknown()), body: z.record(z.string(), z.unknown()) }),
+  }),
+  expected_ad_msg: z.string(),
+  application_plaintext: z.unknown(),
+  expected_application_plaintext_jcs: z.string(),
+  application_plaintext_numeric: z.unknown(),
+  expected_application_plaintext_numeric_jcs: z.string(),
+  encoding_negative_values: z.record(z.string(), z.string()),
+  signed_bundle_golden: z.object({
+    did_document: z.object({
+      verificationMethod: z.array(
+        z.looseObject({ id: z.string(), publicKeyMultibase: z.string().optional() }),
+      ),
+    }),
+    prekey_bundle: z.looseObject({ proof: objectProofSchema }),
+  }),
+});
+const ed25519File = z.array(z.record(z.string(), z.string()));
+
+const jcsVectors = sharedJson('codec/jcs-rfc8785.json');
+const agreement = sharedJson('anp/reference-p5-vectors.json');
+const wire = sharedJson('anp/reference-p5-v2-wire-vectors.json');
+const ed25519 = sharedJson('crypto/ed25519-rfc8032.json');
+
+describe.skipIf(jcsVectors === undefined)('RFC 8785', () => {
+  it('gives the one text of every document', () => {
+    for (const { name, input, canonical_utf8_hex } of jcsFile.parse(jcsVectors).documents) {
+      expect(Buffer.from(jcs(JSON.parse(input))).toString('hex'), name).toBe(canonical_utf8_hex);
+    }
+  });
+});
+
+describe.skipIf(agreement === undefined)("ANP's own vectors of P5", () => {
+  const vectors = agreement === undefined ? undefined : agreementFile.parse(agreement);
+  const secret = (text = '') => privateKeyOf('X25519', bytes(text));
+  const text = (value: Buffer) => value.toString('base64url');
+
+  it('agrees on the same keys', () => {
+    for (const vector of vectors?.x3dh ?? []) {
+      const opk = vector.recipient_one_time_prekey_private_b64u;
+      const agreed = x3dh(
+        {
+          staticKey: publicOf(secret(vector.sender_static_private_b64u)),
+          ephemeral: publicOf(secret(vector.sender_ephemeral_private_b64u)),
+        },
+        {
+          staticKey: secret(vector.recipient_static_private_b64u),
+          signedPrekey: secret(vector.recipient_signed_prekey_private_b64u),
+          ...(opk !== undefined && { oneTimePrekey: secret(opk) }),
+        },
+      );
+      expect(text(agreed.rootKey), vector.name).toBe(vector.root_key_b64u);
+      expect(text(agreed.chainKey)).toBe(vector.chain_key_b64u);
+      expect(agreed.sessionId).toBe(vector.session_id);
+    }
+  });
+
+  it('derives the same steps', () => {
+    for (const vector of vectors?.kdf_ck ?? []) {
+      const step = chainStep(bytes(vector.chain_key_b64u));
+      expect(text(step.nextChainKey)).toBe(vector.next_chain_key_b64u);
+      expect(text(step.key)).toBe(vector.message_key_b64u);
+      expect(text(step.nonce)).toBe(vector.nonce_b64u);
+    }
+    for (const vector of vectors?.kdf_rk ?? []) {
+      const step = rootStep(bytes(vector.root_key_b64u), bytes(vector.dh_out_b64u));
+      expect(text(step.rootKey)).toBe(vector.next_root_key_b64u);
+      expect(text(step.chainKey)).toBe(vector.chain_key_b64u);
+    }
+  });
+});
+
+describe.skipIf(wire === undefined)("ANP's own wire vectors of P5 v2", () => {
+  const vectors = wire === undefined ? undefined : wireFile.parse(wire);
+
+  it('authenticates the same bytes', () => {
+    if (vectors === undefined) return;
+    const { meta, body } = vectors.direct_cipher_request.params;
+    // The vector has two fields that the mesh does not write.
+    const { anp_version: _, created_at: __, ...written } = meta;
+    const { session_id, ratchet_header } = body;
+    const like: Parameters<typeof associatedData> = JSON.parse(
+      JSON.stringify([written, session_id, ratchet_header]),
+    );
+    expect(associatedData(...like)).toBe(vectors.expected_ad_msg);
+  });
+
+  it('writes the same plaintexts', () => {
+    if (vectors === undefined) return;
+    expect(jcs(vectors.application_plaintext)).toBe(vectors.expected_application_plaintext_jcs);
+    expect(jcs(vectors.application_plaintext_numeric)).toBe(
+      vectors.expected_application_plaintext_numeric_jcs,
+    );
+  });
+
+  it('refuses the same base64', () => {
+    const { session_id, x25519_public_key, ciphertext_b64u } = vectors?.encoding_negative_values ?? {};
+    for (const text of [session_id, x25519_public_key, ciphertext_b64u]) {
+      expect(bytesOfBase64(text ?? '', 'base64url')).toBeUndefined();
+    }
+  });
+
+  it('takes the signed prekey bundle', () => {
+    if (vectors === undefined) return;
+    const { did_document, prekey_bundle } = vectors.signed_bundle_golden;
+    const method = did_document.verificationMethod.find(
+      ({ id }) => id === prekey_bundle.proof.verificationMethod,
+    );
+    const key = bytesOfMultibase(method?.publicKeyMultibase ?? '', 34)?.subarray(2);
+    expect(key && proves(prekey_bundle, publicKeyOf('Ed25519', key))).toBe(true);
+  });
+});
+
+describe.skipIf(ed25519 === undefined)('RFC 8032', () => {
+  it('makes and takes the signatures', () => {
+    for (const vector of ed25519File.parse(ed25519)) {
+      const hex = (name: RegExp) => {
+        const found = Object.entries(vector).find(([key]) => name.test(key));
+        return Buffer.from(found?.[1] ?? '', 'hex');
+      };
+      const key = privateKeyOf('Ed25519', hex(/sec|seed|priv/));
+      const [message, signature] = [hex(/^(msg|message)/), hex(/sig/)];
+      expect(publicBytesOf(key)).toStrictEqual(hex(/pub/));
+      expect(sign(null, message, key)).toStrictEqual(signature);
+      expect(verify(null, message, publicKeyOf('Ed25519', hex(/pub/)), signature)).toBe(true);
+    }
+  });
+});
+
+describe('multibase', () => {
+  it.each([
+    ['', 'z'],
+    ['00', 'z1'],
+    ['0000287fb4cd', 'z11233QC4'],
+    ['48656c6c6f20576f726c6421', 'z2NEpo7TZRRrLZSi2U'],
+  ])('writes %s as %s', (hex, text) => {
+    const value = Buffer.from(hex, 'hex');
+    expect(multibaseOf(value)).toBe(text);
+    if (hex !== '') expect(bytesOfMultibase(text, value.length)).toStrictEqual(value);
+  });
+
+  it.each([
+    '',
+    '2NEpo7TZRRrLZSi2U',
+    'z2NEpo7TZRRrLZ',
+    'z2NEpo7TZRRrLZSi2l',
+    'z12NEpo7TZRRrLZSi2U',
+    `z${'1'.repeat(1e6)}`,
+  ])('refuses %.30s for 12 bytes', (text) => expect(bytesOfMultibase(text, 12)).toBeUndefined());
+
+  it('refuses a key with which everybody would agree on the same', () => {
+    const key = privateKeyOf('X25519', Buffer.alloc(32, 1));
+    expect(() => agree(key, publicKeyOf('X25519', Buffer.alloc(32)))).toThrow(
+      expect.objectContaining({ code: 'packet' }),
+    );
+  });
+});
+
+function bytes(base64url = ''): Buffer {
+  return Buffer.from(base64url, 'base64url');
+}
+
+function publicOf(key: ReturnType<typeof privateKeyOf>) {
+  return publicKeyOf('X25519', publicBytesOf(key));
+}

@@ -1,0 +1,117 @@
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import type { AdapterSession, MemberIdentity } from '../../core/adapter.ts';
+import { MeshError } from '../../core/errors.ts';
+import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
+import { type Layer, type LayerCodec, type LayerMembership, needsToJoin, refusedBy } from './layer.ts';
+import { bufferOf, readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
+
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+const saltSchema = z.string().regex(/^[0-9a-f]{32}$/);
+
+/**
+ * Authenticated encryption (RFC 8439, NIST SP 800-38D):
+ *
+ *     nonce (12) = sender id (4), sequence (8)  |  ciphertext  |  tag (16)
+ *
+ * Every member can read what any member wrote, the hub among them: frames are forwarded as they came. Each member encrypts
+ * with a key of its own, HKDF-SHA256(run key, salt that it offered, layer, run, node), so no two of them can use a nonce
+ * twice. It proves membership, not authorship: whoever knows the run's secret can derive all keys; signatures are for that.
+ * Without a secret the run key is all zero and the salts are public: then it costs what it costs and protects nothing.
+ */
+export function aeadLayer(name: Aead): Layer {
+  return {
+    name,
+    open: () => {
+      throw needsToJoin(name);
+    },
+    join: (member) => join(name, member),
+  };
+}
+
+function join(name: Aead, { self, seed }: MemberIdentity): LayerMembership {
+  const salt =
+    seed === undefined
+      ? randomBytes(SALT_BYTES)
+      : hkdf(seed, Buffer.alloc(0), `${name} salt ${self}`, SALT_BYTES);
+  // One for all connections of the member: they share its key.
+  const numbers = new SequenceNumbers();
+  return {
+    offer: salt.toString('hex'),
+    open: (session) => openCodec(name, new Sender(name, self, salt), numbers, session),
+  };
+}
+
+/** A member as its frames show it. */
+class Sender {
+  readonly node: string;
+  readonly salt: Buffer;
+  readonly #name: Aead;
+  #keyed: { readonly key: KeyObject; readonly context: Buffer } | undefined;
+
+  constructor(name: Aead, node: string, salt: Buffer) {
+    this.#name = name;
+    this.node = node;
+    this.salt = salt;
+  }
+
+  get id(): number {
+    return this.salt.readUInt32BE(0);
+  }
+
+  /** Derived when it is needed: the hub has a session for every link, and each hears one sender. */
+  keyed({ runId, runKey }: AdapterSession): { readonly key: KeyObject; readonly context: Buffer } {
+    if (this.#keyed === undefined) {
+      const context = `${this.#name} ${JSON.stringify([runId, this.node])}`;
+      const key = createSecretKey(hkdf(runKey, this.salt, context, KEY_BYTES));
+      this.#keyed = { key, context: Buffer.from(context) };
+    }
+    return this.#keyed;
+  }
+}
+
+function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: AdapterSession): LayerCodec {
+  const senders = new Senders<Sender>(name);
+  for (const [node, offer] of session.offers) {
+    const sender = new Sender(name, node, saltOf(name, node, offer));
+    senders.add(sender.id, sender);
+  }
+
+  return {
+    overheadBytes: NONCE_BYTES + TAG_BYTES,
+    seal(bytes) {
+      const nonce = Buffer.allocUnsafe(STAMP_BYTES);
+      writeStamp(nonce, self.id, numbers.next());
+      const { key, context } = self.keyed(session);
+      return sealBox(name, key, nonce, context, bytes);
+    },
+    unseal(bytes) {
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) {
+        throw refusedBy(name, `${bytes.length} bytes are too few for nonce and tag`);
+      }
+      const box = bufferOf(bytes);
+      const sender = senders.of(box);
+      const sequence = readSequence(name, box);
+      const { key, context } = sender.keyed(session);
+      try {
+        const plain = openBox(name, key, context, box);
+        return { bytes: plain, stamp: { sender: sender.node, sequence, isVerified: true } };
+      } catch (error) {
+        throw refusedBy(name, `not what ${sender.node} encrypted with the key of this run`, error);
+      }
+    },
+  };
+}
+
+function saltOf(name: Aead, node: string, offer: unknown): Buffer {
+  const result = saltSchema.safeParse(offer);
+  if (!result.success) {
+    throw new MeshError('handshake', `${name}: ${node} offered no salt of ${SALT_BYTES} bytes in hex`);
+  }
+  return Buffer.from(result.data, 'hex');
+}
+
+function hkdf(key: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, salt, `gaia-mesh ${info}`, length));
+}

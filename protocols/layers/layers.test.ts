@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { contractChecks } from '../contract.ts';
+import { adapterNamed } from '../registry.ts';
+import { layerNamed, layerNames } from './registry.ts';
+
+/** Every layer alone, and all stages at once, do what an adapter must do. */
+const around = [...layerNames, 'zstd+ed25519+aes-256-gcm+crc32c', 'deflate-dict+chacha20-poly1305'];
+// A dictionary changes nothing but what is given to the same compressor: once is enough.
+const specs = [
+  ...around.map((layers) => `json+${layers}`),
+  ...around.filter((layers) => !layers.includes('-dict')).map((layers) => `msgpack+${layers}`),
+];
+
+for (const spec of specs) {
+  const adapter = await adapterNamed(spec);
+
+  describe(`contract of ${spec}`, () => {
+    it('bears the name it was asked for', () => expect(adapter.name).toBe(spec));
+    for (const check of contractChecks(adapter)) it(check.name, () => check.run());
+  });
+}
+
+it.each(layerNames)('%s bears the name it is registered under', async (name) => {
+  expect((await layerNamed(name)).name).toBe(name);
+});

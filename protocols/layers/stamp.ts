@@ -1,0 +1,70 @@
+import { MeshError } from '../../core/errors.ts';
+import { refusedBy } from './layer.ts';
+
+/**
+ * Sender and sequence number as they stand in front of a signed or encrypted frame; for encryption they are the nonce.
+ *
+ *     sender id (4)   first bytes of what the member offered in the handshake
+ *     sequence (8)    big-endian
+ */
+export const STAMP_BYTES = 12;
+
+/**
+ * Numbers the frames of one member, over all its connections. It starts at the clock (1024 numbers a millisecond) rather
+ * than at 0, so that a member that comes back with the same key goes on above what it has used.
+ */
+export class SequenceNumbers {
+  #last: number;
+
+  constructor(nowMs: number = Date.now()) {
+    this.#last = nowMs * 1024;
+  }
+
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+}
+
+export function writeStamp(target: Buffer, senderId: number, sequence: number): void {
+  target.writeUInt32BE(senderId, 0);
+  target.writeUInt32BE(Math.floor(sequence / 2 ** 32), 4);
+  target.writeUInt32BE(sequence % 2 ** 32, 8);
+}
+
+/** The sequence number of a frame. One beyond 2^53 would not be exact; no sender writes it. */
+export function readSequence(layer: string, bytes: Buffer): number {
+  const high = bytes.readUInt32BE(4);
+  if (high >= 2 ** 21) throw refusedBy(layer, 'its sequence number is beyond 2^53');
+  return high * 2 ** 32 + bytes.readUInt32BE(8);
+}
+
+/** The members of a run by the id that stands in their frames. */
+export class Senders<Member> {
+  readonly #layer: string;
+  readonly #byId = new Map<number, Member>();
+
+  constructor(layer: string) {
+    this.#layer = layer;
+  }
+
+  /** @throws MeshError `handshake` when another member has the id: frames could not be told apart */
+  add(senderId: number, member: Member): void {
+    if (this.#byId.has(senderId)) {
+      throw new MeshError('handshake', `${this.#layer}: two members offered keys with the same first bytes`);
+    }
+    this.#byId.set(senderId, member);
+  }
+
+  /** @throws MeshError `packet` for an id that no member has */
+  of(bytes: Buffer): Member {
+    const member = this.#byId.get(bytes.readUInt32BE(0));
+    if (member === undefined) throw refusedBy(this.#layer, 'it is from nobody who is a member of this run');
+    return member;
+  }
+}
+
+/** A view of the same bytes, with the methods that read numbers. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
