@@ -119,11 +119,13 @@ function checkProto({ writer, reader }: Pair): void {
 }
 
 function checkHeaderSizeIsPure({ writer, reader }: Pair, packet: Packet): void {
-  const before = writer.encode(packet).length;
+  // Without layers: random bytes, such as a signature's, do not always compress to the same length.
+  const plainBytes = (blob: Uint8Array) => blob.length - writer.layerBytes(packet).last;
+  const before = plainBytes(writer.encode(packet));
   const size = writer.headerSize(packet);
   assert.equal(writer.headerSize(packet), size, 'a second call gives another value');
   const blob = writer.encode(packet);
-  assert.equal(blob.length, before, 'the next blob has another length');
+  assert.equal(plainBytes(blob), before, 'the next blob has another length');
   assert.deepEqual(reader.decode(blob), packet, 'the next blob is another packet');
 }
 

@@ -22,7 +22,7 @@ const count: Form<number> = {
 
 const jsonBytes: Form<unknown> = {
   wireType: WireType.LengthDelimited,
-  write: (writer, value) => void writer.string(JSON.stringify(value)),
+  write: (writer, value) => void writer.bytes(Buffer.from(JSON.stringify(value))),
   read: (reader) => parseJson(reader.bytes()),
 };
 

@@ -8,7 +8,7 @@ import { splitSentences } from './sentence-split.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 import { splitWords } from './words.ts';
 
-export { type Sentence, sentenceSchema, sentencesSchema } from './sentence-schema.ts';
+export { type Sentence, sentencesSchema } from './sentence-schema.ts';
 
 let forest: Forest | undefined;
 
