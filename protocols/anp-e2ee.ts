@@ -92,8 +92,8 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
   const receiving = new Map<string, ReceivingSession>();
   /** Numbers of packets, which are as long as they are when headerSize is asked for them later. */
   const numbers = new WeakMap<Packet, number>();
-  // Weak: a large blob must not stay in memory until the next one comes.
-  let lastBlob: WeakRef<Uint8Array> | undefined;
+  // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
+  const opened = new WeakSet<Uint8Array>();
 
   function targetOf(packet: Packet): string {
     if (packet.from !== self.node) {
@@ -167,8 +167,8 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     const sealed = bytesOfBase64(body.ciphertext_b64u, 'base64url');
     if (sealed === undefined) throw decryptFailed('ciphertext_b64u is not base64url without padding');
     const aad = associatedData(meta, body.session_id, body.ratchet_header);
-    const plaintext = received.open(body.ratchet_header, aad, sealed, lastBlob?.deref() === blob);
-    lastBlob = new WeakRef(blob);
+    const plaintext = received.open(body.ratchet_header, aad, sealed, opened.has(blob));
+    opened.add(blob);
     return packetOf(meta, plaintext, sender.node, to);
   }
 

@@ -248,6 +248,17 @@ describe('the parts’ offers', () => {
   });
 });
 
+test('a stack around a codec that cannot peek cannot peek either', () => {
+  const blind: ProtocolAdapter = {
+    name: 'blind',
+    open: () => ({ encode: () => Buffer.of(1), decode: () => fullPacket, headerSize: () => 4 }),
+  };
+  const codec = membersOf(stackOf(blind, [zstd]), ['a'])('a');
+
+  expect(codec.peek).toBeUndefined();
+  expect(codec.decode(codec.encode(fullPacket))).toEqual(fullPacket);
+});
+
 test('a frame that would decompress to more than a frame is refused by peek and decode', async () => {
   const open = membersOf(await adapterNamed('json+zstd'), ['a', 'hub']);
   const bomb = open('a').encode({ ...packet(1), payload: { text: 'x'.repeat(MAX_FRAME_BYTES) } });

@@ -95,14 +95,14 @@ function openStack(inner: Codec, layers: readonly OpenLayer[]): Codec {
   const ownOverhead = overhead - (inner.layerBytes?.overhead ?? 0);
   const layerBytes: { -readonly [K in keyof LayerBytes]: LayerBytes[K] } = { overhead, last: 0 };
   const inwards = layers.toReversed();
-  // Weak: a large blob must not stay in memory until the next one comes.
-  let last: { readonly blob: WeakRef<Uint8Array>; readonly inner: WeakRef<Uint8Array> } | undefined;
+  // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
+  const innerOf = new WeakMap<Uint8Array, Uint8Array>();
 
   /** For a second look at a blob the adapter gets the same object as for the first: it may refuse replays by that, too. */
   function sameAsBefore(blob: Uint8Array, bytes: Uint8Array): Uint8Array {
-    const before = last?.blob.deref() === blob ? last.inner.deref() : undefined;
+    const before = innerOf.get(blob);
     if (before !== undefined && Buffer.compare(before, bytes) === 0) return before;
-    last = { blob: new WeakRef(blob), inner: new WeakRef(bytes) };
+    innerOf.set(blob, bytes);
     return bytes;
   }
 
@@ -116,14 +116,18 @@ function openStack(inner: Codec, layers: readonly OpenLayer[]): Codec {
     for (const { codec, guard } of inwards) {
       const opened = unwrap(codec, bytes);
       bytes = opened.bytes;
-      if (opened.stamp !== undefined) stamped.push({ guard, stamp: opened.stamp });
+      if (opened.stamp === undefined) continue;
+      guard.checkNew(opened.stamp, blob);
+      stamped.push({ guard, stamp: opened.stamp });
     }
     const head = read(sameAsBefore(blob, bytes));
-    for (const { guard, stamp } of stamped) guard.check(stamp, head.from, blob);
+    for (const { guard, stamp } of stamped) guard.checkSender(stamp, head.from);
     // Only when nothing is left to refuse: what is dropped leaves no trace.
     for (const { guard, stamp } of stamped) guard.remember(stamp, blob);
     return head;
   }
+
+  const peekInner = inner.peek?.bind(inner);
 
   return {
     layerBytes,
@@ -136,7 +140,8 @@ function openStack(inner: Codec, layers: readonly OpenLayer[]): Codec {
     },
     decode: (blob) => look(blob, unseal, (bytes) => inner.decode(bytes)),
     headerSize: (packet) => inner.headerSize(packet) + ownOverhead,
-    peek: (blob) => look(blob, skim, (bytes) => inner.peek?.(bytes) ?? inner.decode(bytes)),
+    // Where the codec itself cannot peek, a stack around it cannot: whoever wants the head decodes.
+    ...(peekInner === undefined ? {} : { peek: (blob) => look(blob, skim, peekInner) }),
   };
 }
 

@@ -189,8 +189,8 @@ export class MeshNetwork {
     }
     const frame = frameOf(blob);
     const links = this.links.filter((link) => link.alive);
-    for (const link of links) link.deliver(frame, 1);
     const forwardedUs = monotonicUs();
+    for (const link of links) link.deliver(frame, 1);
     const bytes = frame.length * links.length;
     this.initBytes += bytes;
     clock.counts.init_bytes += bytes;
@@ -219,8 +219,11 @@ export class MeshNetwork {
     let groupStart = 0;
     let groupPackets = 0;
     let start = 0;
+    let forwardedUs = arrivedUs;
     const forward = () => {
       if (groupPackets === 0) return;
+      // Before the writes: the first destination may have read its copy before the last one is written.
+      forwardedUs = monotonicUs();
       const frames = run.bytes.subarray(groupStart, start);
       for (const link of group) {
         if (link.deliver(frames, groupPackets) === 'kept') {
@@ -241,14 +244,13 @@ export class MeshNetwork {
       start = end;
     }
     forward();
-    this.#tellRelayed(arrivedUs);
+    this.#tellRelayed(arrivedUs, forwardedUs);
     return use;
   }
 
   /** Whoever watches is told when the packets are on their way. */
-  #tellRelayed(arrivedUs: number): void {
+  #tellRelayed(arrivedUs: number, forwardedUs: number): void {
     if (this.#relayed.length === 0) return;
-    const forwardedUs = monotonicUs();
     for (const packet of this.#relayed.splice(0)) {
       this.#options.observer.packet?.({ ...packet, arrivedUs, forwardedUs });
     }

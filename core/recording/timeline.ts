@@ -6,8 +6,8 @@ import type { RunLog, SentPacket } from './run-log.ts';
  * each piece of it lies between two clock readings. Microseconds; the parts sum to the whole.
  *
  * - `encode`, `decode`: in the codec (and its validation)
- * - `relay`: in the hub, from a packet's arrival until it is written to all
- * - `wire`: in the kernel and the event loops, from one process to the next
+ * - `relay`: in the hub, from a packet's arrival until it begins to write it
+ * - `wire`: in the system calls, the kernel and the event loops, from one process to the next
  * - `tool`, `engine`: in the tool without its engine, and in the engine
  * - `agent`: in the agent around its tool: its log, its queue
  */

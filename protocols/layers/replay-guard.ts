@@ -12,29 +12,39 @@ import { refusedBy, type Stamp } from './layer.ts';
 export class ReplayGuard {
   readonly #layer: string;
   readonly #lastOf = new Map<string, number>();
-  // Weak: a large blob must not stay in memory until the next one comes.
-  #lastBlob: WeakRef<Uint8Array> | undefined;
+  // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
+  readonly #sequenceOf = new WeakMap<Uint8Array, number>();
 
   constructor(layer: string) {
     this.#layer = layer;
   }
 
-  /** @throws MeshError `packet` when the packet says it is from somebody else, or the frame came before */
-  check({ sender, sequence }: Stamp, from: string, blob: Uint8Array): void {
-    if (sender !== from)
-      throw refusedBy(this.#layer, `the packet says it is from ${from}, its frame is ${sender}'s`);
+  /** Both checks, where sender and packet are known at once. @throws MeshError `packet` */
+  check(stamp: Stamp, from: string, blob: Uint8Array): void {
+    this.checkSender(stamp, from);
+    this.checkNew(stamp, blob);
+  }
+
+  /** @throws MeshError `packet` when the frame came before */
+  checkNew({ sender, sequence }: Stamp, blob: Uint8Array): void {
     const last = this.#lastOf.get(sender);
     if (last === undefined || sequence > last) return;
-    if (sequence === last && this.#lastBlob?.deref() === blob) return;
+    if (sequence === last && this.#sequenceOf.get(blob) === sequence) return;
     throw refusedBy(
       this.#layer,
       `frame ${sequence} of ${sender} came before, or after frame ${last}: replayed`,
     );
   }
 
+  /** @throws MeshError `packet` when the packet says that it is from somebody else */
+  checkSender({ sender }: Stamp, from: string): void {
+    if (sender === from) return;
+    throw refusedBy(this.#layer, `the packet says it is from ${from}, its frame is ${sender}'s`);
+  }
+
   remember({ sender, sequence, isVerified }: Stamp, blob: Uint8Array): void {
     if (!isVerified || this.#lastOf.get(sender) === sequence) return;
     this.#lastOf.set(sender, sequence);
-    this.#lastBlob = new WeakRef(blob);
+    this.#sequenceOf.set(blob, sequence);
   }
 }
