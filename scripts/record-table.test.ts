@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../core/packet.ts';
 import { isRecord } from '../protocols/record-table.ts';
-import { exampleDocument, exampleEvents, examplePassages, exampleTriples } from '../tools/payloads.ts';
+import { exampleDocument, exampleEvents, examplePassages, exampleTriples } from '../tools/examples.ts';
 
 /** All objects in `value`, itself included. */
 function objectsIn(value: JsonValue): object[] {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
+import { examplePassages } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
-import { eventsPayload, examplePassages, passagesPayload } from './payloads.ts';
+import { eventsPayload, passagesPayload } from './payloads.ts';
 import { extractSentences, viewSentences } from './reader/extract.ts';
 import { MAX_SENTENCES } from './reader/sentence-schema.ts';
 import { stepTool } from './step-tool.ts';

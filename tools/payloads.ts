@@ -4,7 +4,7 @@ import { CHUNK_CHARACTERS } from '../core/limits.ts';
 import { answerSchema } from './reader/reason.ts';
 import { passageSchema } from './reader/search.ts';
 import { MAX_SENTENCES, sentenceSchema } from './reader/sentence-schema.ts';
-import { scoresOf, tripleSetSchema } from './reader/triple-schema.ts';
+import { tripleSetSchema } from './reader/triple-schema.ts';
 
 // Questions are a line or a page of text; far above both, far below what a model could be asked.
 const question = z.string().max(100_000);
@@ -38,43 +38,3 @@ export const reasonOutput = answerSchema.extend({
 export function fitted(text: string, schema: z.ZodString): string {
   return text.trim().slice(0, schema.maxLength ?? undefined);
 }
-
-// One question on its way through the four tools.
-const exampleQuestion = 'Who built the mill at Sandford?';
-const exampleText = 'The mill at Sandford was built by Ann Berrow in 1804. It ground corn for 90 years.';
-const exampleSentence = {
-  chunk: 0,
-  text: 'The mill at Sandford was built by Ann Berrow in 1804.',
-  score: 100,
-};
-
-export const exampleDocument: z.infer<typeof documentPayload> = {
-  question: exampleQuestion,
-  chunks: [exampleText],
-};
-
-export const examplePassages: z.infer<typeof passagesPayload> = {
-  question: exampleQuestion,
-  passages: [{ first: 0, last: 0, text: exampleText }],
-};
-
-export const exampleEvents: z.infer<typeof eventsPayload> = {
-  question: exampleQuestion,
-  events: [exampleSentence],
-};
-
-export const exampleTriples: z.infer<typeof triplesPayload> = {
-  question: exampleQuestion,
-  sentences: [exampleSentence],
-  triples: [
-    {
-      subject: 'The mill',
-      relation: 'built by',
-      object: 'Ann Berrow',
-      sentence: 0,
-      start: 34,
-      scores: scoresOf(100),
-    },
-    { subject: 'The mill', relation: 'in', object: '1804', sentence: 0, start: 48, scores: scoresOf(0) },
-  ],
-};

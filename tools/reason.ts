@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { FINAL_ANSWER } from '../core/packet.ts';
 import type { Tool } from '../core/tool.ts';
+import { exampleTriples } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { exampleTriples, fitted, reasonOutput, triplesPayload } from './payloads.ts';
+import { fitted, reasonOutput, triplesPayload } from './payloads.ts';
 import { chooseAnswer } from './reader/reason.ts';
 import { stepTool } from './step-tool.ts';
 

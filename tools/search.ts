@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
+import { exampleDocument } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
-import { documentPayload, exampleDocument, passagesPayload } from './payloads.ts';
+import { documentPayload, passagesPayload } from './payloads.ts';
 import { type Passage, searchPassages } from './reader/search.ts';
 import { stepTool } from './step-tool.ts';
 

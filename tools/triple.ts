@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../core/tool.ts';
+import { exampleEvents } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { eventsPayload, exampleEvents, fitted, triplesPayload } from './payloads.ts';
+import { eventsPayload, fitted, triplesPayload } from './payloads.ts';
 import type { Sentence } from './reader/extract.ts';
 import { proposeTriples, type Triple, tripleSchema } from './reader/triple.ts';
 import { scoresOf } from './reader/triple-schema.ts';

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { userPath } from '../../config/user-paths.ts';
 import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
 import { issuesOf } from '../../core/packet.ts';
+import { type InputLine, inputLines } from '../line-input.ts';
 
 // A JSON number is made text, as the scorers compare texts.
 const textSchema = z.union([z.string(), z.number()]).transform(String);
@@ -20,9 +20,9 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
   const scorer = scorerNamed(options.scorer);
   const isStandardInput = options.input === '-';
   const file = isStandardInput ? 'standard input' : userPath(options.input);
-  const input = isStandardInput ? process.stdin : createReadStream(file, 'utf8');
+  const input: AsyncIterable<Buffer> = isStandardInput ? process.stdin : createReadStream(file);
   try {
-    await scoreLines(createInterface({ input, crlfDelay: Infinity }), scorer, file);
+    await scoreLines(inputLines(input), scorer, file);
   } catch (error) {
     // What the stream itself failed with; the rest says already what is wrong.
     if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
@@ -30,13 +30,10 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
   }
 }
 
-async function scoreLines(lines: AsyncIterable<string>, scorer: Scorer, file: string): Promise<void> {
+async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file: string): Promise<void> {
   const closed = new Promise((resolve) => process.stdout.once('error', resolve));
-  let lineNumber = 0;
-  for await (const line of lines) {
-    lineNumber += 1;
-    if (line.trim() === '') continue;
-    const { prediction, truth, aliases } = parseLine(line, `${file}:${lineNumber}`);
+  for await (const { number, bytes } of lines) {
+    const { prediction, truth, aliases } = parseLine(bytes.toString('utf8'), `${file}:${number}`);
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;

@@ -5,8 +5,8 @@ import { MAX_FRAME_BYTES } from '../../core/limits.ts';
 import { HUB_ID, type Packet } from '../../core/packet.ts';
 import { json } from '../../protocols/json.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
+import { type InputLine, inputLines } from '../line-input.ts';
 import { extendKeys, freshKeys, type Keys, readKeys } from '../wire/key-file.ts';
-import { type InputLine, inputLines } from '../wire/line-input.ts';
 import { isRead, printLine } from '../wire/line-output.ts';
 import { Members } from '../wire/members.ts';
 

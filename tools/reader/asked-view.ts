@@ -12,6 +12,8 @@ export type AskedView = {
   plainAsks: number[];
   /** ... and by the class the question names ("which TEAM"): the word, its narrow and its broad class. */
   focusAsks: number[];
+  /** Those crossed with what stands beside the answer. */
+  besideAsks: number[];
   askedFocus: number;
   askedFine: number;
   askedNext: number;
@@ -54,6 +56,7 @@ export function viewQuestion(question: Question, tokens: readonly Token[]): Aske
     kind,
     plainAsks: [kind, askedNext, askedVerb, mix(mix(kind, hashWord(verb)), 5)],
     focusAsks: [askedFocus, askedFine, mix(kind, coarseClass(focusRow) + 2000)],
+    besideAsks: [kind, askedFocus, askedNext, askedFine],
     askedFocus,
     askedFine,
     askedNext,

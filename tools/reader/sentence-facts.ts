@@ -1,5 +1,5 @@
 import type { AskedView } from './asked-view.ts';
-import { tagNumber } from './span-shapes.ts';
+import { PATH_TAGS, tagNumber, tagPath } from './span-shapes.ts';
 import type { Token } from './tag-words.ts';
 import { rowSimilarity } from './vectors.ts';
 import { splitWords } from './words.ts';
@@ -17,7 +17,19 @@ export type SentenceFacts = {
   verbAt: number;
   focusAt: number;
   firstVerb: number;
+  /** Tags from the nearest match to each place, without it: before a span that begins and behind one that ends there. */
+  leftPath: Int32Array;
+  rightPath: Int32Array;
   quoteDepth: Uint8Array;
+  /** 1 when a quotation mark stands before or behind a place. */
+  quoteBefore: Uint8Array;
+  quoteBehind: Uint8Array;
+  /** Whether the name at a span's edge goes on beyond it. */
+  goesOnBefore: Uint8Array;
+  goesOnBehind: Uint8Array;
+  /** How near the question's words after its question word, and its last word, stand. */
+  askedWords: WordDistances[];
+  lastWord: WordDistances;
   /** Number of the clause each token stands in, and how many topic words each clause holds. */
   clause: Uint8Array;
   clauseMatches: Uint8Array;
@@ -30,10 +42,18 @@ export type SentenceFacts = {
   coverBucket: number;
 };
 
+/** For each place how many tokens before and behind it the word stands: 1 to 4, or 0 when it does not. */
+export type WordDistances = { before: Uint8Array; behind: Uint8Array };
+
 export type SentencePlace = { rank: number; score: number; bestScore: number; heading: string | undefined };
 
 const VERB = tagNumber('VERB');
 const AUX = tagNumber('AUX');
+const CLAUSE_ENDS = new Set([',', ';', ':', '(', ')', '—', '–']);
+const OPENING_QUOTES = new Set(['"', '“']);
+const CLOSING_QUOTES = new Set(['"', '”']);
+const NAME_LINKS = new Set(['of', 'the', 'and', '&', '-', '–', "'s", 'de', 'for']);
+const WORD_REACH = 4;
 
 export function viewSentence(
   tokens: readonly Token[],
@@ -65,7 +85,7 @@ export function viewSentence(
     if (asked.verb !== '' && token.stem === asked.verb) verbAt = at;
     if (asked.focus !== '' && token.lower === asked.focus) focusAt = at;
     if (firstVerb < 0 && (token.tag === VERB || token.tag === AUX)) firstVerb = at;
-    if (/^[,;:()—–]$/.test(token.text)) clauseNumber++;
+    if (CLAUSE_ENDS.has(token.text)) clauseNumber++;
     clause[at] = clauseNumber;
     if (matched[at] === 1) clauseMatches[clauseNumber] = (clauseMatches[clauseNumber] ?? 0) + 1;
     if (heading.has(token.lower)) inHeading[at] = 1;
@@ -78,18 +98,32 @@ export function viewSentence(
         : Math.round(5 * rowSimilarity(asked.verbRow, token.row));
     if (token.text === ')') depth = 0;
   }
+  const leftMatch = nearest(size, 1, (at) => matched[at] === 1);
+  const rightMatch = nearest(size, -1, (at) => matched[at] === 1);
   return {
     tokens,
     matched,
     matchedBefore,
-    leftMatch: nearest(size, 1, (at) => matched[at] === 1),
-    rightMatch: nearest(size, -1, (at) => matched[at] === 1),
+    leftMatch,
+    rightMatch,
+    leftPath: Int32Array.from(leftMatch, (match, at) =>
+      match < 0 ? 0 : tagPath(tokens, match, at - 1, PATH_TAGS),
+    ),
+    rightPath: Int32Array.from(rightMatch, (match, at) =>
+      match < 0 ? 0 : tagPath(tokens, at + 1, match, PATH_TAGS),
+    ),
     leftVerb: nearest(size, 1, (at) => tokens[at]?.tag === VERB),
     rightVerb: nearest(size, -1, (at) => tokens[at]?.tag === VERB),
     verbAt,
     focusAt,
     firstVerb,
     quoteDepth,
+    quoteBefore: Uint8Array.from(tokens, (_, at) => (OPENING_QUOTES.has(tokens[at - 1]?.text ?? '') ? 1 : 0)),
+    quoteBehind: Uint8Array.from(tokens, (_, at) => (CLOSING_QUOTES.has(tokens[at + 1]?.text ?? '') ? 1 : 0)),
+    goesOnBefore: Uint8Array.from(tokens, (edge, at) => nameGoesOn(edge, tokens[at - 1], tokens[at - 2])),
+    goesOnBehind: Uint8Array.from(tokens, (edge, at) => nameGoesOn(edge, tokens[at + 1], tokens[at + 2])),
+    askedWords: asked.afterWh.map((stem) => wordDistances(tokens, stem)),
+    lastWord: wordDistances(tokens, asked.last),
     clause,
     clauseMatches,
     inHeading,
@@ -110,4 +144,25 @@ function nearest(size: number, step: 1 | -1, fits: (at: number) => boolean): Int
     if (fits(at)) last = at;
   }
   return places;
+}
+
+/** 2 when the name at the span's edge goes on beyond it, 1 when it may ("Edge of | Night"), 0 when not. */
+function nameGoesOn(edge: Token, next: Token | undefined, second: Token | undefined): number {
+  if (next === undefined || !(edge.capital || edge.digit)) return 0;
+  if (next.capital) return 2;
+  return NAME_LINKS.has(next.lower) && second?.capital === true ? 1 : 0;
+}
+
+function wordDistances(tokens: readonly Token[], stem: string): WordDistances {
+  const before = new Uint8Array(tokens.length);
+  const behind = new Uint8Array(tokens.length);
+  for (const [place, token] of tokens.entries()) {
+    if (token.stem !== stem) continue;
+    // A later place is nearer to those behind it; of those before it, only those without one take it.
+    for (let step = 1; step <= WORD_REACH; step++) {
+      if (place + step < before.length) before[place + step] = step;
+      if (behind[place - step] === 0) behind[place - step] = step;
+    }
+  }
+  return { before, behind };
 }

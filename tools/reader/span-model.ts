@@ -1,8 +1,5 @@
 // The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs an answer may begin or end at.
-import type { AskedView } from './asked-view.ts';
-import { createSink, GROUPS, HASH_BITS } from './feature-sink.ts';
-import type { SentenceFacts } from './sentence-facts.ts';
-import { spanFeatures } from './span-features.ts';
+import { HASH_BITS } from './feature-sink.ts';
 import { TAGS, type Token } from './tag-words.ts';
 import { packWeightFile, readWeightFile } from './weight-file.ts';
 
@@ -12,6 +9,9 @@ const SIDES = 2;
 /** One more than the tags: the sentence's end counts as a tag. */
 export const EDGE_TAGS = TAGS.length + 1;
 export const MAX_SPAN_TOKENS = 14;
+
+const ARTICLES = new Set(['the', 'a', 'an']);
+const BREAKS = new Set([';', ':', '!', '?']);
 
 export type SpanModel = {
   /** Row: tag before the edge, column: tag behind it; first the left edges, then the right ones. */
@@ -34,34 +34,13 @@ export function listSpans(edges: Uint8Array, tokens: readonly Token[]): TokenSpa
   const ends = tokens.map((_, at) => edges[edgeIndex(1, tokens, at)] === 1);
   for (const [from, token] of tokens.entries()) {
     // Articles are dropped by every scorer; a span with one is the same answer as the span without.
-    if (edges[edgeIndex(0, tokens, from)] !== 1 || /^(?:the|an?)$/.test(token.lower)) continue;
+    if (edges[edgeIndex(0, tokens, from)] !== 1 || ARTICLES.has(token.lower)) continue;
     for (let to = from; to < Math.min(tokens.length, from + MAX_SPAN_TOKENS); to++) {
-      if (/^[;:!?]$/.test(tokens[to]?.text ?? '')) break;
+      if (BREAKS.has(tokens[to]?.text ?? '')) break;
       if (ends[to] === true) spans.push({ from, to });
     }
   }
   return spans;
-}
-
-const sink = createSink();
-
-/** Scores of one span by feature group. */
-export function scoreSpan(
-  model: SpanModel,
-  asked: AskedView,
-  facts: SentenceFacts,
-  span: TokenSpan,
-): number[] {
-  spanFeatures(asked, facts, span.from, span.to, sink);
-  const sums: number[] = [];
-  let at = 0;
-  for (let group = 0; group < GROUPS; group++) {
-    let sum = 0;
-    const end = sink.ends[group] ?? 0;
-    for (; at < end; at++) sum += model.weights[sink.ids[at] ?? 0] ?? 0;
-    sums.push(sum * model.scale);
-  }
-  return sums;
 }
 
 /** Sparse on disk: for each weight that is not 0, the gap to the one before (LEB128) and the weight. */

@@ -58,6 +58,8 @@ export function spanShape(tokens: readonly Token[], from: number, to: number): n
   return name(14, first);
 }
 
+export const PATH_TAGS = 5;
+
 /** Part-of-speech tags of tokens from..to, repeats folded, at most `limit` kept. */
 export function tagPath(tokens: readonly Token[], from: number, to: number, limit: number): number {
   let hash = 17;

@@ -18,8 +18,13 @@ let table: VectorTable | undefined;
 
 /** The row of a lower-case word, or -1. */
 export function wordRow(lower: string): number {
+  return hashRow(hashWord(lower));
+}
+
+/** The row of the word that hashWord gives this number for, or -1. */
+export function hashRow(hash: number): number {
   const { hashes } = loadTable();
-  const wanted = hashWord(lower);
+  const wanted = hash >>> 0;
   let low = 0;
   let high = hashes.length - 1;
   while (low <= high) {
@@ -77,7 +82,7 @@ export type VectorEntry = { word: string; vector: Float64Array; fine: number; co
 /** The inverse of the loader: unit vectors become int8. */
 export function packVectors(entries: readonly VectorEntry[]): Uint8Array {
   const rows = entries
-    .map((entry) => ({ hash: hashWord(entry.word), ...entry }))
+    .map((entry) => ({ hash: hashWord(entry.word) >>> 0, ...entry }))
     .sort((a, b) => a.hash - b.hash);
   const dims = rows[0]?.vector.length ?? 0;
   const body = Buffer.alloc(8 + rows.length * (4 + dims + 2));

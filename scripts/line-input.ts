@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/errors.ts';
-import { MAX_FRAME_BYTES } from '../../core/limits.ts';
+import { MeshError } from '../core/errors.ts';
+import { MAX_FRAME_BYTES } from '../core/limits.ts';
 
 /** A frame in hexadecimal; as a packet in JSON it is shorter. */
 const MAX_LINE_BYTES = 2 * MAX_FRAME_BYTES;
