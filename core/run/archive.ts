@@ -1,6 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { create as createTar } from 'tar';
 import type { JsonObject } from '../packet.ts';
 import type { Task } from '../tasks/task.ts';
 import { listFiles } from './manifest.ts';
@@ -28,10 +27,12 @@ export async function writeArchive(
   const { files, omitted } = await listFiles(workspaces);
   const whole = { schema_version: MANIFEST_VERSION, ...manifest, files, omitted };
   await writeFile(path.join(workspaces, 'manifest.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  // Loaded when it is needed: until then the agents' start has the processor.
+  const { create } = await import('tar');
   const temporary = `${archiveFile}.part`;
   const names = ['manifest.json', ...files.map((file) => file.path)];
   // Level 1: a person waits for it.
-  await createTar(
+  await create(
     { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true },
     names,
   );

@@ -22,7 +22,7 @@ const SHOWN_FAILURES = 5;
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
 export async function bench(options: BenchOptions): Promise<void> {
   const plan = await planOf(options);
-  const progress = progressFor(plan, options);
+  const progress = await progressFor(plan, options);
   for (const warning of plan.warnings) progress.note(warning);
   const interruption = interruptible();
   const run = await start(plan, options, progress, interruption.signal);
@@ -142,7 +142,7 @@ function shown(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-function progressFor(plan: Plan, options: BenchOptions): Progress {
+async function progressFor(plan: Plan, options: BenchOptions): Promise<Progress> {
   if (options.quiet) return quietProgress();
   return plan.isBatch ? barProgress(plan.tasks.length) : flowProgress();
 }

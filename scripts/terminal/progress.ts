@@ -1,4 +1,3 @@
-import { Presets, SingleBar } from 'cli-progress';
 import type { RunObserver } from '../../core/run/mesh-run.ts';
 import { type Styles, stylesFor } from './style.ts';
 import { count, oneLine } from './table.ts';
@@ -49,12 +48,13 @@ export function flowProgress(): Progress {
 }
 
 /** A bar that fills as tasks end. Off a terminal: a line every tenth of the way. */
-export function barProgress(total: number): Progress {
+export async function barProgress(total: number): Promise<Progress> {
   const styles = stylesFor(process.stderr);
   const isTerminal = process.stderr.isTTY;
   let done = 0;
   let answered = 0;
-  let bar: SingleBar | undefined;
+  const { Presets, SingleBar } = await import('cli-progress');
+  let bar: InstanceType<typeof SingleBar> | undefined;
   if (isTerminal) {
     bar = new SingleBar(
       {

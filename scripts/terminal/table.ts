@@ -22,10 +22,13 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-const segmenter = new Intl.Segmenter();
+// Made when it is first needed: it takes 20 ms.
+let segmenter: Intl.Segmenter | undefined;
 
 /** Columns that a text takes: one for each character that a person sees. */
 function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  segmenter ??= new Intl.Segmenter();
   let width = 0;
   for (const _ of segmenter.segment(text)) width += 1;
   return width;
