@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError, messageOf } from '../errors.ts';
 import { ROUTINGS } from '../hub/routing.ts';
+import { parseJsonLine } from '../json-line.ts';
 import { issuesOf, type Packet, parsePacket } from '../packet.ts';
 
 /**
@@ -82,7 +83,7 @@ export function parseRecording(text: string, where: string): Recording {
 }
 
 function parseHeader(line: string, where: string): RecordingHeader {
-  const value = parseJson(line, `${where}:1`);
+  const value = parseJsonLine(line, z.unknown(), `${where}:1`);
   const version = z.looseObject({ schema_version: z.number() }).safeParse(value);
   if (version.success && version.data.schema_version !== RECORDING_VERSION) {
     const came = version.data.schema_version;
@@ -98,21 +99,11 @@ function parseHeader(line: string, where: string): RecordingHeader {
 }
 
 function parseEntry(line: string, where: string): RecordedPacket {
-  const entry = entrySchema.safeParse(parseJson(line, where));
-  if (!entry.success) throw new MeshError('config', `${where}: ${issuesOf(entry.error)}`);
-  const { cause, tool_us, packet } = entry.data;
+  const { cause, tool_us, packet } = parseJsonLine(line, entrySchema, where);
   try {
     return { cause, toolUs: tool_us, packet: parsePacket(packet) };
   } catch (error) {
     throw new MeshError('config', `${where}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function parseJson(line: string, where: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
   }
 }
 

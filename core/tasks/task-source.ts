@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { fileFaultOf, MeshError, messageOf } from '../errors.ts';
+import { parseJsonLine } from '../json-line.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits.ts';
 import { issuesOf } from '../packet.ts';
 import type { Task } from './task.ts';
@@ -113,15 +114,7 @@ export function readTaskFile(file: string, limit = Number.POSITIVE_INFINITY): Ta
 function parseLine(line: string, where: string): z.infer<typeof lineSchema> {
   if (Buffer.byteLength(line) > MAX_LINE_BYTES)
     throw new MeshError('config', `${where}: longer than ${MAX_LINE_BYTES} bytes`);
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
-  }
-  const result = lineSchema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
-  return result.data;
+  return parseJsonLine(line, lineSchema, where);
 }
 
 /**

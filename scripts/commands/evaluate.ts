@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import { userPath } from '../../config/user-paths.ts';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { fileFaultOf, MeshError, systemCodeOf } from '../../core/errors.ts';
 import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
-import { issuesOf } from '../../core/packet.ts';
+import { parseJsonLine } from '../../core/json-line.ts';
 import { type InputLine, inputLines } from '../line-input.ts';
 
 // A JSON number is made text, as the scorers compare texts.
@@ -33,7 +33,11 @@ export async function evaluate(options: { readonly scorer: string; readonly inpu
 async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file: string): Promise<void> {
   const closed = new Promise((resolve) => process.stdout.once('error', resolve));
   for await (const { number, bytes } of lines) {
-    const { prediction, truth, aliases } = parseLine(bytes.toString('utf8'), `${file}:${number}`);
+    const { prediction, truth, aliases } = parseJsonLine(
+      bytes.toString('utf8'),
+      lineSchema,
+      `${file}:${number}`,
+    );
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
@@ -42,16 +46,4 @@ async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file:
       await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
     }
   }
-}
-
-function parseLine(line: string, where: string): z.infer<typeof lineSchema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
-  }
-  const result = lineSchema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
-  return result.data;
 }
