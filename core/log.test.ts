@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openLog } from './log.ts';
 
 let directory: string;
@@ -32,13 +33,29 @@ describe('openLog', () => {
     expect(refused.time).toBeGreaterThanOrEqual(sent.time);
   });
 
-  it('has each line on disk when the call returns', () => {
+  it('has warnings on disk when the call returns, with all that came before', () => {
     const log = openLog(file);
-    for (let i = 0; i < 100; i++) {
-      log.info({ i });
-      expect(lines()).toHaveLength(i + 1);
-    }
+    for (let i = 0; i < 100; i++) log.info({ i });
+    log.warn({ i: 100 });
+    expect(lines().map((line) => JSON.parse(line).i)).toEqual(Array.from({ length: 101 }, (_, i) => i));
     log.close();
+  });
+
+  it('has other lines on disk soon, though the log stays open', async () => {
+    const log = openLog(file);
+    log.info({ i: 0 });
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), { timeout: 5000 });
+    log.info({ i: 1 });
+    await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 5000 });
+    log.close();
+    expect(lines()).toHaveLength(2);
+  });
+
+  it('loses nothing when the process ends without closing it', () => {
+    const script = `import { openLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
+      const log = openLog(${JSON.stringify(file)}); for (let i = 0; i < 5; i++) log.info({ i }); process.exit(0);`;
+    execFileSync(process.execPath, ['--input-type=module', '-e', script]);
+    expect(lines()).toHaveLength(5);
   });
 
   it('leaves unicode as it is, and keeps what would break a line inside it', () => {

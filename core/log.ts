@@ -1,6 +1,16 @@
 import pino from 'pino';
 import { MAX_LOG_BYTES } from './limits.ts';
 
+/** Lines wait this long for others, to be written together: a system call a line takes more than what the line says. */
+const FLUSH_EVERY_MS = 20;
+const FLUSH_BYTES = 8 * 1024;
+
+/** What must still be written when the process ends by itself. */
+const unwritten = new Set<() => void>();
+process.once('exit', () => {
+  for (const flush of unwritten) flush();
+});
+
 /** A log of JSON lines; each call writes one line with the fields of `entry`. */
 export interface Log {
   /** `timeMs` (milliseconds since 1970) is when it happened, if that is not now. */
@@ -12,11 +22,19 @@ export interface Log {
 
 /**
  * Opens `file` for appending, one JSON object a line, each with `time` in milliseconds since 1970 (fractional, so that
- * the logs of several processes merge in order). Lines are on disk when a call returns: a process that is killed
- * leaves all it said. Past `maxBytes` one last line says that the rest was cut.
+ * the logs of several processes merge in order). Warnings are on disk when the call returns, other lines within 20 ms; a process
+ * that is killed loses no more than that. Past `maxBytes` one last line says that the rest was cut.
  */
 export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
-  const destination = pino.destination({ dest: file, sync: true, append: true, mkdir: true });
+  const options = { dest: file, sync: true, append: true, mkdir: true, minLength: FLUSH_BYTES };
+  const destination = pino.destination(options);
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    destination.flushSync();
+  };
+  unwritten.add(flush);
   let bytes = 0;
   let isOpen = true;
   let isClosed = false;
@@ -30,6 +48,7 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
         ? line
         : `{"level":"warn","time":${nowMs().toFixed(3)},"cut":"the log reached ${maxBytes} bytes; what follows is not kept"}\n`,
     );
+    timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
   };
   const logger = pino(
     {
@@ -45,12 +64,18 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
       logger.info(entry);
       happenedMs = undefined;
     },
-    warn: (entry) => logger.warn(entry),
+    warn(entry) {
+      logger.warn(entry);
+      if (!isClosed) flush();
+    },
     close() {
       isOpen = false;
       // Whoever is told to end twice, by an impatient Ctrl-C, closes twice.
-      if (!isClosed) destination.end();
+      if (isClosed) return;
       isClosed = true;
+      flush();
+      unwritten.delete(flush);
+      destination.end();
     },
   };
 }
