@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { parseQuestion, type Question } from './question.ts';
 import { splitSentences } from './sentence-split.ts';
-import { isCapital, isStopWord, splitWords, type Word } from './words.ts';
+import { SIGN, splitWords, type Word } from './words.ts';
 
 /** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` the title line above. */
 export const passageSchema = z.strictObject({
@@ -123,7 +123,7 @@ function addHop(
   const names = new Map<string, number>();
   for (const [index, word] of words.entries()) {
     if (!best.has(places[index] ?? -1) || known.has(word.stem)) continue;
-    if (isCapital(word.text) && !isStopWord(word.lower)) names.set(word.stem, HOP_WEIGHT);
+    if ((word.signs & (SIGN.capital | SIGN.stop)) === SIGN.capital) names.set(word.stem, HOP_WEIGHT);
     if (names.size >= 60) break;
   }
   const hop = bm25(names, words, places, chunkCount);

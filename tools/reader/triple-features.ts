@@ -1,12 +1,31 @@
 import type { Question } from './question.ts';
+import type { Sentence } from './sentence-schema.ts';
 import type { Triple, TripleSet } from './triple-schema.ts';
 import { rowSimilarity, wordRow } from './vectors.ts';
-import { isCapital, isStopWord, splitWords, type Word } from './words.ts';
+import { SIGN, splitWords, type Word } from './words.ts';
 
 const KINDS = ['who', 'when', 'where', 'count', 'amount', 'degree', 'how', 'why', 'what', 'yes-no', 'other'];
 const MONTH = /\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;
 const NUMERAL =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion|half|twenty|thirty)\b/i;
+
+/** What all triples of one sentence share. */
+type SentenceView = {
+  words: readonly Word[];
+  headingStems: ReadonlySet<string>;
+  hasFocus: boolean;
+  /** How many of the question's terms it holds, and how many more its heading does. */
+  terms: number;
+  headingTerms: number;
+};
+
+const NO_SENTENCE: SentenceView = {
+  words: [],
+  headingStems: new Set(),
+  hasFocus: false,
+  terms: 0,
+  headingTerms: 0,
+};
 
 type Marks = { open: number; close: number };
 
@@ -24,30 +43,27 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   const groupBest = [0, 1, 2, 3, 4, 5].map((group) =>
     Math.max(...set.triples.map(({ scores }) => scores[group] ?? 0)),
   );
-  const sentenceWords = set.sentences.map(({ text }) => splitWords(text));
-  const headingStems = set.sentences.map(
-    ({ heading }) => new Set(splitWords(heading ?? '').map((word) => word.stem)),
-  );
+  const sentences = set.sentences.map((sentence) => viewSentence(question, sentence));
   const topScore = set.sentences[0]?.score ?? 0;
   const objectWords = set.triples.map(({ object }) => splitWords(object));
   const forms = set.triples.map(({ object }, index) => formOf(object, objectWords[index] ?? []));
   const focusRow = question.focus === '' ? -1 : wordRow(question.focus);
+  const kind = KINDS.indexOf(question.kind);
   const allText = set.sentences.map(({ text }) => text.toLowerCase()).join('\n');
 
   return set.triples.map((triple, index) => {
     const total = totals[index] ?? 0;
     const words = objectWords[index] ?? [];
     const sentence = set.sentences[triple.sentence];
-    const around = sentenceWords[triple.sentence] ?? [];
+    const view = sentences[triple.sentence] ?? NO_SENTENCE;
+    const around = view.words;
     const near = distances(triple, around, asked);
     const rivals = overlaps(set.triples, index, shares);
     const marks = marksAround(triple, sentence?.text ?? '');
     const known = words.filter((word) => asked.has(word.stem)).length;
-    const head = words.findLast((word) => !isStopWord(word.lower));
-    const inSentence = new Set(around.map((word) => word.stem));
-    const headings = headingStems[triple.sentence] ?? new Set<string>();
+    const head = words.findLast((word) => (word.signs & SIGN.stop) === 0);
     return [
-      KINDS.indexOf(question.kind),
+      kind,
       total,
       total - best,
       index,
@@ -61,7 +77,7 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
       forms[index] ?? 0,
       words.length,
       triple.object.length,
-      words.filter((word) => isCapital(word.text)).length,
+      words.filter((word) => (word.signs & SIGN.capital) !== 0).length,
       known,
       words.length - known,
       ...rivals,
@@ -76,12 +92,12 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
       countOf(allText, triple.object.toLowerCase()),
       words.some((word) => word.lower === question.focus) ? 1 : 0,
       rowSimilarity(focusRow, head === undefined ? -1 : wordRow(head.lower)),
-      question.focus !== '' && around.some((word) => word.lower === question.focus) ? 1 : 0,
-      question.terms.filter((term) => inSentence.has(term)).length / Math.max(1, question.terms.length),
-      question.terms.filter((term) => !inSentence.has(term) && headings.has(term)).length,
+      view.hasFocus ? 1 : 0,
+      view.terms / Math.max(1, question.terms.length),
+      view.headingTerms,
       question.terms.length,
-      isStopWord(words[0]?.lower ?? '') ? 1 : 0,
-      words.length > 0 && words.every((word) => headings.has(word.stem)) ? 1 : 0,
+      words[0] !== undefined && (words[0].signs & SIGN.stop) !== 0 ? 1 : 0,
+      words.length > 0 && words.every((word) => view.headingStems.has(word.stem)) ? 1 : 0,
       triple.relation.startsWith('~') ? 1 : 0,
       question.verb !== '' && splitWords(triple.relation).some((word) => word.stem === question.verb) ? 1 : 0,
       splitWords(triple.subject).filter((word) => asked.has(word.stem)).length,
@@ -90,15 +106,28 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   });
 }
 
+function viewSentence(question: Question, { text, heading }: Sentence): SentenceView {
+  const words = splitWords(text);
+  const stems = new Set(words.map((word) => word.stem));
+  const headingStems = new Set(splitWords(heading ?? '').map((word) => word.stem));
+  return {
+    words,
+    headingStems,
+    hasFocus: question.focus !== '' && words.some((word) => word.lower === question.focus),
+    terms: question.terms.filter((term) => stems.has(term)).length,
+    headingTerms: question.terms.filter((term) => !stems.has(term) && headingStems.has(term)).length,
+  };
+}
+
 /** A small number for the look of an answer: date, year, amount, name, phrase ... */
 function formOf(object: string, words: readonly Word[]): number {
-  const capitals = words.filter((word) => isCapital(word.text)).length;
+  const capitals = words.filter((word) => (word.signs & SIGN.capital) !== 0).length;
   if (MONTH.test(object)) return 1;
   if (/[$£€%]|percent|million|billion/.test(object)) return 2;
   if (/\b(?:1\d{3}|20\d\d)\b/.test(object)) return 3;
   if (/\d/.test(object)) return words.length > 1 ? 4 : 5;
   if (NUMERAL.test(object)) return 6;
-  const plain = words.filter((word) => !isStopWord(word.lower)).length;
+  const plain = words.filter((word) => (word.signs & SIGN.stop) === 0).length;
   if (capitals >= plain && plain > 0) return words.length > 4 ? 8 : 7;
   if (capitals > 0) return 9;
   if (words.length > 4) return 10;
@@ -184,7 +213,7 @@ function goesOn(words: readonly Word[], triple: Triple): number {
   const before = words.findLast((word) => word.end <= triple.start);
   const after = words.find((word) => word.start >= end);
   const near = (word: Word | undefined, gap: number): boolean =>
-    word !== undefined && gap <= 1 && isCapital(word.text);
+    word !== undefined && gap <= 1 && (word.signs & SIGN.capital) !== 0;
   return (
     (near(before, triple.start - (before?.end ?? 0)) ? 1 : 0) +
     (near(after, (after?.start ?? 0) - end) ? 2 : 0)

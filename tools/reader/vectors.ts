@@ -47,6 +47,22 @@ export function rowSimilarity(left: number, right: number): number {
   return sum / (127 * 127);
 }
 
+/** The largest likeness of a row to any of `rows`, or 0 when none is above that. */
+export function largestSimilarity(row: number, rows: readonly number[]): number {
+  if (row < 0) return 0;
+  const { dims, vectors } = loadTable();
+  const start = row * dims;
+  let largest = 0;
+  for (const other of rows) {
+    if (other < 0) continue;
+    let sum = 0;
+    for (let at = 0, place = other * dims; at < dims; at++, place++)
+      sum += (vectors[start + at] ?? 0) * (vectors[place] ?? 0);
+    if (sum > largest) largest = sum;
+  }
+  return largest / (127 * 127);
+}
+
 /** One of 255 narrow classes (months, car makers, kinship ...); -1 for an unknown word. */
 export function fineClass(row: number): number {
   return row < 0 ? -1 : (loadTable().fine[row] ?? -1);
