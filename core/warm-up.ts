@@ -5,7 +5,7 @@ import { HUB_ID, type Packet } from './packet.ts';
 const MEMBER_ID = 'member';
 /** What a small document makes; enough to have the code compiled that a packet runs through. */
 const CHUNKS = 20;
-const ROUNDS = 3;
+const ROUNDS = 6;
 
 /**
  * Sends a few packets from one codec of `adapter` to another, in memory: what compiles and loads on the first packet is done
