@@ -218,7 +218,8 @@ describe('what agents send', () => {
     );
 
     expect(await ask('t', {}, 200)).toMatchObject({ status: 'timeout', counts: { pkt_cnt: 0 } });
-    expect(refused).toEqual([expect.stringContaining(reason)]);
+    // The packet may come after the deadline on a busy machine: the hub refuses it all the same.
+    await vi.waitFor(() => expect(refused).toEqual([expect.stringContaining(reason)]), { timeout: 10_000 });
     expect(network.links[0]?.counts).toMatchObject({ refusedPackets: 1, packetsRx: 0 });
     expect(network.links[0]?.alive).toBe(true);
   });
@@ -233,7 +234,7 @@ describe('what agents send', () => {
       ]);
 
       expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
-      expect(network.links[0]?.counts.refusedPackets).toBe(1);
+      await vi.waitFor(() => expect(network.links[0]?.counts.refusedPackets).toBe(1), { timeout: 10_000 });
     },
   );
 
@@ -293,7 +294,9 @@ describe('routing', () => {
     });
 
     expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
-    expect(refused).toEqual(['0 may not call 2 (may_call of the team file)']);
+    await vi.waitFor(() => expect(refused).toEqual(['0 may not call 2 (may_call of the team file)']), {
+      timeout: 10_000,
+    });
   });
 
   test('gives a packet to nobody when its addressee is not there', async () => {
@@ -304,7 +307,7 @@ describe('routing', () => {
     });
 
     expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });
-    expect(copies).toEqual([0]);
+    await vi.waitFor(() => expect(copies).toEqual([0]), { timeout: 10_000 });
   });
 });
 
