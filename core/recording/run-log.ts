@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { systemCodeOf } from '../errors.ts';
@@ -66,8 +66,17 @@ const openingSchema = z.looseObject({
   forwarded_us: us,
 });
 
-/** Reads the logs of the hub and of the agents `ids` below `workspaces`. */
+/** Logs of a run that are read back; a longer run has no recording and no split of its time, and memory stays bounded. */
+const MAX_READ_BYTES = 128 * 1024 * 1024;
+
+/** Reads the logs of the hub and of the agents `ids` below `workspaces`; nothing where they are too long to be recorded. */
 export function readRunLog(workspaces: string, ids: readonly string[]): RunLog {
+  const files = [
+    path.join(workspaces, 'hub.log'),
+    ...ids.map((id) => path.join(workspaces, id, 'agent.log')),
+  ];
+  const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+  if (bytes > MAX_READ_BYTES) return { sent: new Map(), relays: new Map(), openings: new Map() };
   const relays = new Map<string, Relay>();
   const openings = new Map<string, Opening>();
   for (const line of linesOf(path.join(workspaces, 'hub.log'))) {

@@ -33,7 +33,8 @@ export function measureTasks(rounds: number, tasks: number): Promise<TaskFigures
       memory = run.memory;
     }
     const early = memory[Math.floor(memory.length / 4)];
-    const late = memory.at(-2) ?? memory.at(-1);
+    // The last sample with all agents alive: what comes after is the end of the run, not its tasks.
+    const late = memory.findLast(({ agentMb }) => agentMb > 0);
     return {
       tasks,
       tasksPerS: figuresOf(summaries.map((summary) => summary.tasks_per_s)),
