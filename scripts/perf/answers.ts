@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { wilson } from '../../core/evaluation/confidence.ts';
+import { taskLine } from '../../core/run/archive.ts';
 import { inFolder, runBench } from './measure.ts';
-import { shippedQuestions, taskLine } from './shipped-questions.ts';
+import { shippedQuestions } from './shipped-questions.ts';
 
 const partSchema = z.object({ tasks: z.int(), normalized_em: z.number(), f1: z.number() });
 const summarySchema = partSchema.extend({ by_part: z.record(z.string(), partSchema) });

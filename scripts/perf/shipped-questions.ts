@@ -7,9 +7,3 @@ import { shippedTasks, tasksFolder } from '../bench/plan.ts';
 export function shippedQuestions(): Task[] {
   return shippedTasks().flatMap((name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')));
 }
-
-/** A task as a line of a task file. */
-export function taskLine({ taskId, question, document, truths }: Task): string {
-  const [answer, ...aliases] = truths;
-  return `${JSON.stringify({ task_id: taskId, question, document, answer, aliases })}\n`;
-}

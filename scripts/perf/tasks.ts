@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import { taskLine } from '../../core/run/archive.ts';
 import { type Figures, figuresOf, inFolder, runBench } from './measure.ts';
-import { shippedQuestions, taskLine } from './shipped-questions.ts';
+import { shippedQuestions } from './shipped-questions.ts';
 
 const summarySchema = z.object({
   tasks_per_s: z.number(),
