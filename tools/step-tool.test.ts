@@ -116,7 +116,7 @@ test('what the engine fails with is the failure of the tool', async () => {
   expect(seen.records).toEqual([]);
 });
 
-test('an output that the next step could not read is a bug, not a packet', async () => {
+test('an output of a model that the next step could not read is a bug, not a packet', async () => {
   const broken = stepTool({
     name: 'broken',
     description: '',
@@ -125,9 +125,14 @@ test('an output that the next step could not read is a bug, not a packet', async
     example: { text: 'hello' },
     emits: 'never',
     output: z.strictObject({ text: z.string() }),
-    embedded: () => ({ text: 7 }),
-    model: { prompt: 'x', variables: () => ({}), reply: z.object({}), output: () => ({}) },
+    embedded: ({ text }) => ({ text }),
+    model: { prompt: 'x', variables: () => ({}), reply: z.object({}), output: () => ({ text: 7 }) },
   });
-  const { context } = contextOf(extractiveEngine());
+  const model: Engine = {
+    name: 'model',
+    tokenSource: 'model',
+    perform: async (step) => step.model.result({}),
+  };
+  const { context } = contextOf(model);
   await expect(broken.run(packet({ text: 'hey' }), context)).rejects.toBeInstanceOf(z.ZodError);
 });

@@ -15,10 +15,10 @@ export interface StepTool<Input extends JsonObject, Output extends JsonObject, R
   readonly input: z.ZodType<Input>;
   /** A payload as it may come, for readers and for {@link Tool.prepare}. */
   readonly example: Input;
-  /** What the step comes to, whichever engine does it. Anything else is a bug of this tool. */
+  /** What the step comes to, whichever engine does it: a model's reply is checked by it, tests hold the embedded engine to it. */
   readonly output: z.ZodType<Output>;
   /** How the embedded engine does it. */
-  readonly embedded: (input: Input) => unknown;
+  readonly embedded: (input: Input) => Output;
   /** How a model is asked: prompt file, variables, the reply's schema, and the output that a reply stands for. */
   readonly model: {
     readonly prompt: string;
@@ -47,7 +47,7 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
       if (engine.tokenSource !== 'embedded') return;
       // Loads the weights, then lets the compiler see the code at work.
       for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-        spec.output.parse(wellFormed(spec.embedded(spec.input.parse(spec.example))));
+        whole(spec.embedded(spec.input.parse(spec.example)), spec.output);
       }
     },
     async run(packet, { engine, signal, countTokens, record }) {
@@ -62,7 +62,7 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
       const output = await engine.perform(
         {
           input,
-          embedded: () => spec.output.parse(wellFormed(spec.embedded(input))),
+          embedded: () => whole(spec.embedded(input), spec.output),
           model: {
             prompt: spec.model.prompt,
             variables: () => spec.model.variables(input),
@@ -88,6 +88,17 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
 }
 
 /** Texts are cut at UTF-16 offsets, which may halve a character; no packet can carry half of one. Offsets stay right. */
+function whole<Output>(output: Output, schema: z.ZodType<Output>): Output {
+  return isWellFormed(output) ? output : schema.parse(wellFormed(output));
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  for (const part of Object.values(value)) if (!isWellFormed(part)) return false;
+  return true;
+}
+
 function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);

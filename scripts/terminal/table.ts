@@ -34,9 +34,9 @@ function displayWidth(text: string): number {
   return width;
 }
 
-/** `1234567` → `1,234,567` */
+/** `1234567` → `1,234,567`. Not by `toLocaleString`, whose first call takes 20 ms of the run that is being shown. */
 export function count(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  return value.toFixed(0).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A fraction as `12.3 %`, or `–` where it is not known. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractSentences, sentencesSchema } from './extract.ts';
+import { extractSentences, rankSentences, sentencesSchema } from './extract.ts';
 import { MAX_SENTENCES } from './sentence-schema.ts';
 
 const TEXT =
@@ -13,13 +13,21 @@ describe('extractSentences', () => {
     expect(best?.text).toBe('The harbour master was Jon Fell.');
   });
 
-  it('emits at most its bound, best first', () => {
-    const sentences = extractSentences('When was the harbour dug?', [{ first: 3, last: 3, text: TEXT }]);
-    expect(sentences).toHaveLength(MAX_SENTENCES);
-    expect(sentences.map(({ score }) => score)).toEqual(
-      sentences.map(({ score }) => score).sort((a, b) => b - a),
+  it('ranks as many as its bound, in the order of the text where nothing tells them apart', () => {
+    const ranked = rankSentences('When was the harbour dug?', [{ first: 3, last: 3, text: TEXT }], undefined);
+    expect(ranked).toHaveLength(MAX_SENTENCES);
+    expect(ranked.map(({ text }) => TEXT.indexOf(text))).toEqual(
+      ranked.map(({ text }) => TEXT.indexOf(text)).sort((a, b) => a - b),
     );
-    expect(sentences.every(({ chunk }) => chunk === 3)).toBe(true);
+    expect(ranked.every(({ chunk }) => chunk === 3)).toBe(true);
+  });
+
+  it('emits the best first, and of the others only three or what is nearly as likely', () => {
+    const sentences = extractSentences('When was the harbour dug?', [{ first: 3, last: 3, text: TEXT }]);
+    const scores = sentences.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    expect(scores.length).toBeGreaterThanOrEqual(3);
+    expect(scores.slice(3).every((score) => (scores[0] ?? 0) - score <= 400)).toBe(true);
   });
 
   it('lifts what stands under a title that a good sentence names', () => {

@@ -19,17 +19,29 @@ export const ORDER = 5;
 // A span has about 200 features; a write beyond the end is dropped.
 const MAX_FEATURES = 512;
 
-/** Collects features and the group of each. */
-export type FeatureSink = { ids: Uint32Array; groups: Uint8Array; count: number };
+/** Takes the features of a span: lists their ids for training or, given weights, adds those up by group. */
+export type FeatureSink = {
+  readonly ids: Uint32Array;
+  count: number;
+  /** Empty in a sink that lists. */
+  readonly weights: Int8Array;
+  readonly sums: Int32Array;
+};
 
-export function createSink(): FeatureSink {
-  return { ids: new Uint32Array(MAX_FEATURES), groups: new Uint8Array(MAX_FEATURES), count: 0 };
+export function createSink(weights: Int8Array = new Int8Array()): FeatureSink {
+  return {
+    ids: new Uint32Array(weights.length === 0 ? MAX_FEATURES : 0),
+    count: 0,
+    weights,
+    sums: new Int32Array(GROUPS),
+  };
 }
 
 export function addFeature(sink: FeatureSink, group: number, left: number, right: number): void {
-  sink.ids[sink.count] = mix(left, right) >>> HASH_SHIFT;
-  sink.groups[sink.count] = group;
-  sink.count++;
+  const { weights } = sink;
+  const id = mix(left, right) >>> HASH_SHIFT;
+  if (weights.length === 0) sink.ids[sink.count++] = id;
+  else sink.sums[group] = (sink.sums[group] ?? 0) + (weights[id] ?? 0);
 }
 
 const DISTANCE_BUCKETS = [0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8];

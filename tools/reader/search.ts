@@ -10,7 +10,7 @@ import { SIGN, splitWords, type Word } from './words.ts';
 export const passageSchema = z.strictObject({
   first: z.int().min(0).max(1_000_000),
   last: z.int().min(0).max(1_000_000),
-  heading: z.string().max(100).optional(),
+  heading: z.exactOptional(z.string().max(100)),
   text: z.string().min(1).max(40_000),
 });
 export type Passage = z.infer<typeof passageSchema>;

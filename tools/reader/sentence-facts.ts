@@ -100,28 +100,42 @@ export function viewSentence(
   }
   const leftMatch = nearest(size, 1, (at) => matched[at] === 1);
   const rightMatch = nearest(size, -1, (at) => matched[at] === 1);
+  const leftPath = new Int32Array(size);
+  const rightPath = new Int32Array(size);
+  const quoteBefore = new Uint8Array(size);
+  const quoteBehind = new Uint8Array(size);
+  const goesOnBefore = new Uint8Array(size);
+  const goesOnBehind = new Uint8Array(size);
+  for (const [at, token] of tokens.entries()) {
+    const left = leftMatch[at] ?? -1;
+    const right = rightMatch[at] ?? -1;
+    if (left >= 0) leftPath[at] = tagPath(tokens, left, at - 1, PATH_TAGS);
+    if (right >= 0) rightPath[at] = tagPath(tokens, at + 1, right, PATH_TAGS);
+    const before = tokens[at - 1];
+    const after = tokens[at + 1];
+    if (before !== undefined && OPENING_QUOTES.has(before.text)) quoteBefore[at] = 1;
+    if (after !== undefined && CLOSING_QUOTES.has(after.text)) quoteBehind[at] = 1;
+    goesOnBefore[at] = nameGoesOn(token, before, tokens[at - 2]);
+    goesOnBehind[at] = nameGoesOn(token, after, tokens[at + 2]);
+  }
   return {
     tokens,
     matched,
     matchedBefore,
     leftMatch,
     rightMatch,
-    leftPath: Int32Array.from(leftMatch, (match, at) =>
-      match < 0 ? 0 : tagPath(tokens, match, at - 1, PATH_TAGS),
-    ),
-    rightPath: Int32Array.from(rightMatch, (match, at) =>
-      match < 0 ? 0 : tagPath(tokens, at + 1, match, PATH_TAGS),
-    ),
+    leftPath,
+    rightPath,
     leftVerb: nearest(size, 1, (at) => tokens[at]?.tag === VERB),
     rightVerb: nearest(size, -1, (at) => tokens[at]?.tag === VERB),
     verbAt,
     focusAt,
     firstVerb,
     quoteDepth,
-    quoteBefore: Uint8Array.from(tokens, (_, at) => (OPENING_QUOTES.has(tokens[at - 1]?.text ?? '') ? 1 : 0)),
-    quoteBehind: Uint8Array.from(tokens, (_, at) => (CLOSING_QUOTES.has(tokens[at + 1]?.text ?? '') ? 1 : 0)),
-    goesOnBefore: Uint8Array.from(tokens, (edge, at) => nameGoesOn(edge, tokens[at - 1], tokens[at - 2])),
-    goesOnBehind: Uint8Array.from(tokens, (edge, at) => nameGoesOn(edge, tokens[at + 1], tokens[at + 2])),
+    quoteBefore,
+    quoteBehind,
+    goesOnBefore,
+    goesOnBehind,
     askedWords: asked.afterWh.map((stem) => wordDistances(tokens, stem)),
     lastWord: wordDistances(tokens, asked.last),
     clause,

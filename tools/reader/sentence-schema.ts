@@ -7,7 +7,7 @@ export const MAX_SENTENCES = 6;
 export const sentenceSchema = z.strictObject({
   /** Index of the first chunk of the passage the sentence was read from. */
   chunk: z.int().min(0).max(1_000_000),
-  heading: z.string().max(100).optional(),
+  heading: z.exactOptional(z.string().max(100)),
   text: z.string().min(1).max(1_000),
   score: z.int().min(-10_000).max(10_000),
 });

@@ -1,8 +1,7 @@
-import model from 'wink-eng-lite-web-model';
-import winkNLP from 'wink-nlp';
 import { hashWord } from './hash.ts';
 import { stem } from './stem.ts';
-import { coarseClass, fineClass, wordRow } from './vectors.ts';
+import { loadTagger } from './tag-model.ts';
+import { coarseClass, fineClass, hashRow } from './vectors.ts';
 import { isCapital } from './words.ts';
 
 /** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its place here. */
@@ -73,38 +72,69 @@ function marksOf(text: string, lower: string, capital: boolean): number {
   return marks;
 }
 
-const nlp = winkNLP(model, ['pos']);
+let tagger: ReturnType<typeof loadTagger> | undefined;
 const TAG_NUMBERS = new Map<string, number>(TAGS.map((tag, index) => [tag, index]));
+
+/** What a token is, wherever it stands. */
+type TokenForm = Omit<Token, 'start' | 'end' | 'tag'>;
+
+// The tagger keeps every word it has seen, and so does this table up to a bound: most words come again.
+const MAX_FORMS = 20_000;
+const forms = new Map<string, TokenForm>();
+
+function formOf(text: string): TokenForm {
+  const known = forms.get(text);
+  if (known !== undefined) return known;
+  const lower = text.toLowerCase();
+  const lowerHash = hashWord(lower);
+  const row = hashRow(lowerHash);
+  const root = stem(lower);
+  const capital = isCapital(text);
+  const form = {
+    text,
+    lower,
+    stem: root,
+    capital,
+    digit: /^\d/.test(text),
+    row,
+    fine: fineClass(row),
+    coarse: coarseClass(row),
+    lowerHash,
+    stemHash: hashWord(root),
+    marks: marksOf(text, lower, capital),
+  };
+  if (forms.size === MAX_FORMS) forms.clear();
+  forms.set(text, form);
+  return form;
+}
 
 /** Cuts a sentence into tagged tokens; offsets are UTF-16. */
 export function tagWords(sentence: string): Token[] {
-  const tokens = nlp.readDoc(sentence).tokens();
-  const tags = tokens.out(nlp.its.pos);
+  tagger ??= loadTagger();
+  const tokens = tagger.readDoc(sentence).tokens();
+  const tags = tokens.out(tagger.its.pos);
   const result: Token[] = [];
   let from = 0;
   for (const [index, text] of tokens.out().entries()) {
     const start = sentence.indexOf(text, from);
     if (start < 0) continue;
     from = start + text.length;
-    const lower = text.toLowerCase();
-    const row = wordRow(lower);
-    const root = stem(lower);
-    const capital = isCapital(text);
+    const form = formOf(text);
     result.push({
       text,
-      lower,
-      stem: root,
+      lower: form.lower,
+      stem: form.stem,
       start,
       end: from,
       tag: TAG_NUMBERS.get(String(tags[index])) ?? TAGS.length - 1,
-      capital,
-      digit: /^\d/.test(text),
-      row,
-      fine: fineClass(row),
-      coarse: coarseClass(row),
-      lowerHash: hashWord(lower),
-      stemHash: hashWord(root),
-      marks: marksOf(text, lower, capital),
+      capital: form.capital,
+      digit: form.digit,
+      row: form.row,
+      fine: form.fine,
+      coarse: form.coarse,
+      lowerHash: form.lowerHash,
+      stemHash: form.stemHash,
+      marks: form.marks,
     });
   }
   return result;

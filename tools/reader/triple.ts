@@ -9,7 +9,7 @@ import { viewSentence } from './sentence-facts.ts';
 import type { Sentence } from './sentence-schema.ts';
 import { listSpans, loadSpanModel, type SpanModel, type TokenSpan } from './span-model.ts';
 import { SpanScorer } from './span-scorer.ts';
-import { tagWords } from './tag-words.ts';
+import { type Token, tagWords } from './tag-words.ts';
 import { MAX_TRIPLES, type Triple, type TripleSet } from './triple-schema.ts';
 
 export { type Triple, type TripleSet, tripleSchema, tripleSetSchema } from './triple-schema.ts';
@@ -21,8 +21,8 @@ export function proposeTriples(question: string, sentences: readonly Sentence[])
   return proposeWith(question, sentences, model);
 }
 
-/** The spans of all sentences, in order: of which sentence, from and to which token, and six scores each. */
-type Candidate = { sentence: number; span: TokenSpan; scores: number[]; total: number };
+/** A sentence with its spans, which may be answers, and six sums of weights for each. */
+type Read = { sentence: Sentence; tokens: readonly Token[]; spans: readonly TokenSpan[]; sums: Int32Array };
 
 /** The step with the scorer given, as training needs it. */
 export function proposeWith(question: string, sentences: readonly Sentence[], scorer: SpanModel): TripleSet {
@@ -30,44 +30,69 @@ export function proposeWith(question: string, sentences: readonly Sentence[], sc
   const asked = viewQuestion(parsed, tagWords(parsed.text));
   const spanScorer = new SpanScorer(scorer.weights, asked);
   const bestScore = sentences[0]?.score ?? 0;
-  const tokensOf = sentences.map(({ text }) => tagWords(text));
-  const candidates: Candidate[] = [];
-  for (const [rank, { score, heading }] of sentences.entries()) {
-    const tokens = tokensOf[rank] ?? [];
-    const facts = viewSentence(tokens, asked, { rank, score, bestScore, heading });
+  const reads = sentences.map((sentence, rank): Read => {
+    const { text, score, heading } = sentence;
+    const tokens = tagWords(text);
     const spans = listSpans(scorer.edges, tokens);
-    const sums = spanScorer.score(facts, spans);
-    for (const [index, span] of spans.entries()) {
-      const scores: number[] = [];
-      let total = 0;
-      for (let group = 0; group < GROUPS; group++) {
-        const hundredths = Math.round(100 * ((sums[index * GROUPS + group] ?? 0) * scorer.scale));
-        scores.push(hundredths);
-        total += hundredths;
-      }
-      candidates.push({ sentence: rank, span, scores, total });
-    }
-  }
-  // Equals stay in the order of the text, in which they were listed.
-  candidates.sort((a, b) => b.total - a.total);
+    const facts = viewSentence(tokens, asked, { rank, score, bestScore, heading });
+    return { sentence, tokens, spans, sums: spanScorer.score(facts, spans) };
+  });
+  const triples = keepBest(reads, scorer.scale);
+  return { sentences: [...sentences], triples: triples.length > 0 ? triples : wholeSentences(sentences) };
+}
 
+// Far more than the spans of the longest sentences: 6 of 1,000 characters, 14 spans from each.
+const MAX_SPANS = 2 ** 20;
+
+/** The best candidates; the same words in a second sentence are the same answer. */
+function keepBest(reads: readonly Read[], scale: number): Triple[] {
   const triples = new Map<string, Triple>();
-  for (const { sentence: rank, span, scores } of candidates) {
-    const sentence = sentences[rank];
-    const tokens = tokensOf[rank];
-    if (sentence === undefined || tokens === undefined) continue;
+  for (const index of bestFirst(reads, scale)) {
+    let at = index;
+    let rank = 0;
+    let read = reads[rank];
+    while (read !== undefined && at >= read.spans.length) {
+      at -= read.spans.length;
+      read = reads[++rank];
+    }
+    const span = read?.spans[at];
+    if (read === undefined || span === undefined) continue;
+    const { sentence, tokens, sums } = read;
     const start = tokens[span.from]?.start ?? 0;
     const object = sentence.text.slice(start, tokens[span.to]?.end ?? start);
-    // The same words in a second sentence are the same answer.
     const key = object.toLowerCase();
     if (triples.has(key)) continue;
+    const scores = Array.from(sums.subarray(at * GROUPS, (at + 1) * GROUPS), (sum) => hundredths(sum, scale));
     triples.set(key, { ...readClause(sentence, tokens, span), object, sentence: rank, start, scores });
     if (triples.size === MAX_TRIPLES) break;
   }
-  return {
-    sentences: [...sentences],
-    triples: triples.size > 0 ? [...triples.values()] : wholeSentences(sentences),
-  };
+  return [...triples.values()];
+}
+
+/**
+ * Numbers of all spans, the best first; equals stay in the order of the text. Score and number are sorted as one
+ * number, which is many times faster than with a comparison of one's own.
+ */
+function* bestFirst(reads: readonly Read[], scale: number): Generator<number> {
+  const keys = new Float64Array(reads.reduce((sum, { spans }) => sum + spans.length, 0));
+  let index = 0;
+  for (const { sums } of reads) {
+    for (let at = 0; at < sums.length; at += GROUPS) {
+      let total = 0;
+      for (let group = 0; group < GROUPS; group++) total += hundredths(sums[at + group] ?? 0, scale);
+      keys[index] = total * MAX_SPANS + MAX_SPANS - 1 - index;
+      index++;
+    }
+  }
+  keys.sort();
+  for (let at = keys.length - 1; at >= 0; at--) {
+    const key = keys[at] ?? 0;
+    yield MAX_SPANS - 1 - (key - Math.floor(key / MAX_SPANS) * MAX_SPANS);
+  }
+}
+
+function hundredths(sum: number, scale: number): number {
+  return Math.round(100 * (sum * scale));
 }
 
 /** Text without a single span that could be an answer still gets one: the sentence itself. */

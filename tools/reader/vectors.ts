@@ -22,7 +22,7 @@ export function wordRow(lower: string): number {
 }
 
 /** The row of the word that hashWord gives this number for, or -1. */
-function hashRow(hash: number): number {
+export function hashRow(hash: number): number {
   const { hashes } = loadTable();
   const wanted = hash >>> 0;
   let low = 0;

@@ -1,0 +1,44 @@
+// Puts the code of a run, and the packages that it loads first, into few files: an agent then starts in half the time, since
+// Node takes longer to find 160 modules than to run them. npm does this at the end of an installation (`prepare`). The bundle
+// is used for as long as the sources are those that it was made of, and the sources are otherwise. It is never published.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
+
+/** Packages of many modules that every process loads; all others are loaded from where they are. */
+const BUNDLED = ['zod', 'pino', 'commander', 'yaml'];
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = bundleFolder(root);
+
+/** Code finds its files beside itself: in a bundle, too, it is where its source is. */
+const ownPlace = {
+  name: 'own-place',
+  transform: (code, id) =>
+    code.includes('import.meta.url')
+      ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+      : null,
+};
+
+rmSync(folder, { recursive: true, force: true });
+const rolldown = await import('rolldown').catch(() => undefined);
+if (rolldown === undefined) {
+  console.error('no bundle: the development dependencies are not installed');
+} else {
+  const stamp = sourceStamp(root);
+  const bundle = await rolldown.rolldown({
+    input: path.join(root, 'scripts', 'main.ts'),
+    platform: 'node',
+    plugins: [ownPlace],
+    external: (id, importer) =>
+      importer !== undefined &&
+      !importer.includes('node_modules') &&
+      /^[^./]/.test(id) &&
+      !path.isAbsolute(id) &&
+      !BUNDLED.includes(id),
+  });
+  await bundle.write({ dir: folder, format: 'esm' });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, STAMP_FILE), stamp);
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packageFolder } from '../config/package-root.ts';
+
+let checkout: string;
+
+beforeAll(() => {
+  checkout = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-checkout-'));
+  for (const name of [
+    'core',
+    'protocols',
+    'tools',
+    'config',
+    'scripts',
+    'package.json',
+    'package-lock.json',
+  ]) {
+    cpSync(path.join(packageFolder, name), path.join(checkout, name), { recursive: true });
+  }
+  // Its own folder of packages, each of them a link: a bundle made here must not replace that of the real checkout.
+  const packages = path.join(packageFolder, 'node_modules');
+  mkdirSync(path.join(checkout, 'node_modules'));
+  for (const name of readdirSync(packages)) {
+    if (name !== '.cache') symlinkSync(path.join(packages, name), path.join(checkout, 'node_modules', name));
+  }
+  expect(node('bundle.js').status).toBe(0);
+  const bundle = path.join(checkout, 'node_modules', '.cache', 'gaia-mesh', 'bundle');
+  appendFileSync(path.join(bundle, 'main.js'), '\nconsole.error("this is the bundle");\n');
+});
+
+afterAll(() => rmSync(checkout, { recursive: true }));
+
+const node = (script: string, ...args: string[]) =>
+  spawnSync(process.execPath, [path.join(checkout, 'scripts', script), ...args], { encoding: 'utf8' });
+
+it('runs the bench from the bundle while the sources are those that it was made of', () => {
+  const { stderr, stdout } = node('gaia-mesh.js', 'bench', '--help');
+  expect(stdout).toContain('--adapter');
+  expect(stderr).toContain('this is the bundle');
+});
+
+it('runs other commands from the sources', () => {
+  expect(node('gaia-mesh.js', 'list', 'adapters').stderr).not.toContain('bundle');
+});
+
+it('runs from the sources once one of them has changed', () => {
+  const now = new Date();
+  utimesSync(path.join(checkout, 'core', 'packet.ts'), now, now);
+  const { stderr, stdout } = node('gaia-mesh.js', 'bench', '--help');
+  expect(stdout).toContain('--adapter');
+  expect(stderr).not.toContain('bundle');
+});
