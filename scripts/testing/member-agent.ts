@@ -1,0 +1,90 @@
+import net from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Codec } from '../../core/adapter.ts';
+import { blobsOf } from '../../core/frame.ts';
+import { FrameSocket } from '../../core/frame-socket.ts';
+import { answerHub } from '../../core/handshake.ts';
+import { type Packet, parsePacket } from '../../core/packet.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+
+/** The secret of the run that a member belongs to; the hub is given it in its environment. */
+export const MEMBER_SECRET = 'known to the members of this run';
+
+/** What a member does when the document comes; it has everything that a real one has, its keys included. */
+export type Misdeed = (document: Packet, member: MemberAgent) => void;
+
+/**
+ * An agent that belongs to the run: it has proved that it knows the secret and has exchanged keys through the real adapter, and now
+ * writes whatever bytes it likes. It keeps no books.
+ */
+export class MemberAgent {
+  readonly port: number;
+  #socket: FrameSocket | undefined;
+  #codec: Codec | undefined;
+  #count = 0;
+  readonly #id: string;
+
+  private constructor(id: string, port: number) {
+    this.#id = id;
+    this.port = port;
+  }
+
+  /** Listens on a free port until the test is over. */
+  static async listen(id: string, tool: string, onDocument: Misdeed): Promise<MemberAgent> {
+    const server = net.createServer();
+    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+    const address = server.address();
+    const member = new MemberAgent(id, typeof address === 'object' && address !== null ? address.port : 0);
+    server.on('connection', (socket) => void member.#serve(FrameSocket.accept(socket), tool, onDocument));
+    onTestFinished(() => {
+      member.#socket?.destroy();
+      server.close();
+    });
+    return member;
+  }
+
+  packet(cause: Packet, rest: Partial<Packet> & Pick<Packet, 'type' | 'payload'>): Packet {
+    this.#count += 1;
+    const id = `${this.#id}-${this.#count}`;
+    return parsePacket({
+      from: this.#id,
+      id,
+      task_id: cause.task_id,
+      token_used: 0,
+      ts: Date.now(),
+      ...rest,
+    });
+  }
+
+  encode(packet: Packet): Uint8Array {
+    if (this.#codec === undefined) throw new Error('no hub has dialled yet');
+    return this.#codec.encode(packet);
+  }
+
+  send(blob: Uint8Array): void {
+    this.#socket?.sendBlob(blob);
+  }
+
+  async #serve(socket: FrameSocket, tool: string, onDocument: Misdeed): Promise<void> {
+    const agreed = await answerHub(socket, {
+      node: this.#id,
+      tool,
+      adapter: undefined,
+      secret: MEMBER_SECRET,
+      subscribes: ['doc_init'],
+      emits: ['data_event'],
+      resolveAdapter: (name) => adapterNamed(name),
+      isBusy: () => false,
+    });
+    const codec = agreed.opener.open(agreed.session);
+    this.#socket = socket;
+    this.#codec = codec;
+    socket.start(agreed.maxFrameBytes, (run) => {
+      for (const blob of blobsOf({ bytes: Buffer.from(run.bytes), ends: run.ends })) {
+        const packet = codec.decode(blob);
+        if (packet.type === 'doc_init') onDocument(packet, this);
+      }
+      return 'done';
+    });
+  }
+}
