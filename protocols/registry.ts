@@ -22,13 +22,21 @@ const adapters = registry<ProtocolAdapter>('adapter', {
 export const adapterNames = adapters.names;
 
 /**
- * The adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`.
+ * The adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`. `own` are adapters that the user
+ * brought, by their names.
  *
  * @throws MeshError `usage` for names that nothing has, and for layers in the wrong order
  */
-export async function adapterNamed(spec: string): Promise<ProtocolAdapter> {
-  const { adapter, layers } = checkSpec(spec);
-  return stackOf(await adapters.load(adapter), await Promise.all(layers.map(layerNamed)));
+export async function adapterNamed(
+  spec: string,
+  own: readonly ProtocolAdapter[] = [],
+): Promise<ProtocolAdapter> {
+  const { adapter: name, layers } = parseSpec(spec, [
+    ...adapters.names,
+    ...own.map((adapter) => adapter.name),
+  ]);
+  const adapter = own.find((candidate) => candidate.name === name) ?? (await adapters.load(name));
+  return stackOf(adapter, await Promise.all(layers.map(layerNamed)));
 }
 
 /** As {@link adapterNamed} judges it, and loads nothing. */

@@ -49,6 +49,7 @@ program
   .requiredOption('--tool <name>', 'its one tool')
   .requiredOption('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
   .option('--adapter <spec>', 'refuse a hub that speaks another protocol')
+  .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
   .option('--engine <name>', 'what does the thinking', 'extractive')
   .option('--model <name>', 'model of the engine, where it has one')
   .option('--host <url>', 'where the model is served')
@@ -106,13 +107,23 @@ program
   .description(
     'compare adapters on the same recorded packets: bytes, time with intervals and a null test, prompt tokens',
   )
-  .option('--adapters <names>', 'adapters, the baseline first, e.g. json,msgpack,json+zstd (default: all)')
+  .option(
+    '--adapters <names>',
+    'adapters, the baseline first, e.g. json,msgpack,json+zstd,./my-adapter.ts (default: all)',
+  )
   .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
+  .option('--teams <names>', 'record a run of each of these teams instead of the default one')
+  .option('--engines <names>', '… on each of these engines')
+  .option(
+    '--agents <numbers>',
+    'replay to so many agents, e.g. 4,16,64: those that were not recorded just listen',
+  )
   .option('--budget <seconds>', 'time for all rounds', positiveNumber, 60)
   .option('--rounds <n>', 'most rounds', positiveInteger, 200)
   .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
   .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
-  .option('--out <dir>', 'folder for comparison.json, .csv and .md (default: the project root)')
+  .option('--junit <file>', 'write the conditions as a JUnit report')
+  .option('--out <dir>', 'folder for comparison.json, .csv, .md and report.html (default: the project root)')
   .option('--json', 'print the comparison as one JSON value')
   .action(async (options) => (await import('./commands/compare.ts')).compare(options));
 
@@ -133,6 +144,17 @@ program
   .option('--timeout <seconds>', 'time for one task', positiveNumber)
   .option('--json', 'print the result as one JSON value')
   .action(async (archive, options) => (await import('./commands/replay.ts')).replay(archive, options));
+
+program
+  .command('report')
+  .description('write runs and a comparison as one HTML page that opens from disk and loads nothing')
+  .argument(
+    '[archives...]',
+    'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
+  )
+  .option('--comparison <file>', 'comparison.json of a comparison')
+  .option('--out <file>', 'the page (default: report.html in the project root)')
+  .action(async (archives, options) => (await import('./commands/report.ts')).report(archives, options));
 
 program
   .command('perf')

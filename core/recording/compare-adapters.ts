@@ -33,6 +33,8 @@ export interface AdapterFigures {
   readonly decode_us: number;
   /** Of all tasks of the recording, without tool time. */
   readonly latency_us: { readonly median: number; readonly p95: number | null; readonly p99: number | null };
+  /** The same, of each round, in the order in which they were played. */
+  readonly samples_us: readonly number[];
   readonly rounds: number;
   readonly vs_baseline: { readonly bytes: JudgedBytes; readonly time: JudgedTime } | null;
 }
@@ -121,6 +123,7 @@ function figuresOf(adapter: string, rounds: readonly Round[]): Omit<AdapterFigur
       p95: percentile(elapsedUs, 0.95),
       p99: percentile(elapsedUs, 0.99),
     },
+    samples_us: elapsedUs.map((us) => Math.round(us * 10) / 10),
     rounds: rounds.length,
   };
 }

@@ -19,6 +19,10 @@ export interface ReplayOptions
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly timeoutMs: number;
+  /** Agents in all, if more than were recorded: the others hear every packet and say nothing. */
+  readonly agents?: number;
+  /** Further arguments of `gaia-mesh agent`. */
+  readonly agentArguments?: readonly string[];
 }
 
 /** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter. */
@@ -58,6 +62,7 @@ export class ReplayMesh {
       agentArguments: (agent) => [
         '--engine=extractive',
         `--subscribes=${(agent.subscribes ?? []).join(',')}`,
+        ...(options.agentArguments ?? []),
       ],
       onUp: () => undefined,
       onDeath: (agent, how) => {
@@ -68,7 +73,7 @@ export class ReplayMesh {
 
   /** @throws MeshError `agent` when one does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
-    const team = replayTeam(options.recording);
+    const team = replayTeam(options.recording, options.agents);
     const lines = recordingLines(scaled(options.recording, options.toolTime));
     for (const { id } of team.agents) {
       const workspace = path.join(options.workspaces, id);
@@ -154,22 +159,40 @@ function sessionAndTimes(
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }
 
-/** The recording's agents, each hearing just the types that it answered to. */
-function replayTeam({ header, packets }: Recording): Team {
+/** An agent that never sends anything hears everything all the same; it just works on nothing. */
+const LISTENS_TO_NOTHING = ['mesh.nothing'];
+
+/**
+ * The recording's agents, each working on just the types that it answered to, and so many listeners that there are `count` agents.
+ *
+ * @throws MeshError `usage` when fewer are asked for than were recorded
+ */
+function replayTeam({ header, packets }: Recording, count = header.agents.length): Team {
+  if (count < header.agents.length) {
+    throw new MeshError(
+      'usage',
+      `${count} agents: the recording has ${header.agents.length}; more can be added to it, none taken away`,
+    );
+  }
   const typeOf = new Map(packets.map(({ packet }) => [packet.id, packet.type]));
+  const recorded = header.agents.map(({ id }) => {
+    const causes = packets
+      .filter(({ packet }) => packet.from === id)
+      .map(({ cause }) => typeOf.get(cause ?? ''));
+    const types = new Set(causes.filter((type) => type !== undefined));
+    return { id, tool: 'replay', subscribes: types.size > 0 ? [...types] : LISTENS_TO_NOTHING };
+  });
+  const listeners = Array.from({ length: count - recorded.length }, (_, index) => ({
+    id: `listener-${index + 1}`,
+    tool: 'replay',
+    subscribes: LISTENS_TO_NOTHING,
+  }));
   return teamSchema.parse({
     version: 1,
     name: 'replay',
     final: header.final,
     routing: header.routing,
-    agents: header.agents.map(({ id }) => {
-      const causes = packets
-        .filter(({ packet }) => packet.from === id)
-        .map(({ cause }) => typeOf.get(cause ?? ''));
-      const types = new Set(causes.filter((type) => type !== undefined));
-      // An agent that never sent anything still hears everything; it just ignores it.
-      return { id, tool: 'replay', subscribes: types.size > 0 ? [...types] : ['mesh.nothing'] };
-    }),
+    agents: [...recorded, ...listeners],
   });
 }
 

@@ -28,6 +28,7 @@ export interface Relay {
 /** The document that opened a task. */
 export interface Opening {
   readonly packet: Omit<Packet, 'payload'>;
+  readonly bytes: number;
   readonly beganAt: number;
   readonly encodeUs: number;
   readonly forwardedAt: number;
@@ -61,25 +62,36 @@ const relaySchema = z.looseObject({
 });
 const openingSchema = z.looseObject({
   event: z.literal('broadcast'),
+  bytes: z.int(),
   began_us: us,
   encode_us: us,
   forwarded_us: us,
 });
 
 /** Logs of a run that are read back; a longer run has no recording and no split of its time, and memory stays bounded. */
-const MAX_READ_BYTES = 128 * 1024 * 1024;
+export const MAX_READ_BYTES = 128 * 1024 * 1024;
 
 /** Reads the logs of the hub and of the agents `ids` below `workspaces`; nothing where they are too long to be recorded. */
 export function readRunLog(workspaces: string, ids: readonly string[]): RunLog {
-  const files = [
-    path.join(workspaces, 'hub.log'),
-    ...ids.map((id) => path.join(workspaces, id, 'agent.log')),
-  ];
-  const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const hub = path.join(workspaces, 'hub.log');
+  const agents = ids.map((id) => path.join(workspaces, id, 'agent.log'));
+  const bytes = [hub, ...agents].reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
   if (bytes > MAX_READ_BYTES) return { sent: new Map(), relays: new Map(), openings: new Map() };
+  return runLogOf(textOf(hub), textsOf(agents));
+}
+
+/**
+ * What the texts of the hub's log and of the agents' logs tell.
+ *
+ * @throws MeshError `packet` for a line that says it is a packet and is none
+ */
+export function runLogOf(hub: string, agents: Iterable<string>): RunLog {
   const relays = new Map<string, Relay>();
   const openings = new Map<string, Opening>();
-  for (const line of linesOf(path.join(workspaces, 'hub.log'))) {
+  for (const line of linesOf(hub)) {
     const relay = relaySchema.safeParse(line);
     if (relay.success) {
       relays.set(relay.data.id, { arrivedAt: relay.data.arrived_us, forwardedAt: relay.data.forwarded_us });
@@ -90,9 +102,11 @@ export function readRunLog(workspaces: string, ids: readonly string[]): RunLog {
     const { began_us, encode_us, forwarded_us, event, level, time, bytes, recipients, ...envelope } =
       opening.data;
     const { payload: _payload, ...packet } = parsePacket({ ...envelope, payload: {} });
-    openings.set(packet.id, { packet, beganAt: began_us, encodeUs: encode_us, forwardedAt: forwarded_us });
+    const times = { beganAt: began_us, encodeUs: encode_us, forwardedAt: forwarded_us };
+    openings.set(packet.id, { packet, bytes, ...times });
   }
-  const sent = ids.flatMap((id) => linesOf(path.join(workspaces, id, 'agent.log')).flatMap(sentPacket));
+  const sent: SentPacket[] = [];
+  for (const text of agents) for (const line of linesOf(text)) sent.push(...sentPacket(line));
   sent.sort((a, b) => a.sentAt - b.sentAt);
   return { sent: new Map(sent.map((entry) => [entry.packet.id, entry])), relays, openings };
 }
@@ -147,14 +161,21 @@ export function recordedPackets(
   ];
 }
 
-function linesOf(file: string): unknown[] {
-  let text: string;
+/** One after the other: only one text is in memory at a time. */
+function* textsOf(files: readonly string[]): Generator<string> {
+  for (const file of files) yield textOf(file);
+}
+
+function textOf(file: string): string {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return []; // It never came up.
+    if (systemCodeOf(error) === 'ENOENT') return ''; // It never came up.
     throw error;
   }
+}
+
+function linesOf(text: string): unknown[] {
   return text.split('\n').flatMap((line): unknown[] => {
     try {
       return [JSON.parse(line)];

@@ -21,7 +21,7 @@ export interface JudgedBytes extends Interval {
  * null comparison's interval that is further from 1. If two copies of one thing can differ by 12 %, so can two things that
  * cost the same, in either direction.
  */
-export function noiseFloor(nullTest: Comparison): Interval {
+export function noiseFloor(nullTest: Interval): Interval {
   const factor = Math.max(nullTest.high, 1 / nullTest.low);
   return { low: 1 / factor, high: factor };
 }

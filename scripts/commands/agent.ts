@@ -11,12 +11,14 @@ import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNamed } from '../../tools/engines/registry.ts';
 import { toolNamed } from '../../tools/registry.ts';
 import { listOf } from '../option-values.ts';
+import { loadAdapterFile } from '../own-adapter.ts';
 
 export interface AgentCommandOptions {
   readonly id: string;
   readonly tool: string;
   readonly port: number;
   readonly adapter?: string;
+  readonly adapterFile?: readonly string[];
   readonly engine: string;
   readonly model?: string;
   readonly host?: string;
@@ -75,8 +77,10 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     throw new MeshError('usage', '--port: expected a port from 0 to 65535');
   }
   const tool = await toolNamed(options.tool);
+  const own = await Promise.all((options.adapterFile ?? []).map(loadAdapterFile));
+  const resolveAdapter = (name: string) => adapterNamed(name, own);
   // An unknown one is better refused here than by every hub.
-  if (options.adapter !== undefined) await adapterNamed(options.adapter);
+  if (options.adapter !== undefined) await resolveAdapter(options.adapter);
   const engine = await engineNamed(options.engine, {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.host === undefined ? {} : { host: options.host }),
@@ -98,7 +102,7 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     port: options.port,
     secret: process.env.GAIA_MESH_SECRET ?? '',
     adapter: options.adapter,
-    resolveAdapter: adapterNamed,
+    resolveAdapter,
   });
 }
 

@@ -1,142 +1,126 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { codeFolder, packageVersion, readableByAgents } from '../../config/package-root.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
-import type { ProtocolAdapter } from '../../core/adapter.ts';
 import { MeshError } from '../../core/errors.ts';
-import { type AdapterComparison, compareAdapters } from '../../core/recording/compare-adapters.ts';
-import { promptTokens } from '../../core/recording/prompt-tokens.ts';
 import { readArchivedRecording } from '../../core/recording/read-archive.ts';
-import type { Recording } from '../../core/recording/recording.ts';
-import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
-import { environmentOf } from '../../core/run/manifest.ts';
-import { Random } from '../../core/statistics/random.ts';
-import { fewestRounds } from '../../core/statistics/stopping.ts';
 import { evaluateThreshold, parseThreshold, type Threshold } from '../../core/statistics/thresholds.ts';
-import { adapterNamed, adapterNames } from '../../protocols/registry.ts';
-import type { ComparisonReport, Row } from '../compare/comparison-report.ts';
-import { recordDefaultRun } from '../compare/record-run.ts';
-import { conclusionOf } from '../compare/sentence.ts';
+import { adapterNames } from '../../protocols/registry.ts';
+import type { ComparisonFile, ComparisonReport } from '../compare/comparison-report.ts';
+import { junitOf } from '../compare/junit.ts';
+import { cellsOf, hasMatrix, matrixCsv } from '../compare/matrix.ts';
+import { measure } from '../compare/measure.ts';
+import { type Scenario, type ScenarioOptions, scenariosOf } from '../compare/scenario.ts';
 import { comparisonTable, csvOf, markdownOf } from '../compare/tables.ts';
 import { interruptible } from '../interruptible.ts';
 import { listOf } from '../option-values.ts';
+import { type ChosenAdapters, chosenAdapters } from '../own-adapter.ts';
+import { readArchivedRun } from '../report/archived-run.ts';
+import { parseComparison } from '../report/comparison-file.ts';
+import { reportHtml } from '../report/report-html.ts';
 
-export interface CompareCommandOptions {
+export interface CompareCommandOptions extends ScenarioOptions {
   readonly adapters?: string;
-  readonly recording?: string;
   readonly budget: number;
   readonly rounds: number;
   readonly seed: number;
   readonly failIf?: readonly string[];
+  readonly junit?: string;
   readonly out?: string;
   readonly json?: boolean;
 }
 
-/** Intervals narrower than this on each side are narrow enough. */
-const HALF_WIDTH = 0.02;
-
-/** Compares adapters on the same recorded packets. */
+/** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
 export async function compare(options: CompareCommandOptions): Promise<void> {
   const thresholds = (options.failIf ?? []).map(parseThreshold);
-  const adapters = await adaptersOf(options.adapters);
-  const { signal } = interruptible();
-  const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
-  try {
-    const archive =
-      options.recording === undefined ? await recordDefaultRun(workspaces) : userPath(options.recording);
-    const recording = await readArchivedRecording(archive);
-    const report = await measure(recording, adapters, options, workspaces, signal);
-    write(report, options);
-    if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    else console.log(comparisonTable(report));
-    hold(thresholds, report);
-  } finally {
-    rmSync(workspaces, { recursive: true, force: true });
-  }
-}
-
-async function adaptersOf(names: string | undefined): Promise<[ProtocolAdapter, ...ProtocolAdapter[]]> {
-  const wanted = names === undefined ? adapterNames : listOf(names);
-  const [first, ...rest] = await Promise.all(wanted.map((name) => adapterNamed(name)));
-  if (first === undefined || rest.length === 0) {
+  const names = options.adapters === undefined ? adapterNames : listOf(options.adapters);
+  if (names.length < 2) {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
   }
-  return [first, ...rest];
+  const chosen = await chosenAdapters(names);
+  const { signal } = interruptible();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
+  try {
+    const scenarios = await scenariosOf(options, folder);
+    const reports: ComparisonReport[] = [];
+    for (const [index, scenario] of scenarios.entries()) {
+      if (scenarios.length > 1) console.error(`run ${index + 1} of ${scenarios.length}`);
+      const workspaces = path.join(folder, `replay-${index}`);
+      reports.push(await compareOne(scenario, chosen, options, { workspaces, signal, of: scenarios.length }));
+    }
+    const [first] = reports;
+    if (first === undefined) throw new Error('there was nothing to compare');
+    const report: ComparisonFile = { ...first, matrix: reports.flatMap(cellsOf) };
+    write(report, options);
+    if (options.json) process.stdout.write(jsonOf(report));
+    else console.log(comparisonTable(report));
+    hold(thresholds, report, options);
+    await writePage(report, scenarios, options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-async function measure(
-  recording: Recording,
-  adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]],
-  options: CompareCommandOptions,
-  workspaces: string,
-  signal: AbortSignal,
+/** The budget is for all runs together. */
+async function compareOne(
+  { archive, agents }: Scenario,
+  { adapters, agentArguments, readable }: ChosenAdapters,
+  { budget, rounds, seed }: CompareCommandOptions,
+  { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
 ): Promise<ComparisonReport> {
-  const mesh = await ReplayMesh.start({
-    recording,
-    toolTime: 0,
-    workspaces: path.join(workspaces, 'replay'),
-    timeoutMs: 60_000,
-    entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-    readable: readableByAgents(),
-    environment: process.env,
-    secret: randomBytes(32).toString('hex'),
+  const [first, ...rest] = adapters;
+  if (first === undefined) throw new Error('no adapter was chosen');
+  return measure(await readArchivedRecording(archive), {
+    adapters: [first, ...rest],
+    chosen: { agentArguments, readable },
+    agents,
+    budgetMs: (budget * 1000) / of,
+    maxRounds: rounds,
+    seed,
+    workspaces,
     signal,
   });
-  let comparison: AdapterComparison;
-  try {
-    comparison = await compareAdapters({
-      mesh,
-      adapters,
-      rule: {
-        relativeHalfWidth: HALF_WIDTH,
-        minRounds: Math.max(12, fewestRounds(adapters.length - 1)),
-        maxRounds: options.rounds,
-        budgetMs: options.budget * 1000,
-      },
-      random: new Random(options.seed),
-      bootstrapSeed: options.seed,
-      onRound: ({ rounds, elapsedMs }) => {
-        if (rounds % 10 === 0) console.error(`${rounds} rounds, ${(elapsedMs / 1000).toFixed(0)} s`);
-      },
-    });
-  } finally {
-    await mesh.stop();
-  }
-  const rows: Row[] = [];
-  for (const [index, figures] of comparison.adapters.entries()) {
-    const adapter = adapters[index];
-    rows.push({
-      ...figures,
-      prompt_tokens: adapter === undefined ? null : await promptTokens(recording, adapter),
-    });
-  }
-  return {
-    schema_version: 1,
-    run_id: recording.header.run_id,
-    team: recording.header.team,
-    tasks: recording.packets.filter(({ cause }) => cause === null).length,
-    packets: recording.packets.length,
-    seed: options.seed,
-    environment: environmentOf(packageVersion),
-    ...comparison,
-    adapters: rows,
-    ...conclusionOf(comparison, recording),
-  };
 }
 
-function write(report: ComparisonReport, options: CompareCommandOptions): void {
-  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+function write(report: ComparisonFile, options: CompareCommandOptions): void {
+  const out = outOf(options);
   mkdirSync(out, { recursive: true });
-  writeFileSync(path.join(out, 'comparison.json'), `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(path.join(out, 'comparison.json'), jsonOf(report));
   writeFileSync(path.join(out, 'comparison.csv'), csvOf(report));
   writeFileSync(path.join(out, 'comparison.md'), markdownOf(report));
+  if (hasMatrix(report)) writeFileSync(path.join(out, 'matrix.csv'), matrixCsv(report.matrix));
   console.error(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
+/** The comparison and the runs that were recorded for it, as a page. */
+async function writePage(
+  report: ComparisonFile,
+  scenarios: readonly Scenario[],
+  options: CompareCommandOptions,
+): Promise<void> {
+  const comparison = parseComparison(jsonOf(report), 'comparison.json');
+  const archives = new Set(scenarios.map(({ archive }) => archive));
+  const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
+  const html = await reportHtml({ comparison, runs });
+  const file = path.join(outOf(options), 'report.html');
+  writeFileSync(file, html);
+  console.error(`written: ${file}`);
+}
+
+function outOf({ out }: CompareCommandOptions): string {
+  return out === undefined ? defaultOut() : userPath(out);
+}
+
+function jsonOf(report: ComparisonFile): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
 /** Exit code 1 when a threshold is crossed, so that CI can hold a protocol budget. */
-function hold(thresholds: readonly Threshold[], report: ComparisonReport): void {
+function hold(
+  thresholds: readonly Threshold[],
+  report: ComparisonReport,
+  { junit }: CompareCommandOptions,
+): void {
   const table = Object.fromEntries(
     report.adapters.map(({ adapter, ledger, latency_us, prompt_tokens }) => [
       adapter,
@@ -148,9 +132,12 @@ function hold(thresholds: readonly Threshold[], report: ComparisonReport): void 
       },
     ]),
   );
-  for (const threshold of thresholds) {
-    const { text, failed, left, right } = evaluateThreshold(threshold, table);
+  const results = thresholds.map((threshold) => evaluateThreshold(threshold, table));
+  for (const { text, failed, left, right } of results) {
     console.error(`${failed ? 'FAILED' : 'held'}: ${text} (${left} against ${right})`);
     if (failed) process.exitCode = 1;
   }
+  if (junit === undefined) return;
+  mkdirSync(path.dirname(userPath(junit)), { recursive: true });
+  writeFileSync(userPath(junit), junitOf(results));
 }

@@ -1,6 +1,7 @@
 import { stylesFor } from '../terminal/style.ts';
 import { count, decimals, table } from '../terminal/table.ts';
-import type { ComparisonReport, Row } from './comparison-report.ts';
+import type { ComparisonFile, ComparisonReport, Row } from './comparison-report.ts';
+import { hasMatrix, matrixMarkdown, matrixTable } from './matrix.ts';
 
 const HEAD = [
   'adapter',
@@ -17,7 +18,7 @@ const HEAD = [
 ];
 
 /** For people; fits 100 columns. */
-export function comparisonTable(report: ComparisonReport): string {
+export function comparisonTable(report: ComparisonFile): string {
   const { bold, dim } = stylesFor(process.stdout);
   const { low, high } = report.null_test;
   return [
@@ -30,6 +31,7 @@ export function comparisonTable(report: ComparisonReport): string {
         `${decimals(low, 3)}–${decimals(high, 3)} (${report.baseline} against itself), seed ${report.seed}`,
     ),
     dim('bytes: all packets, each once; code: encode + decode per packet; ms: all tasks, no tool time'),
+    ...(hasMatrix(report) ? ['', matrixTable(report.matrix)] : []),
     '',
   ].join('\n');
 }
@@ -59,9 +61,10 @@ function shortVerdict(verdict: string): string {
 }
 
 /** The same as Markdown. */
-export function markdownOf(report: ComparisonReport): string {
+export function markdownOf(report: ComparisonFile): string {
   const rows = [HEAD, HEAD.map(() => '---'), ...report.adapters.map((row) => cells(row, report))];
-  return `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n\n${report.sentence}\n`;
+  const main = `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n\n${report.sentence}\n`;
+  return hasMatrix(report) ? `${main}\n${matrixMarkdown(report.matrix)}` : main;
 }
 
 /** One line an adapter, every number in full. */

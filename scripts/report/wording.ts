@@ -1,0 +1,34 @@
+import { count, decimals } from '../terminal/table.ts';
+
+/** Figures as the page says them: with as many digits as carry something, and with a unit that no line break parts from them. */
+
+export function bytesText(bytes: number): string {
+  return bound(`${count(bytes)} B`);
+}
+
+/** `12.3 ms`, `228 ms`, `4.2 s` */
+export function msText(ms: number): string {
+  if (ms >= 10_000) return bound(`${decimals(ms / 1000, 1)} s`);
+  return bound(`${ms >= 100 ? count(ms) : decimals(ms, ms >= 10 ? 1 : 2)} ms`);
+}
+
+/** `2.1×`, and near 1 as many digits as tell it from 1. */
+export function ratioText(ratio: number): string {
+  return `${decimals(ratio, ratio >= 10 ? 1 : 2)}×`;
+}
+
+/** `12 %`, and below one per cent a digit more. */
+export function shareText(share: number): string {
+  const percent = share * 100;
+  return bound(`${decimals(percent, percent !== 0 && Math.abs(percent) < 1 ? 1 : 0)} %`);
+}
+
+/** `1 packet`, `2 packets` */
+export function counted(number: number, noun: string): string {
+  return bound(`${count(number)} ${noun}${number === 1 ? '' : 's'}`);
+}
+
+/** The text with every number bound to the word after it. */
+export function bound(text: string): string {
+  return text.replaceAll(/(\d) (?=[%\p{L}])/gu, '$1\u00a0');
+}
