@@ -5,7 +5,9 @@ import { HUB_ID, type Packet } from './packet.ts';
 const MEMBER_ID = 'member';
 /** What a small document makes; enough to have the code compiled that a packet runs through. */
 const CHUNKS = 20;
-const ROUNDS = 6;
+/** Objects and numbers take other ways through a codec than texts. */
+const FINDINGS = 40;
+const ROUNDS = 8;
 
 /**
  * Sends a few packets from one codec of `adapter` to another, in memory: what compiles and loads on the first packet is done
@@ -34,8 +36,14 @@ function samplePacket(round: number): Packet {
     token_used: round,
     ts: 0,
     payload: {
-      question: 'Does it work?',
+      question: 'Does it “work”?',
       chunks: Array.from({ length: CHUNKS }, (_, i) => `${i} `.repeat(100)),
+      findings: Array.from({ length: FINDINGS }, (_, i) => ({
+        text: `finding ${i}`,
+        at: i,
+        isSure: i % 2 === 0,
+        scores: [i / 7, -i, i * 1e3, 0, 1, null],
+      })),
     },
   };
 }

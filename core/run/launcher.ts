@@ -72,6 +72,8 @@ export class AgentProcess {
       process.execPath,
       [
         '--permission',
+        // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet takes longer than the packet.
+        '--min-semi-space-size=16',
         ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
         `--allow-fs-read=${workspace}${path.sep}`,
         `--allow-fs-write=${workspace}${path.sep}`,
