@@ -26,6 +26,9 @@ const WIRE_VERSION = 1;
 const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
 const authSchema = z.enum(['hmac', 'open']);
 
+/** In a hello: the hub takes whichever node and tool it finds. */
+export const ANY = '*';
+
 const offerSchema: z.ZodType<JsonValue> = z.json();
 const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
 
@@ -33,7 +36,7 @@ const helloSchema = z.strictObject({
   kind: z.literal('hello'),
   wire: z.int(),
   run: z.string().min(1).max(128),
-  node: nodeIdSchema,
+  node: z.union([nodeIdSchema, z.literal(ANY)]),
   tool: z.string().min(1).max(64),
   adapter: z.string().min(1).max(256),
   auth: authSchema,
@@ -68,6 +71,7 @@ type Hello = z.infer<typeof helloSchema>;
 
 export interface HubSide {
   readonly runId: string;
+  /** Whom it expects; {@link ANY} for whoever is there. */
   readonly node: string;
   readonly tool: string;
   readonly adapter: string;
@@ -75,7 +79,7 @@ export interface HubSide {
   readonly secret: string;
   readonly maxFrameBytes: number;
   /** Takes the agent's offer and settles with those of all members; without it there are none. */
-  readonly exchange?: (offer: JsonValue | undefined) => Promise<Offers | undefined>;
+  readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
   /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
@@ -113,7 +117,7 @@ export interface Agreement {
 export async function greetAgent(
   socket: FrameSocket,
   side: HubSide,
-): Promise<Agreement & Pick<AgentSide, 'subscribes' | 'emits'>> {
+): Promise<Agreement & Pick<AgentSide, 'node' | 'tool' | 'subscribes' | 'emits'>> {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello: Hello = {
     kind: 'hello',
@@ -128,17 +132,19 @@ export async function greetAgent(
   send(socket, hello);
   const welcome = await receive(socket, welcomeSchema, deadlineMs);
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
-    if (hello[key] !== welcome[key]) refuse(socket, mismatch(key, hello[key], welcome[key]));
+    if (hello[key] !== welcome[key] && hello[key] !== ANY)
+      refuse(socket, mismatch(key, hello[key], welcome[key]));
   }
   const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null];
   if (!proves(welcome.proof, proofOf(side.secret, 'agent', hello, welcome.nonce, said))) {
     refuse(
       socket,
-      `agent ${side.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
+      `agent ${welcome.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
     );
   }
   const { maxFrameBytes } = side;
-  const offers = await side.exchange?.(welcome.offer);
+  const { node, tool } = welcome;
+  const offers = await side.exchange?.(node, welcome.offer);
   send(socket, {
     kind: 'begin',
     proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [maxFrameBytes, offers ?? null]),
@@ -146,8 +152,8 @@ export async function greetAgent(
     ...(offers === undefined ? {} : { offers }),
   });
   await receive(socket, readySchema, deadlineMs);
-  const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, side.node, offers);
-  return { session, maxFrameBytes, subscribes: welcome.subscribes, emits: welcome.emits };
+  const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
+  return { session, maxFrameBytes, node, tool, subscribes: welcome.subscribes, emits: welcome.emits };
 }
 
 /**

@@ -4,8 +4,8 @@ import { INTERRUPTED_EXIT } from './exit-code.ts';
 /** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
 const SAME_SIGNAL_MS = 250;
 
-/** Ctrl-C ends the run in order: agents stop, what there is gets written. A second one ends it at once. */
-export function interruptible(): AbortController {
+/** Ctrl-C ends `what` in order: agents stop, what there is gets written. A second one ends it at once. */
+export function interruptible(what = 'the run'): AbortController {
   const controller = new AbortController();
   let abortedMs = 0;
   const onSignal = () => {
@@ -14,7 +14,7 @@ export function interruptible(): AbortController {
       return;
     }
     abortedMs = performance.now();
-    console.error('\nending the run; once more to end at once');
+    console.error(`\nending ${what}; once more to end at once`);
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };
   process.on('SIGINT', onSignal);

@@ -60,6 +60,19 @@ program
   .action(async (options) => (await import('./commands/agent.ts')).agent(options));
 
 program
+  .command('hub')
+  .description(
+    'run the hub alone, for agents that you started: dials, relays, and counts until it is told to end',
+  )
+  .requiredOption('--ports <numbers>', 'where the agents listen on 127.0.0.1, e.g. 9000,9001,9002')
+  .option('--adapter <spec>', 'protocol of the packets', 'json')
+  .option('--routing <name>', 'broadcast or direct', 'broadcast')
+  .option('--handshake <on|off>', 'off: foreign agents that speak packets from the first byte on', 'on')
+  .option('--wait <seconds>', 'time for agents that do not listen yet', positiveNumber, 10)
+  .option('--stall-timeout <seconds>', 'an agent that takes no bytes for so long is cut off', positiveNumber)
+  .action(async (options) => (await import('./commands/hub.ts')).hub(options));
+
+program
   .command('evaluate')
   .description('score predictions: lines {prediction, truth, aliases?} in, one JSON line each out')
   .requiredOption('--scorer <name>', 'exact_rouge, squad, bleu or gaia')
@@ -124,6 +137,7 @@ program
   .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
   .option('--junit <file>', 'write the conditions as a JUnit report')
   .option('--out <dir>', 'folder for comparison.json, .csv, .md and report.html (default: the project root)')
+  .option('--write', 'write them to docs/comparison.md, with what HTTP and TLS would add')
   .option('--json', 'print the comparison as one JSON value')
   .action(async (options) => (await import('./commands/compare.ts')).compare(options));
 

@@ -41,6 +41,6 @@ function addFolder(folder, stamp) {
 
 /** @param {string} file */
 function stampOf(file) {
-  const { size, mtimeMs } = statSync(file);
-  return `${file} ${size} ${mtimeMs}`;
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? `no ${file}` : `${file} ${stat.size} ${stat.mtimeMs}`;
 }

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec, ProtocolAdapter } from '../adapter.ts';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
-import { greetAgent, type Offers, runKeyOf } from '../handshake.ts';
+import { ANY, greetAgent, type Offers, runKeyOf } from '../handshake.ts';
 import { HUB_ID, type JsonValue } from '../packet.ts';
 import { Link, type MeshNode } from './link.ts';
 
@@ -13,7 +14,14 @@ export interface DialOptions {
   readonly secret: string;
   readonly nodes: readonly MeshNode[];
   readonly maxFrameBytes: number;
+  /** Time for agents that do not listen yet; without it they must. */
+  readonly patienceMs?: number;
+  /** Foreign agents that speak packets from the first byte on: nothing is agreed, and nobody proves who they are. */
+  readonly skipsHandshake?: boolean;
 }
+
+/** An agent that does not listen yet is dialled again after this time. */
+const REDIAL_MS = 50;
 
 /**
  * Dials every agent and agrees with it on the run, its tool and the adapter; all offers are exchanged on the way.
@@ -36,9 +44,12 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
       }
     }),
   );
-  const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+  const links: Link[] = attempts.flatMap((attempt) =>
+    attempt.status === 'fulfilled' ? [attempt.value] : [],
+  );
   // The others' failures may only be that the exchange broke off.
-  const failed = table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason;
+  const failed =
+    table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason ?? namesakes(links);
   if (failed !== undefined) {
     for (const link of links) link.socket.destroy();
     throw failed;
@@ -53,6 +64,22 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
     offers: new Map(Object.entries((await table?.all) ?? {})),
   });
   return { links, codec };
+}
+
+function namesakes(links: readonly Link[]): MeshError | undefined {
+  const byId = new Map<string, Link>();
+  for (const link of links) {
+    const { id, port } = link.node;
+    const other = byId.get(id);
+    if (other !== undefined) {
+      return new MeshError(
+        'agent',
+        `agents on ports ${other.node.port} and ${port} both say that they are ${id}`,
+      );
+    }
+    byId.set(id, link);
+  }
+  return undefined;
 }
 
 /** Collects one offer from every member. */
@@ -91,29 +118,59 @@ async function dial(
   opener: Pick<ProtocolAdapter, 'open'>,
   table: OfferTable | undefined,
 ): Promise<Link> {
-  const where = `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
+  const where =
+    node.id === ANY
+      ? `${options.host}:${node.port}`
+      : `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
   let socket: FrameSocket | undefined;
   try {
-    socket = await FrameSocket.dial(options.host, node.port);
-    const { session, subscribes, emits } = await greetAgent(socket, {
+    socket = await reach(options.host, node.port, options.patienceMs ?? 0);
+    if (options.skipsHandshake === true) return foreignLink(node, options, socket);
+    const agreed = await greetAgent(socket, {
       runId: options.runId,
       node: node.id,
       tool: node.tool,
       adapter: options.adapter.name,
       secret: node.secret,
       maxFrameBytes: options.maxFrameBytes,
-      ...(table === undefined ? {} : { exchange: async (offer) => table.take(node.id, offer) }),
+      ...(table === undefined ? {} : { exchange: async (from, offer) => table.take(from, offer) }),
     });
-    const link = new Link(node, socket, opener.open(session), { subscribes, emits });
+    const { node: id, tool, session, subscribes, emits } = agreed;
+    const link = new Link({ ...node, id, tool }, socket, opener.open(session), { subscribes, emits });
     link.counts.sessionRx = socket.bytesRead;
     link.counts.sessionTx = socket.bytesWritten;
     return link;
   } catch (error) {
     socket?.destroy();
-    const isNobody = error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED';
-    const reason = isNobody
-      ? `nobody listens there; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} --port ${node.port}`
-      : messageOf(error);
+    const start =
+      node.id === ANY
+        ? ''
+        : `; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} --port ${node.port}`;
+    const reason = isNobodyThere(error) ? `nobody listens there${start}` : messageOf(error);
     throw new MeshError('agent', `${where}: ${reason}`, { cause: error });
   }
+}
+
+async function reach(host: string, port: number, patienceMs: number): Promise<FrameSocket> {
+  const deadlineMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await FrameSocket.dial(host, port);
+    } catch (error) {
+      if (!isNobodyThere(error) || performance.now() + REDIAL_MS > deadlineMs) throw error;
+      await sleep(REDIAL_MS);
+    }
+  }
+}
+
+function isNobodyThere(error: unknown): boolean {
+  return error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED';
+}
+
+/** Its id is not known, and no packet says truly whose it is. */
+function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameSocket): Link {
+  const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
+  const id = `port-${node.port}`;
+  const codec = adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });
+  return new Link({ ...node, id, isForeign: true }, socket, codec, { subscribes: [], emits: [] });
 }

@@ -12,6 +12,8 @@ export interface MeshNode {
   /** Nodes that it may address; without the list, all. */
   readonly mayCall?: readonly string[];
   readonly secret: string;
+  /** It made no handshake: nobody knows whether its packets are from whom they say. */
+  readonly isForeign?: boolean;
 }
 
 /** Counters of one link. Bytes are whole frames, the prefix included. */

@@ -4,7 +4,7 @@ import { monotonicUs } from '../clock.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import { addLine, emptyLine, lineOf } from '../ledger.ts';
-import { MAX_LINK_QUEUE_BYTES, SETTLE_TIMEOUT_MS, STALL_TIMEOUT_MS } from '../limits.ts';
+import { SETTLE_TIMEOUT_MS } from '../limits.ts';
 import {
   FINAL_ANSWER,
   HUB_ID,
@@ -15,6 +15,7 @@ import {
   parsePacket,
   TASK_FAILED,
 } from '../packet.ts';
+import { Backpressure } from './backpressure.ts';
 import { type DialOptions, dialAgents } from './dial.ts';
 import type { Link, MeshNode } from './link.ts';
 import { canReach } from './reachable.ts';
@@ -50,10 +51,12 @@ export interface MeshObserver {
 }
 
 export interface MeshNetworkOptions extends DialOptions {
-  /** The only node that may tag a final answer. */
-  readonly final: string;
+  /** The only node that may tag a final answer; null where there are no tasks, and a tag is the agents' own business. */
+  readonly final: string | null;
   readonly router: Router;
   readonly observer: MeshObserver;
+  /** A destination that takes nothing for so long, with a full queue, is cut off. */
+  readonly stallTimeoutMs?: number;
 }
 
 /** Counters of packets by type, as the hub sees them. */
@@ -86,7 +89,7 @@ export class MeshNetwork {
   readonly #options: MeshNetworkOptions;
   readonly #codec: Codec;
   readonly #tasks = new Map<string, TaskClock>();
-  readonly #full = new Set<Link>();
+  readonly #backpressure: Backpressure;
   /** Packets of the run of frames that is being relayed. */
   readonly #relayed: Omit<RelayedPacket, 'arrivedUs' | 'forwardedUs'>[] = [];
   #packetNumber = 0;
@@ -96,6 +99,7 @@ export class MeshNetwork {
     this.#options = options;
     this.links = links;
     this.#codec = codec;
+    this.#backpressure = new Backpressure(links, options.stallTimeoutMs);
     options.router.membersChanged(links);
     for (const link of links) {
       link.socket.start(options.maxFrameBytes, (run) => this.#relay(link, run));
@@ -205,7 +209,7 @@ export class MeshNetwork {
     );
     await Promise.all(
       links.map((link) => {
-        this.#holdBack(link);
+        this.#backpressure.check(link);
         return Promise.race([link.socket.drained(), clock.ended]);
       }),
     );
@@ -228,7 +232,7 @@ export class MeshNetwork {
       for (const link of group) {
         if (link.deliver(frames, groupPackets) === 'kept') {
           use = 'kept';
-          this.#holdBack(link);
+          this.#backpressure.check(link);
         }
       }
       groupPackets = 0;
@@ -264,8 +268,10 @@ export class MeshNetwork {
     try {
       const seen = readHead(sender.codec, blob);
       head = seen.head;
-      if (head.from !== sender.node.id) throw new MeshError('packet', `packet says it is from ${head.from}`);
-      const endsTask = head.tag === FINAL_ANSWER || head.tag === TASK_FAILED;
+      if (head.from !== sender.node.id && sender.node.isForeign !== true)
+        throw new MeshError('packet', `packet says it is from ${head.from}`);
+      const endsTask =
+        this.#options.final !== null && (head.tag === FINAL_ANSWER || head.tag === TASK_FAILED);
       if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) {
         payload = (seen.packet ?? sender.codec.decode(blob)).payload;
       }
@@ -301,7 +307,7 @@ export class MeshNetwork {
     if (head.to !== undefined && node.mayCall !== undefined && !node.mayCall.includes(head.to)) {
       throw new MeshError('packet', `${node.id} may not call ${head.to} (may_call of the team file)`);
     }
-    if (head.tag !== FINAL_ANSWER) return;
+    if (head.tag !== FINAL_ANSWER || this.#options.final === null) return;
     if (node.id !== this.#options.final) {
       throw new MeshError('packet', `${node.id} tagged a final answer; only ${this.#options.final} may`);
     }
@@ -342,30 +348,6 @@ export class MeshNetwork {
     if (!this.links.some(isOpen)) this.#settled?.();
   }
 
-  /**
-   * Backpressure: while one destination's queue is full, nothing is read from any agent, so memory stays bounded whatever
-   * they do; a destination that takes nothing for too long is cut off.
-   */
-  #holdBack(link: Link): void {
-    if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
-    this.#full.add(link);
-    for (const other of this.links) other.socket.pause();
-    let queuedBytes = link.socket.queuedBytes;
-    const stall = setInterval(() => {
-      const isMoving = link.socket.queuedBytes < queuedBytes;
-      queuedBytes = link.socket.queuedBytes;
-      if (isMoving) return;
-      link.socket.destroy(
-        new MeshError('agent', `took no bytes for ${STALL_TIMEOUT_MS / 1000} s with a full queue`),
-      );
-    }, STALL_TIMEOUT_MS);
-    void link.socket.drained().then(() => {
-      clearInterval(stall);
-      this.#full.delete(link);
-      if (this.#full.size === 0) for (const other of this.links) other.socket.resume();
-    });
-  }
-
   #lost(link: Link, fault: MeshError | undefined): void {
     if (!link.alive) return;
     link.alive = false;
@@ -384,7 +366,7 @@ export class MeshNetwork {
       .filter((link) => !link.alive)
       .map((link) => `${link.node.id} (${link.node.tool})`);
     for (const clock of this.#tasks.values()) {
-      if (canReach(this.#options.final, clock.seenTypes, alive)) continue;
+      if (this.#options.final !== null && canReach(this.#options.final, clock.seenTypes, alive)) continue;
       clock.stop(
         'failed',
         null,

@@ -1,0 +1,38 @@
+import { MeshError } from '../errors.ts';
+import { MAX_LINK_QUEUE_BYTES, STALL_TIMEOUT_MS } from '../limits.ts';
+import type { Link } from './link.ts';
+
+/**
+ * While one destination's queue is full, nothing is read from any agent, so memory stays bounded whatever they do; a destination
+ * that takes nothing for too long is cut off.
+ */
+export class Backpressure {
+  readonly #links: readonly Link[];
+  readonly #stallTimeoutMs: number;
+  readonly #full = new Set<Link>();
+
+  constructor(links: readonly Link[], stallTimeoutMs = STALL_TIMEOUT_MS) {
+    this.#links = links;
+    this.#stallTimeoutMs = stallTimeoutMs;
+  }
+
+  /** Call it after a write to `link` that the system has not taken whole. */
+  check(link: Link): void {
+    if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
+    this.#full.add(link);
+    for (const other of this.#links) other.socket.pause();
+    let queuedBytes = link.socket.queuedBytes;
+    const stall = setInterval(() => {
+      const isMoving = link.socket.queuedBytes < queuedBytes;
+      queuedBytes = link.socket.queuedBytes;
+      if (isMoving) return;
+      const seconds = this.#stallTimeoutMs / 1000;
+      link.socket.destroy(new MeshError('agent', `took no bytes for ${seconds} s with a full queue`));
+    }, this.#stallTimeoutMs);
+    void link.socket.drained().then(() => {
+      clearInterval(stall);
+      this.#full.delete(link);
+      if (this.#full.size === 0) for (const other of this.#links) other.socket.resume();
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { MeshError } from '../../core/errors.ts';
+import { ANY } from '../../core/handshake.ts';
+import type { Link, MeshNode } from '../../core/hub/link.ts';
+import { MeshNetwork, type MeshNetworkOptions } from '../../core/hub/mesh-network.ts';
+import { ROUTINGS, routerNamed } from '../../core/hub/routing.ts';
+import { MAX_FRAME_BYTES } from '../../core/limits.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { interruptible } from '../interruptible.ts';
+import { listOf } from '../option-values.ts';
+
+export interface HubCommandOptions {
+  readonly ports: string;
+  readonly adapter: string;
+  readonly routing: string;
+  readonly handshake: string;
+  readonly wait: number;
+  readonly stallTimeout?: number;
+}
+
+/**
+ * The hub alone, for agents that somebody else started: dials them, says `ready` in one line, relays until it is told to end, and
+ * then says in one JSON line what it carried.
+ */
+export async function hub(options: HubCommandOptions): Promise<void> {
+  const nodes = listOf(options.ports).map(nodeOn);
+  if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
+  const routing = ROUTINGS.find((name) => name === options.routing);
+  if (routing === undefined) throw new MeshError('usage', `--routing: expected ${ROUTINGS.join(' or ')}`);
+  if (options.handshake !== 'on' && options.handshake !== 'off') {
+    throw new MeshError('usage', `--handshake: expected on or off, not ${JSON.stringify(options.handshake)}`);
+  }
+  const skipsHandshake = options.handshake === 'off';
+  const adapter = await adapterNamed(options.adapter);
+  if (skipsHandshake && adapter.join !== undefined) {
+    throw new MeshError('usage', `--handshake off: ${adapter.name} exchanges keys in the handshake`);
+  }
+  const { signal } = interruptible('the hub');
+  const network = await MeshNetwork.connect({
+    runId: `hub-${randomBytes(6).toString('hex')}`,
+    host: '127.0.0.1',
+    adapter,
+    secret: process.env.GAIA_MESH_SECRET ?? '',
+    nodes,
+    final: null,
+    router: routerNamed(routing),
+    observer,
+    maxFrameBytes: MAX_FRAME_BYTES,
+    patienceMs: options.wait * 1000,
+    skipsHandshake,
+    ...(options.stallTimeout === undefined ? {} : { stallTimeoutMs: options.stallTimeout * 1000 }),
+  });
+  console.log(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+  const counts = countsOf(network.links);
+  network.close();
+  console.log(JSON.stringify(counts));
+}
+
+const observer: MeshNetworkOptions['observer'] = {
+  refused: (node, reason, bytes) => console.error(`refused from ${node}: ${reason} (${bytes} B)`),
+  agentLost: (node, reason) => console.error(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
+};
+
+function nodeOn(text: string): MeshNode {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new MeshError('usage', `--ports: expected ports from 1 to 65535, not ${JSON.stringify(text)}`);
+  }
+  return { id: ANY, tool: ANY, port, secret: process.env.GAIA_MESH_SECRET ?? '' };
+}
+
+/** Bytes are whole frames of packets; what the handshakes took is apart. */
+function countsOf(links: readonly Link[]) {
+  const sum = (key: keyof Link['counts']) => links.reduce((total, { counts }) => total + counts[key], 0);
+  return {
+    packets: sum('packetsRx'),
+    tokens: sum('tokens'),
+    bytes_rx: sum('bytesRx'),
+    bytes_tx: sum('bytesTx'),
+    deliveries: sum('packetsTx'),
+    refused_packets: sum('refusedPackets'),
+    refused_bytes: sum('refusedBytes'),
+    session_bytes: sum('sessionRx') + sum('sessionTx'),
+    agents: links.map(({ node, alive, counts }) => ({
+      id: node.id,
+      port: node.port,
+      status: alive ? 'up' : 'lost',
+      packets_rx: counts.packetsRx,
+      packets_tx: counts.packetsTx,
+      bytes_rx: counts.bytesRx,
+      bytes_tx: counts.bytesTx,
+    })),
+  };
+}
