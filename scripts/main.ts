@@ -149,6 +149,20 @@ program
   .action(async (file, options) => (await import('./commands/conformance.ts')).conformance(file, options));
 
 program
+  .command('fuzz')
+  .description('throw hostile bytes at framing, adapters, layers, handshake and hub; say what breaks')
+  .option('--minutes <n>', 'time for all targets', positiveNumber, 1)
+  .option(
+    '--seed <n>',
+    'the same cases as with this seed (default: a random one, which is printed)',
+    positiveInteger,
+  )
+  .option('--target <name...>', 'only these, e.g. framing, adapter:json, layer')
+  .option('--path <path>', 'only the case that a failure printed, with its --target and --seed')
+  .option('--json', 'print the results as one JSON value')
+  .action(async (options) => (await import('./commands/fuzz.ts')).fuzz(options));
+
+program
   .command('replay')
   .description("play an archived run's packets again, through any adapter, over real sockets and processes")
   .argument('<archive>', 'run_artifacts.tar.gz of a run')

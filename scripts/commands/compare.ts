@@ -12,6 +12,8 @@ import { cellsOf, hasMatrix, matrixCsv } from '../compare/matrix.ts';
 import { measure } from '../compare/measure.ts';
 import { type Scenario, type ScenarioOptions, scenariosOf } from '../compare/scenario.ts';
 import { comparisonTable, csvOf, markdownOf } from '../compare/tables.ts';
+import { writeResults } from '../compare/write-results.ts';
+import { docsPage } from '../docs-page.ts';
 import { interruptible } from '../interruptible.ts';
 import { listOf } from '../option-values.ts';
 import { type ChosenAdapters, chosenAdapters } from '../own-adapter.ts';
@@ -28,6 +30,7 @@ export interface CompareCommandOptions extends ScenarioOptions {
   readonly junit?: string;
   readonly out?: string;
   readonly json?: boolean;
+  readonly write?: boolean;
 }
 
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
@@ -37,6 +40,7 @@ export async function compare(options: CompareCommandOptions): Promise<void> {
   if (names.length < 2) {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
   }
+  const page = options.write ? docsPage('comparison.md') : undefined;
   const chosen = await chosenAdapters(names);
   const { signal } = interruptible();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
@@ -56,6 +60,9 @@ export async function compare(options: CompareCommandOptions): Promise<void> {
     else console.log(comparisonTable(report));
     hold(thresholds, report, options);
     await writePage(report, scenarios, options);
+    const [scenario] = scenarios;
+    if (page === undefined || scenario === undefined) return;
+    await writeResults(page, report, { ...scenario, ...chosen, args: process.argv.slice(2), signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

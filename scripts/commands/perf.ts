@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFolder } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
-import { gitRevision } from '../../core/run/manifest.ts';
+import { docsPage, shownRevision } from '../docs-page.ts';
 import { measureAnswers } from '../perf/answers.ts';
 import { answersTable, machine, resultsPage, speedTable, withResults } from '../perf/results-page.ts';
 import { measureStart } from '../perf/start.ts';
@@ -23,6 +23,7 @@ export interface PerfOptions {
  * puts them into `docs/results.md` and `README.md`.
  */
 export async function perf(options: PerfOptions): Promise<void> {
+  const page = options.write ? docsPage('results.md') : undefined;
   console.error(`${START_ROUNDS} runs of npm run bench …`);
   const start = await measureStart(START_ROUNDS);
   console.error(`${TASK_ROUNDS} batches of ${TASKS} tasks …`);
@@ -36,15 +37,13 @@ export async function perf(options: PerfOptions): Promise<void> {
   } else {
     console.log(`${speed}\n\n${answersTable(answers)}`);
   }
-  if (options.write) await write(speed, answersTable(answers), file);
+  if (page !== undefined) await write(page, speed, answersTable(answers), file);
 }
 
-async function write(speed: string, answers: string, file: string | undefined): Promise<void> {
+async function write(page: string, speed: string, answers: string, file: string | undefined): Promise<void> {
   const questions = file === undefined ? undefined : path.basename(file);
-  const revision = (await gitRevision(packageFolder)) ?? 'unknown';
-  const results = path.join(packageFolder, 'docs', 'results.md');
-  writeFileSync(results, resultsPage({ speed, answers, questions, revision }));
+  writeFileSync(page, resultsPage({ speed, answers, questions, revision: await shownRevision() }));
   const readme = path.join(packageFolder, 'README.md');
   writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), speed));
-  console.error(`written: ${results}, ${readme}`);
+  console.error(`written: ${page}, ${readme}`);
 }

@@ -1,3 +1,4 @@
+import { markdownTable } from '../markdown-table.ts';
 import { count, decimals, table } from '../terminal/table.ts';
 import type { ComparisonFile, ComparisonReport } from './comparison-report.ts';
 
@@ -53,8 +54,7 @@ export function matrixTable(cells: readonly Cell[]): string {
 }
 
 export function matrixMarkdown(cells: readonly Cell[]): string {
-  const rows = [HEAD, HEAD.map(() => '---'), ...rowsOf(cells)];
-  return `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+  return `${markdownTable([HEAD, ...rowsOf(cells)])}\n`;
 }
 
 export function matrixCsv(cells: readonly Cell[]): string {

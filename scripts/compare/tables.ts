@@ -1,3 +1,4 @@
+import { markdownTable } from '../markdown-table.ts';
 import { stylesFor } from '../terminal/style.ts';
 import { count, decimals, table } from '../terminal/table.ts';
 import type { ComparisonFile, ComparisonReport, Row } from './comparison-report.ts';
@@ -62,9 +63,13 @@ function shortVerdict(verdict: string): string {
 
 /** The same as Markdown. */
 export function markdownOf(report: ComparisonFile): string {
-  const rows = [HEAD, HEAD.map(() => '---'), ...report.adapters.map((row) => cells(row, report))];
-  const main = `${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n\n${report.sentence}\n`;
+  const main = `${adaptersMarkdown(report)}\n\n${report.sentence}\n`;
   return hasMatrix(report) ? `${main}\n${matrixMarkdown(report.matrix)}` : main;
+}
+
+/** A row an adapter. */
+export function adaptersMarkdown(report: ComparisonReport): string {
+  return markdownTable([HEAD, ...report.adapters.map((row) => cells(row, report))]);
 }
 
 /** One line an adapter, every number in full. */

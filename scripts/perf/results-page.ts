@@ -1,6 +1,7 @@
 import os from 'node:os';
 import { packageVersion } from '../../config/package-root.ts';
 import { MeshError } from '../../core/errors.ts';
+import { markdownTable } from '../markdown-table.ts';
 import { percent } from '../terminal/table.ts';
 import type { Answers } from './answers.ts';
 import type { Figures } from './measure.ts';
@@ -21,7 +22,7 @@ export function speedTable(start: StartFigures, batch: TaskFigures): string {
     ['memory of hub and launcher, a quarter in → end', growth(batch.memory.hubMb), 'flat'],
     ['memory of the largest agent, a quarter in → end', growth(batch.memory.agentMb), 'flat'],
   ];
-  return markdown([['what', 'measured', 'wanted'], ...rows]);
+  return markdownTable([['what', 'measured', 'wanted'], ...rows]);
 }
 
 /** How often the answers are right, as a Markdown table. */
@@ -32,7 +33,7 @@ export function answersTable(answers: Answers): string {
     `${percent(part.normalized_em)} (${percent(part.low)}–${percent(part.high)})`,
     percent(part.f1),
   ]);
-  return markdown([['questions', 'tasks', 'exact match (95 % interval)', 'F1'], ...rows]);
+  return markdownTable([['questions', 'tasks', 'exact match (95 % interval)', 'F1'], ...rows]);
 }
 
 export interface PageFacts {
@@ -55,7 +56,7 @@ export function resultsPage({ speed, answers, questions, revision }: PageFacts):
 Written by \`npm run perf -- --write${option}\`; do not edit.
 
 - ${machine()}
-- Gaia Mesh ${packageVersion}, revision ${revision.slice(0, 12)}${revision.endsWith('dirty') ? ', changed' : ''}; four agents, embedded engine, adapter json
+- Gaia Mesh ${packageVersion}, revision ${revision}; four agents, embedded engine, adapter json
 - ${new Date().toISOString().slice(0, 10)}; load of the machine at the end ${os.loadavg()[0]?.toFixed(1)}
 
 ## Time and memory
@@ -94,11 +95,6 @@ export function machine(): string {
   const [cpu] = os.cpus();
   const memory = Math.round(os.totalmem() / 2 ** 30);
   return `${os.cpus().length} cores (${cpu?.model.trim()}), ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
-}
-
-function markdown(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...body] = rows;
-  return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function quoted({ median, low, high }: Figures, unit: string, digits: number): string {

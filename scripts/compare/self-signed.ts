@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+
+export interface Certificate {
+  /** PEM. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Making a key on P-256 takes milliseconds. */
+const OPENSSL_TIMEOUT_MS = 10_000;
+
+/**
+ * A certificate for 127.0.0.1 with its key, good for a day, made by the `openssl` command: Node has no way to make one. They are
+ * on disk, readable by the user alone, until this returns. null where the command is missing or does not know the options.
+ */
+export async function selfSigned(): Promise<Certificate | null> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'gaia-mesh-tls-'));
+  const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
+  const args = [
+    ...['req', '-x509', '-days', '1', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ...[
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      keyFile,
+      '-out',
+      certFile,
+    ],
+  ];
+  try {
+    await promisify(execFile)('openssl', args, { timeout: OPENSSL_TIMEOUT_MS });
+    return { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
+  } catch {
+    return null; // Not installed, or too old: then TLS is not measured, and the page says so.
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Bytes of the certificate as the handshake carries it. */
+export function certificateBytes({ cert }: Certificate): number {
+  return new X509Certificate(cert).raw.length;
+}
+
+/** Does `work` while this process trusts the certificate: `fetch` has no option for it, and not to verify would not be TLS. */
+export async function trusting<T>({ cert }: Certificate, work: () => Promise<T>): Promise<T> {
+  const trusted = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([...trusted, cert]);
+  try {
+    return await work();
+  } finally {
+    tls.setDefaultCACertificates(trusted);
+  }
+}
