@@ -32,6 +32,16 @@ const adapterSchema = z.object({
     .nullable(),
 });
 
+const cellSchema = z.object({
+  team: z.string(),
+  engine: z.string(),
+  agents: z.int().positive(),
+  adapter: z.string().min(1),
+  bytes_per_task: z.number().positive(),
+  ms_per_task: z.number().positive(),
+  time_verdict: z.string(),
+});
+
 const comparisonSchema = z.object({
   schema_version: z.literal(1),
   sentence: z.string(),
@@ -46,6 +56,8 @@ const comparisonSchema = z.object({
   adapters: z.array(adapterSchema).min(1).max(100),
   rounds: z.int().positive(),
   stopped: z.enum(['precise', 'rounds', 'budget']),
+  /** Comparisons that were made before there were several runs have none. */
+  matrix: z.array(cellSchema).max(10_000).default([]),
 });
 
 /** What the page needs of `comparison.json`. */

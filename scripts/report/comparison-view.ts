@@ -5,6 +5,7 @@ import type { ComparedAdapter, ComparisonFigures } from './comparison-file.ts';
 import { bytesFinding, latencyFinding, timeFinding } from './comparison-findings.ts';
 import { againstText, comparisonTable, intervalText, nameOf } from './comparison-table.ts';
 import { type DistributionsView, distribution, distributionsTable } from './distribution.ts';
+import { type GrowthView, growthView } from './growth-view.ts';
 import { type TableView, tableView } from './table-view.ts';
 import { bound, bytesText, counted, ratioText } from './wording.ts';
 
@@ -35,6 +36,8 @@ export interface ComparisonView {
   };
   /** null for a comparison that has not kept its rounds, or has too few. */
   readonly latency: DistributionsView | null;
+  /** null for a comparison of one run. */
+  readonly growth: GrowthView | null;
 }
 
 /** A comparison as the page shows it: adapters by their bytes, fewest first; times by their ratio. */
@@ -56,6 +59,7 @@ export function comparisonView(file: ComparisonFigures): ComparisonView {
     },
     time: timesOf(file, byTime),
     latency: latencyOf(file, byTime),
+    growth: growthView(file),
   };
 }
 

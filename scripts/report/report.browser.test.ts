@@ -26,7 +26,14 @@ beforeAll(async () => {
     return;
   }
   const adapters = ['json', 'msgpack', 'a2a', 'anp'];
-  const comparison = parseComparison(JSON.stringify(await sampleComparison(adapters, HOSTILE)), 'sample');
+  const matrix = [4, 64].flatMap((agents) =>
+    adapters.map((adapter) => ({
+      ...{ team: HOSTILE, engine: 'extractive', agents, adapter, time_verdict: HOSTILE },
+      ...{ bytes_per_task: 900 * agents, ms_per_task: agents },
+    })),
+  );
+  const sample = { ...(await sampleComparison(adapters, HOSTILE)), matrix };
+  const comparison = parseComparison(JSON.stringify(sample), 'sample');
   const runs = [
     await sampleRun({ text: HOSTILE, tasks: 6 }),
     await sampleRun({ adapter: 'msgpack+zstd+ed25519' }),
@@ -80,8 +87,11 @@ describe('the page in a browser', () => {
       expect.stringMatching(/^anp needs .* the bytes of json, msgpack/),
       'Against json, 2 of 3 are slower, 1 shows no detectable difference',
       expect.stringMatching(/^A round takes 5\.00.ms with json/),
+      expect.stringMatching(
+        /^64.agents instead of 4: 16\.0× the bytes and 16\.0× the time of a task \(json\)$/,
+      ),
     ]);
-    expect(await page.locator('#comparison svg.chart').count()).toBe(3);
+    expect(await page.locator('#comparison svg.chart').count()).toBe(4);
     expect(await page.locator('#comparison tbody').first().locator('tr').count()).toBe(4);
     expect(await run(page, 1).locator('svg.chart').count()).toBe(4);
   });

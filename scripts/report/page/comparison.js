@@ -1,5 +1,6 @@
 import { distributionsFigure } from './distributions.js';
 import { element } from './dom.js';
+import { growthFigure } from './growth.js';
 import { tableOf } from './table.js';
 import { timeRatiosFigure } from './time-ratios.js';
 import { waterfallFigure } from './waterfall.js';
@@ -27,5 +28,6 @@ export function comparisonSection(view) {
     view.latency === null
       ? element('p', { class: 'note' }, 'This comparison holds too few rounds to draw their distribution.')
       : distributionsFigure(view.latency, 'Each tick is one round: all packets once through the live mesh.'),
+    view.growth === null ? null : growthFigure(view.growth),
   );
 }
