@@ -22,12 +22,10 @@ const ownPlace = {
 };
 
 rmSync(folder, { recursive: true, force: true });
-const rolldown = await import('rolldown').catch(() => undefined);
-if (rolldown === undefined) {
-  console.error('no bundle: the development dependencies are not installed');
-} else {
+try {
+  const { rolldown } = await import('rolldown');
   const stamp = sourceStamp(root);
-  const bundle = await rolldown.rolldown({
+  const bundle = await rolldown({
     input: path.join(root, 'scripts', 'main.ts'),
     platform: 'node',
     plugins: [ownPlace],
@@ -41,4 +39,10 @@ if (rolldown === undefined) {
   await bundle.write({ dir: folder, format: 'esm' });
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, STAMP_FILE), stamp);
+} catch (error) {
+  // An installation is whole without it: development dependencies may be left out, sources may be half written.
+  rmSync(folder, { recursive: true, force: true });
+  console.error(
+    `no bundle, runs will start from the sources: ${error instanceof Error ? error.message : error}`,
+  );
 }
