@@ -4,13 +4,22 @@ import { packageFolder } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
 import { docsPage, shownRevision } from '../docs-page.ts';
 import { measureAnswers } from '../perf/answers.ts';
-import { answersTable, machine, resultsPage, speedTable, withResults } from '../perf/results-page.ts';
+import { measureCodecs } from '../perf/codecs.ts';
+import {
+  answersTable,
+  codecsTable,
+  machine,
+  resultsPage,
+  speedTable,
+  withResults,
+} from '../perf/results-page.ts';
 import { measureStart } from '../perf/start.ts';
 import { measureTasks } from '../perf/tasks.ts';
 
 const START_ROUNDS = 11;
 const TASK_ROUNDS = 5;
 const TASKS = 500;
+const CODEC_ROUNDS = 101;
 
 export interface PerfOptions {
   readonly json?: boolean;
@@ -19,7 +28,7 @@ export interface PerfOptions {
 }
 
 /**
- * Measures the default run, a batch, and how often the embedded engine is right; prints the figures, and with `--write`
+ * Measures the default run, a batch, the codecs, and how often the embedded engine is right; prints the figures, and with `--write`
  * puts them into `docs/results.md` and `README.md`.
  */
 export async function perf(options: PerfOptions): Promise<void> {
@@ -28,22 +37,32 @@ export async function perf(options: PerfOptions): Promise<void> {
   const start = await measureStart(START_ROUNDS);
   console.error(`${TASK_ROUNDS} batches of ${TASKS} tasks …`);
   const batch = await measureTasks(TASK_ROUNDS, TASKS);
+  console.error(`${CODEC_ROUNDS} rounds of the codecs …`);
+  const codecs = await measureCodecs(CODEC_ROUNDS);
   const file = options.questions === undefined ? undefined : userPath(options.questions);
   console.error(`questions of ${file ?? 'the shipped documents'} …`);
   const answers = await measureAnswers(file);
   const speed = speedTable(start, batch);
   if (options.json) {
-    process.stdout.write(`${JSON.stringify({ machine: machine(), start, batch, answers }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ machine: machine(), start, batch, codecs, answers }, null, 2)}\n`,
+    );
   } else {
-    console.log(`${speed}\n\n${answersTable(answers)}`);
+    console.log([speed, codecsTable(codecs), answersTable(answers)].join('\n\n'));
   }
-  if (page !== undefined) await write(page, speed, answersTable(answers), file);
+  if (page === undefined) return;
+  const tables = { speed, codecs: codecsTable(codecs), answers: answersTable(answers) };
+  await write(page, tables, file);
 }
 
-async function write(page: string, speed: string, answers: string, file: string | undefined): Promise<void> {
+async function write(
+  page: string,
+  tables: { speed: string; codecs: string; answers: string },
+  file: string | undefined,
+): Promise<void> {
   const questions = file === undefined ? undefined : path.basename(file);
-  writeFileSync(page, resultsPage({ speed, answers, questions, revision: await shownRevision() }));
+  writeFileSync(page, resultsPage({ ...tables, questions, revision: await shownRevision() }));
   const readme = path.join(packageFolder, 'README.md');
-  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), speed));
+  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), tables.speed));
   console.error(`written: ${page}, ${readme}`);
 }
