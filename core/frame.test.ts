@@ -124,6 +124,22 @@ describe('FrameReader', () => {
     expect(reader.space().length, 'gives the memory of a large frame back').toBeLessThanOrEqual(256 * 1024);
   });
 
+  it.each<[RunUse, number]>([
+    ['done', 1],
+    ['kept', 0],
+    ['kept', 1],
+  ])('gives the memory of a large frame back when it is %s and %i bytes more came with it', (use, more) => {
+    const reader = new FrameReader(64 * LIMIT, () => use);
+    const bytes = Buffer.concat([frameOf(Buffer.alloc(16 * LIMIT)), Buffer.alloc(more)]);
+    for (let at = 0; at < bytes.length; ) {
+      const count = bytes.copy(reader.space(), 0, at);
+      reader.received(count);
+      at += count;
+    }
+    expect(reader.pendingBytes).toBe(more);
+    expect(reader.space().buffer.byteLength).toBeLessThanOrEqual(256 * 1024);
+  });
+
   it('always has room, and less than a slab held when all is done', () => {
     const { reader } = collector(8 * LIMIT);
     const frame = frameOf(Buffer.alloc(100_000));

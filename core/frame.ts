@@ -125,10 +125,12 @@ export class FrameReader {
       if (this.#slab.length > SLAB_BYTES) this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
       return;
     }
-    if (this.#slab.length - this.#end >= MIN_READ_BYTES) return;
     // Doubling: memory follows the bytes that came, not the length that was announced.
     const size = pending > SLAB_BYTES / 2 ? pending * 2 + MIN_READ_BYTES : SLAB_BYTES;
-    const fits = !this.#kept && size <= this.#slab.length;
+    // A large frame has gone: its memory would be held for as long as little comes.
+    const isOutgrown = this.#slab.length > 2 * size;
+    if (this.#slab.length - this.#end >= MIN_READ_BYTES && !isOutgrown) return;
+    const fits = !this.#kept && !isOutgrown && size <= this.#slab.length;
     const next = fits ? this.#slab : Buffer.allocUnsafeSlow(size);
     this.#slab.copy(next, 0, this.#start, this.#end);
     this.#slab = next;

@@ -138,6 +138,17 @@ describe('parsePacket', () => {
     );
   });
 
+  it.each([
+    ['a key', { ['k'.repeat(1e6)]: 1 }],
+    ['a million keys', Object.fromEntries(Array.from({ length: 1e6 }, (_, i) => [`key-${i}`, i]))],
+    ['a payload key', { payload: { ['😀'.repeat(1e6)]: Number.NaN } }],
+  ])('gives a short reason for %s too much, however long', (_, extra) => {
+    const message = expect.stringMatching(/^not a packet: .{1,1000}…$/su);
+    expect(() => parsePacket({ ...packet, ...extra })).toThrow(
+      expect.objectContaining({ code: 'packet', message }),
+    );
+  });
+
   it('takes a payload nested to the limit and refuses one level more', () => {
     expect(parsePacket({ ...packet, payload: { deep: nested(MAX_PAYLOAD_DEPTH - 1) } })).toBeTruthy();
     for (const depth of [MAX_PAYLOAD_DEPTH, 100_000]) {

@@ -93,15 +93,26 @@ function assertPacket(value: unknown): asserts value is Packet {
   const result = packetSchema.safeParse(value);
   if (!result.success) throw new MeshError('packet', `not a packet: ${issuesOf(result.error)}`);
   const fault = jsonFault(result.data.payload, 'payload', 1);
-  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${fault}`);
+  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortReason(fault)}`);
 }
 
 /** One line that names each key and what is wrong with it. */
 export function issuesOf(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
-    .join('; ');
+  return shortReason(
+    error.issues
+      .slice(0, 5)
+      .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+      .join('; '),
+  );
+}
+
+/** A reason goes to logs and terminals, and may name a key that is as long as a frame. */
+const MAX_REASON_LENGTH = 1000;
+
+/** `reason`, cut where no person reads on. */
+export function shortReason(reason: string): string {
+  if (reason.length <= MAX_REASON_LENGTH) return reason;
+  return `${reason.slice(0, MAX_REASON_LENGTH).toWellFormed()}…`;
 }
 
 function isPlainObject(value: unknown): value is JsonObject {

@@ -1,5 +1,5 @@
 import { MeshError } from '../core/errors.ts';
-import { HEAD_LENGTHS, type Packet, type PacketHead } from '../core/packet.ts';
+import { HEAD_LENGTHS, type Packet, type PacketHead, shortReason } from '../core/packet.ts';
 
 /**
  * What the `peek` of every adapter shares: which keys an envelope has, what they may hold, and how to read their short
@@ -184,7 +184,11 @@ export function readMapHead(scanner: MapScanner): PacketHead {
 }
 
 export function notAPacket(reason: string, cause?: unknown): MeshError {
-  return new MeshError('packet', `not a packet: ${reason}`, cause === undefined ? {} : { cause });
+  return new MeshError(
+    'packet',
+    `not a packet: ${shortReason(reason)}`,
+    cause === undefined ? {} : { cause },
+  );
 }
 
 /** Types, ids and task ids of a run come again in every packet; texts beyond this length are not worth keeping. */
