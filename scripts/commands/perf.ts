@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFolder } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
+import { readTaskFile } from '../../core/tasks/task-source.ts';
 import { docsPage, shownRevision } from '../docs-page.ts';
 import { measureAnswers } from '../perf/answers.ts';
 import { measureCodecs } from '../perf/codecs.ts';
@@ -13,6 +14,7 @@ import {
   speedTable,
   withResults,
 } from '../perf/results-page.ts';
+import { shippedQuestions } from '../perf/shipped-questions.ts';
 import { measureStart } from '../perf/start.ts';
 import { measureTasks } from '../perf/tasks.ts';
 
@@ -33,15 +35,16 @@ export interface PerfOptions {
  */
 export async function perf(options: PerfOptions): Promise<void> {
   const page = options.write ? docsPage('results.md') : undefined;
+  const file = options.questions === undefined ? undefined : userPath(options.questions);
+  const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
   console.error(`${START_ROUNDS} runs of npm run bench …`);
   const start = await measureStart(START_ROUNDS);
   console.error(`${TASK_ROUNDS} batches of ${TASKS} tasks …`);
-  const batch = await measureTasks(TASK_ROUNDS, TASKS);
+  const batch = await measureTasks(TASK_ROUNDS, TASKS, questions);
   console.error(`${CODEC_ROUNDS} rounds of the codecs …`);
   const codecs = await measureCodecs(CODEC_ROUNDS);
-  const file = options.questions === undefined ? undefined : userPath(options.questions);
   console.error(`questions of ${file ?? 'the shipped documents'} …`);
-  const answers = await measureAnswers(file);
+  const answers = await measureAnswers(questions);
   const speed = speedTable(start, batch);
   if (options.json) {
     process.stdout.write(

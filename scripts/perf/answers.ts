@@ -3,8 +3,8 @@ import path from 'node:path';
 import * as z from 'zod';
 import { wilson } from '../../core/evaluation/confidence.ts';
 import { taskLine } from '../../core/run/archive.ts';
+import type { Task } from '../../core/tasks/task.ts';
 import { inFolder, runBench } from './measure.ts';
-import { shippedQuestions } from './shipped-questions.ts';
 
 const partSchema = z.object({ tasks: z.int(), normalized_em: z.number(), f1: z.number() });
 const summarySchema = partSchema.extend({ by_part: z.record(z.string(), partSchema) });
@@ -17,11 +17,11 @@ export type Answers = Readonly<
   Record<string, z.infer<typeof partSchema> & { readonly low: number; readonly high: number }>
 >;
 
-/** Lets the mesh answer the questions of a file, or the shipped ones. */
-export function measureAnswers(questionFile: string | undefined): Promise<Answers> {
+/** Lets the mesh answer every question. */
+export function measureAnswers(questions: readonly Task[]): Promise<Answers> {
   return inFolder(async (folder) => {
-    const file = questionFile ?? path.join(folder, 'shipped.jsonl');
-    if (questionFile === undefined) writeFileSync(file, shippedQuestions().map(taskLine).join(''));
+    const file = path.join(folder, 'questions.jsonl');
+    writeFileSync(file, questions.map(taskLine).join(''));
     const { stdout } = await runBench(folder, ['--tasks', file, '--json']);
     const { by_part, ...all } = summarySchema.parse(JSON.parse(stdout));
     const parts = Object.entries({ ...by_part, all }).filter(([, part]) => part.tasks >= MIN_TASKS);

@@ -57,6 +57,7 @@ export interface PageFacts {
 /** `docs/results.md` */
 export function resultsPage({ speed, codecs, answers, questions, revision }: PageFacts): string {
   const option = questions === undefined ? '' : ` --questions ${questions}`;
+  const batched = `The batch is of ${questions === undefined ? 'the shipped questions, over and over' : `the first questions of \`${questions}\``}, four at a time.`;
   const about =
     questions === undefined
       ? 'On the questions about the four documents that ship with the project.'
@@ -75,7 +76,7 @@ Medians, with the 95 % interval of the median in brackets.
 
 ${speed}
 
-The default run is measured after one run that is not counted, since the first compiles the code and keeps it.
+The default run is measured after one run that is not counted, since the first compiles the code and keeps it. ${batched}
 
 ## Adapters against their libraries
 

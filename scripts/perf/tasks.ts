@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { taskLine } from '../../core/run/archive.ts';
+import type { Task } from '../../core/tasks/task.ts';
 import { type Figures, figuresOf, inFolder, runBench } from './measure.ts';
-import { shippedQuestions } from './shipped-questions.ts';
 
 const summarySchema = z.object({
   tasks_per_s: z.number(),
@@ -21,15 +21,22 @@ export interface TaskFigures {
   readonly memory: { readonly hubMb: [number, number]; readonly agentMb: [number, number] };
 }
 
-/** Many tasks on the same live agents: the shipped questions, over and over. */
-export function measureTasks(rounds: number, tasks: number): Promise<TaskFigures> {
+/** Each sample starts a `ps`, which takes its own share of two cores. */
+const SAMPLE_EVERY_MS = 500;
+
+/** Many tasks on the same live agents: the first of `questions`, over and over if there are fewer. */
+export function measureTasks(
+  rounds: number,
+  tasks: number,
+  questions: readonly Task[],
+): Promise<TaskFigures> {
   return inFolder(async (folder) => {
     const file = path.join(folder, 'perf-tasks.jsonl');
-    writeFileSync(file, taskLines(tasks));
+    writeFileSync(file, taskLines(tasks, questions));
     const summaries: z.infer<typeof summarySchema>[] = [];
     let memory: readonly { hubMb: number; agentMb: number }[] = [];
     for (let round = 0; round < rounds; round++) {
-      const run = await runBench(folder, ['--tasks', file, '--json'], 100);
+      const run = await runBench(folder, ['--tasks', file, '--json'], SAMPLE_EVERY_MS);
       summaries.push(summarySchema.parse(JSON.parse(run.stdout)));
       memory = run.memory;
     }
@@ -49,8 +56,7 @@ export function measureTasks(rounds: number, tasks: number): Promise<TaskFigures
   });
 }
 
-function taskLines(count: number): string {
-  const questions = shippedQuestions();
+function taskLines(count: number, questions: readonly Task[]): string {
   const lines: string[] = [];
   for (let i = 0; i < count; i++) {
     const task = questions[i % questions.length];
