@@ -53,3 +53,21 @@ export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /** Time for one task without `--timeout` (C-30). */
 export const DEFAULT_TASK_TIMEOUT_MS = 120_000;
+
+/** Faults of one `--faults`. Far more than a person can keep apart. */
+export const MAX_FAULTS = 100;
+
+/** A fault happens at most this long after the first task's start, and takes at most this long: the longest time for a task. */
+export const MAX_FAULT_TIME_MS = 86_400_000;
+
+/** A delivery is delayed by at most this: longer than any task with the default timeout would survive. */
+export const MAX_FAULT_DELAY_MS = 60_000;
+
+/** Bytes of all deliveries that faults hold back at once; beyond it they go out before their time, and are counted. */
+export const MAX_HELD_DELIVERY_BYTES = 64 * 1024 * 1024;
+
+/** An agent that keeps dying is started again this often: what kills it three times is no accident. */
+export const MAX_RESTARTS = 3;
+
+/** Before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
+export const RESTART_BACKOFF_MS = 100;

@@ -38,6 +38,16 @@ program
   .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
   .option('--timeout <seconds>', 'time for one task', positiveNumber)
   .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2')
+  .option(
+    '--faults <list>',
+    "what to break, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s' (also dup, corrupt, stall, partition)",
+  )
+  .option('--fault-seed <n>', 'seed of the faults, to repeat a run that drew one', positiveInteger)
+  .option('--restart <when>', 'on-failure: start agents again that died')
+  .option(
+    '--record',
+    'record the packets, for replay and compare: always on, every archive holds a recording',
+  )
   .option('--json', 'print the metrics (of tasks: the summary) as one JSON value')
   .option('--quiet', 'print the result only')
   .action(async (options) => (await import('./commands/bench.ts')).bench(options));
@@ -57,6 +67,7 @@ program
   .option('--timeout <seconds>', 'time for one request to a model server', positiveNumber)
   .option('--subscribes <types>', 'packet types it works on, instead of its tool’s')
   .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
+  .option('--resume', 'go on with the memory that an agent left there which died')
   .action(async (options) => (await import('./commands/agent.ts')).agent(options));
 
 program

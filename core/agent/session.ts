@@ -238,14 +238,17 @@ export class AgentSession {
   }
 
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {
-    const { id } = this.#options;
+    const { id, workspace } = this.#options;
     if (emission.recorded !== undefined) return emission.recorded;
     this.#packetNumber += 1;
+    // Packet ids are unique in the run, and it does not know which it had used. No node id has a `~`.
+    const { restarts } = workspace.memory;
+    const self = restarts === undefined ? id : `${id}~${restarts}`;
     return parsePacket({
       type: emission.type,
       from: id,
       ...(emission.to === undefined ? {} : { to: emission.to }),
-      id: `${id}-${this.#packetNumber}`,
+      id: `${self}-${this.#packetNumber}`,
       ...(emission.reply_to === undefined ? {} : { reply_to: emission.reply_to }),
       task_id: cause.task_id,
       ...(emission.tag === undefined ? {} : { tag: emission.tag }),

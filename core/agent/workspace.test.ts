@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -81,5 +81,30 @@ describe('a workspace', () => {
     workspace.close();
 
     expect(() => workspace.close()).not.toThrow();
+  });
+
+  test.each([
+    ['whole', undefined, { packets_sent: 1, token_used: 2, restarts: 1 }],
+    ['cut', '{"node_id": "2", "to', { packets_sent: 0, token_used: 0, restarts: 1 }],
+    ['another thing', '{"restarts": -1}', { packets_sent: 0, token_used: 0, restarts: 1 }],
+  ])('is resumed with the memory that a dead agent left, if that is there: %s', (_what, left, expected) => {
+    const before = opened();
+    before.remember('t', 'triples', 2);
+    before.close();
+    if (left !== undefined) writeFileSync(path.join(folder, 'memory.json'), left);
+    const identity = { id: '2', tool: 'triple', engine: 'none' };
+
+    new Workspace(folder, identity, { resumes: true }).close();
+    expect(memory()).toMatchObject({ node_id: '2', ...expected });
+
+    new Workspace(folder, identity, { resumes: true }).close();
+    expect(memory()).toMatchObject({ restarts: 2 });
+  });
+
+  test('is begun anew by an agent that does not resume', () => {
+    new Workspace(folder, { id: '2', tool: 'triple', engine: 'none' }, { resumes: true }).close();
+    opened().close();
+
+    expect(memory()).not.toHaveProperty('restarts');
   });
 });

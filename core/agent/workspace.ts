@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import * as z from 'zod';
 import { MeshError } from '../errors.ts';
 import { type Log, openLog } from '../log.ts';
 import type { JsonObject } from '../packet.ts';
@@ -10,17 +11,22 @@ const MAX_MEMORY_TASKS = 100;
 /** `memory.json` is at most this far behind; it is written at the end in any case. */
 const SAVE_EVERY_MS = 1000;
 
-/** What an agent keeps about itself in `memory.json`. */
-interface Memory {
-  node_id: string;
-  tool: string;
-  engine: string;
-  packets_received: number;
-  packets_sent: number;
-  token_used: number;
+const count = z.int().nonnegative();
+const memorySchema = z.object({
+  node_id: z.string(),
+  tool: z.string(),
+  engine: z.string(),
+  packets_received: count,
+  packets_sent: count,
+  token_used: count,
+  /** Times that it was started again after it had died. */
+  restarts: count.exactOptional(),
   /** Last tasks it worked on: what it sent for each, and what that took. */
-  tasks: { task_id: string; sent: string; token_used: number }[];
-}
+  tasks: z.array(z.object({ task_id: z.string(), sent: z.string(), token_used: count })),
+});
+
+/** What an agent keeps about itself in `memory.json`. */
+type Memory = z.infer<typeof memorySchema>;
 
 /**
  * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, and what its tool
@@ -33,11 +39,16 @@ export class Workspace {
   readonly #records = new Map<string, Log>();
   #saving: NodeJS.Timeout | undefined;
 
-  constructor(directory: string, agent: { id: string; tool: string; engine: string }) {
+  /** `resumes`: it goes on with the memory of an agent that died, where that left one. */
+  constructor(
+    directory: string,
+    agent: { id: string; tool: string; engine: string },
+    options: { readonly resumes?: boolean } = {},
+  ) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true });
     this.log = openLog(path.join(directory, 'agent.log'));
-    this.memory = {
+    const fresh: Memory = {
       node_id: agent.id,
       tool: agent.tool,
       engine: agent.engine,
@@ -46,6 +57,12 @@ export class Workspace {
       token_used: 0,
       tasks: [],
     };
+    if (options.resumes === true) {
+      const left = this.#left();
+      this.memory = { ...fresh, ...left, restarts: (left?.restarts ?? 0) + 1 };
+    } else {
+      this.memory = fresh;
+    }
     this.#save();
   }
 
@@ -76,6 +93,15 @@ export class Workspace {
     this.log.close();
     for (const record of this.#records.values()) record.close();
     this.#records.clear();
+  }
+
+  /** The memory that is there, if one is and it is whole. */
+  #left(): Memory | undefined {
+    try {
+      return memorySchema.parse(JSON.parse(readFileSync(path.join(this.directory, 'memory.json'), 'utf8')));
+    } catch {
+      return undefined; // It died before it had one.
+    }
   }
 
   #save(): void {

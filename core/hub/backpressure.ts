@@ -2,6 +2,9 @@ import { MeshError } from '../errors.ts';
 import { MAX_LINK_QUEUE_BYTES, STALL_TIMEOUT_MS } from '../limits.ts';
 import type { Link } from './link.ts';
 
+/** Why a link is not read from; see `Link.holdReading`. */
+const FULL_QUEUE = 'full queue';
+
 /**
  * While one destination's queue is full, nothing is read from any agent, so memory stays bounded whatever they do; a destination
  * that takes nothing for too long is cut off.
@@ -20,7 +23,7 @@ export class Backpressure {
   check(link: Link): void {
     if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
     this.#full.add(link);
-    for (const other of this.#links) other.socket.pause();
+    for (const other of this.#links) other.holdReading(FULL_QUEUE);
     let queuedBytes = link.socket.queuedBytes;
     const stall = setInterval(() => {
       const isMoving = link.socket.queuedBytes < queuedBytes;
@@ -32,7 +35,7 @@ export class Backpressure {
     void link.socket.drained().then(() => {
       clearInterval(stall);
       this.#full.delete(link);
-      if (this.#full.size === 0) for (const other of this.#links) other.socket.resume();
+      if (this.#full.size === 0) for (const other of this.#links) other.releaseReading(FULL_QUEUE);
     });
   }
 }

@@ -66,6 +66,19 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   return { links, codec };
 }
 
+/**
+ * Dials one agent again and agrees with it anew on the same run. Not with an adapter that has a `join`: the others know what the
+ * agent offered when it was there first.
+ *
+ * @throws MeshError `agent`
+ */
+export async function dialAgain(node: MeshNode, options: DialOptions): Promise<Link> {
+  if (options.adapter.join !== undefined) {
+    throw new MeshError('agent', `${options.adapter.name} takes no member in the middle of a run`);
+  }
+  return dial(node, options, options.adapter, undefined);
+}
+
 function namesakes(links: readonly Link[]): MeshError | undefined {
   const byId = new Map<string, Link>();
   for (const link of links) {

@@ -54,6 +54,7 @@ export class Link {
   fault: MeshError | undefined;
   /** Handed in at the end; missing for an agent that died. */
   books: Books | undefined;
+  readonly #readingHolds = new Set<string>();
 
   constructor(node: MeshNode, socket: FrameSocket, codec: Codec, types: Pick<Link, 'subscribes' | 'emits'>) {
     this.node = node;
@@ -66,6 +67,17 @@ export class Link {
   /** Whether it will answer when it is asked for its books: a foreign agent need not. */
   get keepsBooks(): boolean {
     return this.emits.includes(BOOKS_TYPE);
+  }
+
+  /** Reads nothing from the agent until every reason to hold back was released. */
+  holdReading(reason: string): void {
+    this.#readingHolds.add(reason);
+    this.socket.pause();
+  }
+
+  releaseReading(reason: string): void {
+    this.#readingHolds.delete(reason);
+    if (this.#readingHolds.size === 0) this.socket.resume();
   }
 
   /** Writes `packets` complete frames. `kept` when some bytes wait in this process and must not be overwritten. */

@@ -8,6 +8,7 @@ import { SETTLE_TIMEOUT_MS } from '../limits.ts';
 import {
   FINAL_ANSWER,
   HUB_ID,
+  issuesOf,
   type JsonObject,
   MESH_TYPE_PREFIX,
   type Packet,
@@ -16,7 +17,8 @@ import {
   TASK_FAILED,
 } from '../packet.ts';
 import { Backpressure } from './backpressure.ts';
-import { type DialOptions, dialAgents } from './dial.ts';
+import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
+import { FaultyDelivery, type FaultyDeliveryOptions } from './faults/faulty-delivery.ts';
 import type { Link, MeshNode } from './link.ts';
 import { canReach } from './reachable.ts';
 import type { Router } from './routing.ts';
@@ -57,6 +59,10 @@ export interface MeshNetworkOptions extends DialOptions {
   readonly observer: MeshObserver;
   /** A destination that takes nothing for so long, with a full queue, is cut off. */
   readonly stallTimeoutMs?: number;
+  /** Only for runs with faults: deliveries are not made straight then. */
+  readonly faults?: FaultyDeliveryOptions;
+  /** Whether a lost agent is being started again, to be readmitted. */
+  readonly isReturning?: (id: string) => boolean;
 }
 
 /** Counters of packets by type, as the hub sees them. */
@@ -81,30 +87,41 @@ export interface TaskRequest {
  * business (MP-13).
  */
 export class MeshNetwork {
+  /** One link an agent, the one it has now. */
   readonly links: readonly Link[];
+  /** Lost links of agents that were readmitted. */
+  readonly formerLinks: Link[] = [];
+  /** Only in runs with faults. */
+  readonly faults: FaultyDelivery | undefined;
   readonly typeCounts = new Map<string, TypeCounts>();
   /** What the hub itself sent: one line a packet, whatever the number of its copies. */
   readonly ownLine = emptyLine();
   initBytes = 0;
   readonly #options: MeshNetworkOptions;
+  /** What {@link links} shows. */
+  readonly #links: Link[];
   readonly #codec: Codec;
   readonly #tasks = new Map<string, TaskClock>();
   readonly #backpressure: Backpressure;
   /** Packets of the run of frames that is being relayed. */
   readonly #relayed: Omit<RelayedPacket, 'arrivedUs' | 'forwardedUs'>[] = [];
+  /** Whether anybody wants to know what was relayed. */
+  readonly #keepsRelayed: boolean;
   #packetNumber = 0;
   #settled: (() => void) | undefined;
 
-  private constructor(options: MeshNetworkOptions, links: readonly Link[], codec: Codec) {
+  private constructor(options: MeshNetworkOptions, links: Link[], codec: Codec) {
     this.#options = options;
+    this.#links = links;
     this.links = links;
     this.#codec = codec;
     this.#backpressure = new Backpressure(links, options.stallTimeoutMs);
-    options.router.membersChanged(links);
-    for (const link of links) {
-      link.socket.start(options.maxFrameBytes, (run) => this.#relay(link, run));
-      void link.socket.closed.then((fault) => this.#lost(link, fault));
+    if (options.faults !== undefined) {
+      this.faults = new FaultyDelivery(options.faults, (link) => this.#backpressure.check(link));
     }
+    this.#keepsRelayed = options.observer.packet !== undefined || options.faults !== undefined;
+    options.router.membersChanged(links);
+    for (const link of links) this.#listen(link);
   }
 
   /** Connects to every agent; throws as {@link dialAgents} does. */
@@ -134,7 +151,7 @@ export class MeshNetwork {
     try {
       if (signal.aborted) onAbort();
       else await this.#broadcast(clock, task);
-      this.#endHopeless();
+      this.endHopeless();
       await clock.ended;
     } finally {
       clearTimeout(timer);
@@ -159,11 +176,46 @@ export class MeshNetwork {
     clearTimeout(timer);
   }
 
+  /**
+   * Takes a lost agent back that was started again: it hears the packets from now on.
+   *
+   * @throws MeshError `agent` when it cannot be dialled, or the run is ending
+   */
+  async readmit(node: MeshNode): Promise<void> {
+    const link = await dialAgain(node, this.#options);
+    const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);
+    const former = this.#links[index];
+    if (former === undefined || this.#settled !== undefined) {
+      link.socket.destroy();
+      throw new MeshError('agent', `agent ${node.id} (${node.tool}) is not missed any more`);
+    }
+    this.formerLinks.push(former);
+    this.#links[index] = link;
+    this.#listen(link);
+    this.#tellRouter();
+  }
+
   close(): void {
     for (const link of this.links) {
       link.alive = false;
       link.socket.destroy();
     }
+  }
+
+  #listen(link: Link): void {
+    const { faults } = this;
+    const relay =
+      faults === undefined
+        ? (run: FrameRun) => this.#relay(link, run)
+        : (run: FrameRun) => this.#relayThrough(faults, link, run);
+    link.socket.start(this.#options.maxFrameBytes, relay);
+    void link.socket.closed.then((fault) => this.#lost(link, fault));
+    faults?.outages.admit(link);
+  }
+
+  /** Faults keep the lost ones, too: what they miss is counted. */
+  #tellRouter(): void {
+    this.#options.router.membersChanged(this.links.filter((link) => link.alive || this.faults !== undefined));
   }
 
   #packet(type: string, taskId: string, payload: JsonObject): Packet {
@@ -192,9 +244,13 @@ export class MeshNetwork {
       return;
     }
     const frame = frameOf(blob);
-    const links = this.links.filter((link) => link.alive);
+    const { faults } = this;
+    const links = this.links.filter((link) => link.alive || faults !== undefined);
     const forwardedUs = monotonicUs();
-    for (const link of links) link.deliver(frame, 1);
+    for (const link of links) {
+      if (faults === undefined) link.deliver(frame, 1);
+      else faults.deliver(HUB_ID, link, frame, packet);
+    }
     const bytes = frame.length * links.length;
     this.initBytes += bytes;
     clock.counts.init_bytes += bytes;
@@ -252,6 +308,29 @@ export class MeshNetwork {
     return use;
   }
 
+  /** As {@link MeshNetwork.#relay}, packet by packet, each delivery with the faults that were asked for. */
+  #relayThrough(faults: FaultyDelivery, sender: Link, run: FrameRun): RunUse {
+    const nowMs = performance.now();
+    const arrivedUs = monotonicUs();
+    let use: RunUse = 'done';
+    let start = 0;
+    for (const end of run.ends) {
+      const recipients = this.#judge(sender, run.bytes.subarray(start + PREFIX_BYTES, end), nowMs);
+      const frame = run.bytes.subarray(start, end);
+      const packet = this.#relayed.at(-1)?.head;
+      const forwardedUs = monotonicUs();
+      for (const link of recipients) {
+        if (faults.deliver(sender.node.id, link, frame, packet) === 'kept') {
+          use = 'kept';
+          this.#backpressure.check(link);
+        }
+      }
+      this.#tellRelayed(arrivedUs, forwardedUs);
+      start = end;
+    }
+    return use;
+  }
+
   /** Whoever watches is told when the packets are on their way. */
   #tellRelayed(arrivedUs: number, forwardedUs: number): void {
     if (this.#relayed.length === 0) return;
@@ -296,7 +375,7 @@ export class MeshNetwork {
     if (head.tag === FINAL_ANSWER) clock?.stop('answered', answerText(payload?.answer) ?? null, nowMs);
     if (head.tag === TASK_FAILED)
       clock?.stop('failed', null, nowMs, `${sender.node.tool}: ${String(payload?.message)}`);
-    if (this.#options.observer.packet !== undefined) {
+    if (this.#keepsRelayed) {
       this.#relayed.push({ head, tool: sender.node.tool, frameBytes, recipients: recipients.length });
     }
     return recipients;
@@ -339,7 +418,11 @@ export class MeshNetwork {
     const result = booksSchema.safeParse(payload);
     if (result.success) link.books = result.data;
     else
-      this.#options.observer.refused?.(link.node.id, `its books cannot be read: ${result.error.message}`, 0);
+      this.#options.observer.refused?.(
+        link.node.id,
+        `its books cannot be read: ${issuesOf(result.error)}`,
+        0,
+      );
     this.#checkSettled();
   }
 
@@ -352,21 +435,22 @@ export class MeshNetwork {
     if (!link.alive) return;
     link.alive = false;
     link.fault = fault;
-    this.#options.router.membersChanged(this.links.filter((other) => other.alive));
+    this.#tellRouter();
     this.#options.observer.agentLost?.(link.node, fault?.message ?? 'closed its connection');
-    this.#endHopeless();
+    this.endHopeless();
     this.#checkSettled();
   }
 
   /** Ends the tasks that nobody is left to answer: waiting for their deadline would only hide what happened. */
-  #endHopeless(): void {
+  endHopeless(): void {
+    const { final, isReturning = () => false } = this.#options;
     const alive = this.links.filter((link) => link.alive);
     if (alive.length === this.links.length) return;
-    const dead = this.links
-      .filter((link) => !link.alive)
-      .map((link) => `${link.node.id} (${link.node.tool})`);
+    const lost = this.links.filter((link) => !link.alive);
+    const returning = lost.filter((link) => isReturning(link.node.id));
+    const dead = lost.map((link) => `${link.node.id} (${link.node.tool})`);
     for (const clock of this.#tasks.values()) {
-      if (this.#options.final !== null && canReach(this.#options.final, clock.seenTypes, alive)) continue;
+      if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
       clock.stop(
         'failed',
         null,

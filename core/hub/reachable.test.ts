@@ -32,3 +32,15 @@ describe('no answer can come', () => {
     expect(canReach('3', new Set(seen), alive)).toBe(false);
   });
 });
+
+describe('an agent that is on its way back', () => {
+  test.each([
+    ['is as good as there for what is still to come', ['doc_init'], [search, reason], [extract], true],
+    ['has missed what it was sent', ['doc_init', 'search_docs'], [reason], [extract], false],
+    ['may be the final one', ['doc_init'], [search, extract], [reason], true],
+    ['may feed another one', ['doc_init'], [search], [extract, reason], true],
+    ['hears no document twice', ['doc_init'], [extract, reason], [search], false],
+  ])('%s', (_what, seen, alive, returning, expected) => {
+    expect(canReach('3', new Set(seen), alive, returning)).toBe(expected);
+  });
+});

@@ -1,3 +1,4 @@
+import { MeshError } from '../errors.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { Team, TeamAgent } from '../team.ts';
 import { AgentProcess } from './launcher.ts';
@@ -25,20 +26,14 @@ export interface AgentGroupOptions {
 /** The processes of a team: started together, and ended together. */
 export class AgentGroup {
   readonly #options: AgentGroupOptions;
-  readonly #agents: AgentProcess[];
-  readonly #ports: readonly number[];
+  readonly #agents = new Map<string, AgentProcess>();
+  #isStopped = false;
 
   /** Starts them; wait for {@link listening} before dialling. */
   constructor(options: AgentGroupOptions) {
     const { team, external } = options;
     this.#options = options;
-    this.#ports = team.agents.map((agent, index) => this.#portOf(agent, index));
-    this.#agents = team.agents.flatMap((agent, index) => {
-      if (external.has(agent.id)) return [];
-      const port = this.#ports[index] ?? 0;
-      const command = { id: agent.id, tool: agent.tool, port, options: options.agentArguments(agent) };
-      return [new AgentProcess(command, options)];
-    });
+    for (const agent of team.agents) if (!external.has(agent.id)) this.#launch(agent);
   }
 
   /**
@@ -47,25 +42,67 @@ export class AgentGroup {
    * @throws MeshError `agent` when one does not come up; what `signal` was aborted with
    */
   async listening(): Promise<MeshNode[]> {
-    const { team, external, secret, environment, onUp } = this.#options;
-    const ups = this.#agents.map(async (agent) => {
-      const port = await agent.listening;
-      onUp({ id: agent.id, tool: agent.tool, port, pid: agent.pid });
-      return [agent.id, port] as const;
+    const ups = this.#options.team.agents.map(async (agent) => {
+      const process = this.#agents.get(agent.id);
+      return this.#nodeOf(agent, process === undefined ? this.#portOf(agent.id) : await this.#up(process));
     });
-    const ports = new Map(await this.#unlessAborted(ups));
-    return team.agents.map((agent, index) => ({
-      id: agent.id,
-      tool: agent.tool,
-      port: ports.get(agent.id) ?? this.#ports[index] ?? 0,
-      ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
-      // An agent that was started by hand knows no secret but the one that its environment gave it.
-      secret: external.has(agent.id) ? (environment.GAIA_MESH_SECRET ?? '') : secret,
-    }));
+    return this.#unlessAborted(ups);
+  }
+
+  /** Whether this group started the agent, and may end it and start it again. */
+  has(id: string): boolean {
+    return this.#agents.has(id);
+  }
+
+  /** Kills an agent of this group: a fault of the run. */
+  kill(id: string): void {
+    this.#agents.get(id)?.kill();
+  }
+
+  /**
+   * Ends what is left of an agent of this group and starts it again in its workspace; where it listens now.
+   *
+   * @throws MeshError `agent` when it does not come up
+   */
+  async restart(id: string): Promise<MeshNode> {
+    const agent = this.#options.team.agents.find((candidate) => candidate.id === id);
+    const former = this.#agents.get(id);
+    if (agent === undefined || former === undefined) throw new Error(`agent ${id} is not of this group`);
+    await former.stop();
+    if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
+    return this.#nodeOf(agent, await this.#up(this.#launch(agent, ['--resume'])));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#agents.map((agent) => agent.stop()));
+    this.#isStopped = true;
+    await Promise.all([...this.#agents.values()].map((agent) => agent.stop()));
+  }
+
+  #launch(agent: TeamAgent, further: readonly string[] = []): AgentProcess {
+    const { id, tool } = agent;
+    const options = [...this.#options.agentArguments(agent), ...further];
+    const process = new AgentProcess({ id, tool, port: this.#portOf(id), options }, this.#options);
+    this.#agents.set(id, process);
+    return process;
+  }
+
+  /** The port of an agent, once it listens. */
+  async #up(process: AgentProcess): Promise<number> {
+    const port = await process.listening;
+    this.#options.onUp({ id: process.id, tool: process.tool, port, pid: process.pid });
+    return port;
+  }
+
+  #nodeOf(agent: TeamAgent, port: number): MeshNode {
+    const { external, secret, environment } = this.#options;
+    return {
+      id: agent.id,
+      tool: agent.tool,
+      port,
+      ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
+      // An agent that was started by hand knows no secret but the one that its environment gave it.
+      secret: external.has(agent.id) ? (environment.GAIA_MESH_SECRET ?? '') : secret,
+    };
   }
 
   /** Waits for all, but no longer than the user wants to. */
@@ -82,10 +119,11 @@ export class AgentGroup {
     }
   }
 
-  #portOf(agent: TeamAgent, index: number): number {
+  #portOf(id: string): number {
     const { portBase, team, external } = this.#options;
-    if (portBase === 'auto' && !external.has(agent.id)) return 0;
+    const index = team.agents.findIndex((agent) => agent.id === id);
+    if (portBase === 'auto' && !external.has(id)) return 0;
     if (typeof portBase === 'number') return portBase + index;
-    return agent.port ?? team.port_base + index;
+    return team.agents[index]?.port ?? team.port_base + index;
   }
 }

@@ -100,6 +100,17 @@ describe('a launched agent', () => {
     expect(onDeath).toHaveBeenCalledExactlyOnceWith(agent, expect.stringContaining('SIGKILL'));
   });
 
+  test('that its run kills is reported, even when it is told to end before that is known', async () => {
+    const onDeath = vi.fn();
+    const agent = launch(UP, onDeath);
+    await agent.listening;
+
+    agent.kill();
+    await agent.stop();
+
+    expect(onDeath).toHaveBeenCalledExactlyOnceWith(agent, expect.stringContaining('SIGKILL'));
+  });
+
   test('that has said nothing on standard error is shown by the end of its log', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const agent = launch(UP, (_agent, how) => resolve(how));

@@ -59,6 +59,7 @@ export class AgentProcess {
   #stderr = '';
   #isStopping = false;
   #isOwnEnd = true;
+  #isShot = false;
 
   constructor(command: AgentCommand, options: LauncherOptions) {
     this.id = command.id;
@@ -105,6 +106,11 @@ export class AgentProcess {
     return this.#child.pid;
   }
 
+  /** Kills it as a fault of the run, which is reported as any other death. */
+  kill(): void {
+    this.#isShot = this.#child.kill('SIGKILL');
+  }
+
   /** Ends it: the launcher's channel closes, which an agent takes as its end; one that does not is killed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -149,7 +155,7 @@ export class AgentProcess {
     // Not `close`: Node does not emit it for a child whose channel was closed on this side.
     this.#child.on('exit', (code, signal) => {
       // One that crashed while the run was ending because of that very crash was not ended by this side.
-      this.#isOwnEnd = !this.#isStopping || (code !== 0 && !this.#child.killed);
+      this.#isOwnEnd = !this.#isStopping || this.#isShot || (code !== 0 && !this.#child.killed);
       resolve(howItEnded(code, signal));
     });
     const how = await promise;

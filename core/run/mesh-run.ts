@@ -16,10 +16,12 @@ import type { Team } from '../team.ts';
 import { warmUp } from '../warm-up.ts';
 import { AgentGroup, type AgentGroupOptions } from './agent-group.ts';
 import { taskLine, writeArchive } from './archive.ts';
+import { faultLines } from './fault-ledger.ts';
 import { environmentOf, gitRevision } from './manifest.ts';
 import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
+import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { RunFolder, writeWhole } from './run-folder.ts';
-import { runLedger } from './run-ledger.ts';
+import { type RunLedger, runLedger } from './run-ledger.ts';
 import { type TaskResult, taskResult } from './task-result.ts';
 
 export interface RunOptions
@@ -38,12 +40,16 @@ export interface RunOptions
   readonly packageFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
+  /** Faults to inject, and whether agents that die are started again. */
+  readonly faults?: FaultRequest;
 }
 
 /** What a run tells whoever watches, beside what its mesh does. */
 export interface RunObserver extends MeshObserver {
   agentUp?(agent: { id: string; tool: string; port: number; pid: number | undefined }): void;
   taskEnded?(result: TaskResult): void;
+  /** A fault with a time of its own began or ended, or an agent came back. */
+  faultNews?(news: string): void;
 }
 
 const HOST = '127.0.0.1';
@@ -64,6 +70,7 @@ export class MeshRun {
   readonly #secret: string;
   readonly #revision: Promise<string | null>;
   readonly #startedAt = new Date();
+  readonly #faults: RunFaults | undefined;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
   #deaths = new Map<string, string>();
@@ -81,11 +88,21 @@ export class MeshRun {
       workspaces: folder.workspaces,
       secret: this.#secret,
       onUp: (agent) => {
+        this.#deaths.delete(agent.id);
         this.#log.info({ event: 'agent_up', ...agent });
         observer.agentUp?.(agent);
       },
       onDeath: (agent, how) => this.#died(agent, how),
     });
+    if (options.faults !== undefined) {
+      this.#faults = new RunFaults(options.faults, {
+        agents: this.#agents,
+        network: () => this.#network,
+        log: this.#log,
+        onNews: (news) => observer.faultNews?.(news),
+        signal: options.signal,
+      });
+    }
   }
 
   /**
@@ -113,13 +130,16 @@ export class MeshRun {
   async runTask(task: Task): Promise<TaskResult> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
+    await this.#faults?.taskBegins();
     this.#firstTaskMs ??= performance.now();
-    const outcome = await network.runTask(
+    const ended = await network.runTask(
       { taskId: task.taskId, payload: documentPayload(task), timeoutMs: this.#options.timeoutMs },
       this.#options.signal,
     );
+    const { outcome, harmed } = this.#faults?.explained(ended) ?? { outcome: ended, harmed: 0 };
     const result = taskResult(task, outcome, this.#options.scorer);
     this.#tally.add(result, outcome);
+    this.#faults?.taskEnded(result, harmed);
     this.#log.info({ event: 'task_ended', ...result });
     this.#options.observer.taskEnded?.(result);
     return result;
@@ -133,8 +153,9 @@ export class MeshRun {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     const wallMs = performance.now() - (this.#firstTaskMs ?? performance.now());
+    await this.#faults?.end();
     await network.settle();
-    const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+    const ledger = this.#ledger(network);
     const metrics = runMetrics(this.#tally, {
       runId: this.runId,
       adapter: this.#options.adapter.name,
@@ -142,9 +163,11 @@ export class MeshRun {
       engine: this.#options.engine.name,
       tokenSource: this.#options.engine.tokenSource,
       links: network.links,
+      formerLinks: network.formerLinks,
       typeCounts: network.typeCounts,
       initBytes: network.initBytes,
       ledger,
+      faults: this.#faults?.metrics(this.#options.team.agents),
       wallMs,
       isBatch,
     });
@@ -164,6 +187,14 @@ export class MeshRun {
     return timed;
   }
 
+  #ledger(network: MeshNetwork): RunLedger {
+    const links = [...network.formerLinks, ...network.links];
+    if (this.#faults === undefined) return runLedger(links, DOC_INIT, network.ownLine);
+    const offeredBytes = [...network.typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, 0);
+    const faults = faultLines(this.#faults.books, links, offeredBytes + network.initBytes);
+    return runLedger(links, DOC_INIT, network.ownLine, faults);
+  }
+
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
     this.#options.signal.throwIfAborted();
     this.#network = await MeshNetwork.connect({
@@ -176,6 +207,7 @@ export class MeshRun {
       router: routerNamed(this.#options.team.routing),
       observer: this.#observe(),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
+      ...this.#faults?.networkOptions,
     });
   }
 
@@ -201,6 +233,7 @@ export class MeshRun {
       },
       agentLost: (node, reason) => {
         log.warn({ event: 'agent_lost', id: node.id, tool: node.tool, reason });
+        this.#faults?.agentLost(node.id, node.tool);
         // The launcher knows more, and says it, if it was the process that ended.
         setTimeout(() => {
           if (!this.#deaths.has(node.id)) observer.agentLost?.(node, reason);
@@ -253,6 +286,7 @@ export class MeshRun {
       adapter: adapter.name,
       engine: engine.name,
       seeds: seedsOf(team),
+      ...(this.#faults === undefined ? {} : { faults: this.#faults.manifest }),
       task_timeout_ms: timeoutMs,
       team,
     });

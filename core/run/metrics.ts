@@ -2,30 +2,14 @@ import type { Link } from '../hub/link.ts';
 import type { TypeCounts } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
 import type { TimeSplit } from '../recording/timeline.ts';
+import { type AgentMetrics, agentMetrics } from './agent-metrics.ts';
+import type { FaultMetrics } from './fault-metrics.ts';
 import type { RunLedger } from './run-ledger.ts';
 import { Samples } from './samples.ts';
 import { round, type TaskResult } from './task-result.ts';
 
 /** Version of `metrics.json`. */
 export const METRICS_VERSION = 1;
-
-/** One agent in `metrics.json`. Bytes are whole frames: `bytes_rx` from it, `bytes_tx` to it. */
-export interface AgentMetrics {
-  readonly id: string;
-  readonly tool: string;
-  readonly status: 'up' | 'lost';
-  /** Why it was lost, where that was not its own doing. */
-  readonly fault?: string;
-  readonly packets_rx: number;
-  readonly bytes_rx: number;
-  readonly packets_tx: number;
-  readonly bytes_tx: number;
-  readonly tokens: number;
-  readonly refused: number;
-  readonly session_bytes: number;
-  /** Time in its tool, microseconds, all packets; null for an agent that handed in no books. */
-  readonly tool_us: number | null;
-}
 
 /**
  * One step of a task: from the arrival of the packet before (or the start of the broadcast) to the arrival of this one at the
@@ -74,6 +58,8 @@ export interface RunMetrics {
   /** Where the time went, by measurement; microseconds, summed over the tasks that were answered. */
   readonly time_us?: TimeSplit | null;
   readonly ledger: RunLedger;
+  /** Only where faults, or restarts, were asked for. */
+  readonly faults?: FaultMetrics;
 }
 
 /** Collects, while tasks end, what `metrics.json` says of them. */
@@ -152,9 +138,12 @@ export interface RunFacts {
   readonly engine: string;
   readonly tokenSource: string;
   readonly links: readonly Link[];
+  /** Links that agents had before they were started again. */
+  readonly formerLinks: readonly Link[];
   readonly typeCounts: ReadonlyMap<string, TypeCounts>;
   readonly initBytes: number;
   readonly ledger: RunLedger;
+  readonly faults: FaultMetrics | undefined;
   /** Wall time of a batch. */
   readonly wallMs: number;
   readonly isBatch: boolean;
@@ -163,7 +152,8 @@ export interface RunFacts {
 /** What `metrics.json` says. */
 export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
   const { last } = tally;
-  const { ledger, links } = facts;
+  const { ledger, links: current, formerLinks, faults } = facts;
+  const links = [...formerLinks, ...current];
   const isSingle = !facts.isBatch && last !== undefined;
   return {
     schema_version: METRICS_VERSION,
@@ -198,27 +188,14 @@ export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
     ),
     tasks: tally.tasks,
     answered: tally.answered,
-    agents: links.map(agentMetrics),
+    agents: current.map((link) => {
+      const former = formerLinks.filter(({ node }) => node.id === link.node.id);
+      return agentMetrics(link, former);
+    }),
     packet_types: Object.fromEntries(facts.typeCounts),
-    hops: tally.hops(links),
+    hops: tally.hops(current),
     ledger,
-  };
-}
-
-function agentMetrics({ node, counts, alive, fault, books }: Link): AgentMetrics {
-  return {
-    id: node.id,
-    tool: node.tool,
-    status: alive ? 'up' : 'lost',
-    ...(fault === undefined ? {} : { fault: fault.message }),
-    packets_rx: counts.packetsRx,
-    bytes_rx: counts.bytesRx,
-    packets_tx: counts.packetsTx,
-    bytes_tx: counts.bytesTx,
-    tokens: counts.tokens,
-    refused: counts.refusedPackets + (books?.refused.packets ?? 0),
-    session_bytes: counts.sessionRx + counts.sessionTx,
-    tool_us: books === undefined ? null : books.sent.reduce((sum, entry) => sum + entry.tool_us, 0),
+    ...(faults === undefined ? {} : { faults }),
   };
 }
 

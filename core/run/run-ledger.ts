@@ -1,5 +1,6 @@
 import type { Link } from '../hub/link.ts';
 import { addLine, emptyLine, type LedgerLine } from '../ledger.ts';
+import type { FaultLines } from './fault-ledger.ts';
 
 /**
  * The books of a run. Bytes of packets are on the lines of `types` (each packet once, as its sender wrote it); what the
@@ -29,11 +30,18 @@ export interface RunLedger {
     readonly torn: number;
     readonly sockets: number;
   };
+  /** Only in runs with faults. */
+  readonly faults?: FaultLines;
 }
 
 /** Joins what the hub counted with what the senders booked and what the sockets moved. */
-export function runLedger(links: readonly Link[], ownType: string, ownLine: LedgerLine): RunLedger {
-  const differences: string[] = [];
+export function runLedger(
+  links: readonly Link[],
+  ownType: string,
+  ownLine: LedgerLine,
+  faults?: { readonly lines: FaultLines; readonly differences: readonly string[] },
+): RunLedger {
+  const differences: string[] = [...(faults?.differences ?? [])];
   const types: Record<string, LedgerLine> = {};
   const total = emptyLine();
   const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
@@ -93,5 +101,6 @@ export function runLedger(links: readonly Link[], ownType: string, ownLine: Ledg
     unbooked_bytes: unbooked,
     written,
     read,
+    ...(faults === undefined ? {} : { faults: faults.lines }),
   };
 }

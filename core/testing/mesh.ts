@@ -8,6 +8,7 @@ import { Workspace } from '../agent/workspace.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { PREFIX_BYTES } from '../frame.ts';
+import type { FaultyDeliveryOptions } from '../hub/faults/faulty-delivery.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions, type MeshObserver } from '../hub/mesh-network.ts';
 import { type Routing, routerNamed } from '../hub/routing.ts';
@@ -53,6 +54,7 @@ export interface MeshOptions {
   /** Further nodes, which the test serves itself. */
   readonly nodes?: readonly MeshNode[];
   readonly maxFrameBytes?: number;
+  readonly faults?: FaultyDeliveryOptions;
 }
 
 /**
@@ -101,6 +103,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
     router: routerNamed(options.routing ?? 'broadcast'),
     observer: options.observer ?? {},
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
+    ...(options.faults === undefined ? {} : { faults: options.faults }),
   };
   const network = await MeshNetwork.connect(meshOptions);
   onTestFinished(async () => {

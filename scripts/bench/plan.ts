@@ -7,14 +7,16 @@ import type { ProtocolAdapter } from '../../core/adapter.ts';
 import { MeshError } from '../../core/errors.ts';
 import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
 import { unknown } from '../../core/registry.ts';
+import type { FaultRequest } from '../../core/run/run-faults.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../../core/tasks/task-source.ts';
 import type { Team } from '../../core/team.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { listOf } from '../option-values.ts';
+import { type FaultOptions, faultRequest } from './fault-request.ts';
 
-export interface BenchOptions {
+export interface BenchOptions extends FaultOptions {
   readonly team: string;
   readonly adapter?: string;
   readonly engine?: string;
@@ -47,6 +49,7 @@ export interface Plan {
   readonly concurrency: number;
   readonly external: ReadonlySet<string>;
   readonly timeoutMs: number;
+  readonly faults: FaultRequest | undefined;
   /** Things that the user should know and that stop nothing. */
   readonly warnings: readonly string[];
 }
@@ -80,9 +83,10 @@ export async function planOf(options: BenchOptions): Promise<Plan> {
   if (isBatch && (options.question !== undefined || options.answer !== undefined)) {
     throw new MeshError('usage', '--question and --answer go with --document: a task file has its own');
   }
+  const adapter = await adapterNamed(team.adapter);
   return {
     team,
-    adapter: await adapterNamed(team.adapter),
+    adapter,
     scorer: scorerNamed(team.scorer),
     tasks:
       options.tasks === undefined
@@ -92,6 +96,7 @@ export async function planOf(options: BenchOptions): Promise<Plan> {
     concurrency: options.concurrency,
     external,
     timeoutMs: team.limits.task_timeout_s * 1000,
+    faults: faultRequest(options, team, adapter, external),
     warnings,
   };
 }

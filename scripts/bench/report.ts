@@ -4,6 +4,7 @@ import type { TaskResult } from '../../core/run/task-result.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { stylesFor } from '../terminal/style.ts';
 import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
+import { faultReport } from './fault-report.ts';
 
 /** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
@@ -61,6 +62,7 @@ export function runReport(task: Task, metrics: RunMetrics): string {
         decimals(metrics.quality_score, 3),
       ],
     ]),
+    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');
@@ -102,6 +104,7 @@ export function batchReport(summary: BatchSummary, metrics: RunMetrics): string 
         count(metrics.token_sum),
       ],
     ]),
+    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');

@@ -26,6 +26,7 @@ export interface AgentCommandOptions {
   readonly timeout?: number;
   readonly subscribes?: string;
   readonly workspace?: string;
+  readonly resume?: boolean;
 }
 
 /**
@@ -97,7 +98,11 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     tool,
     engine,
     subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
-    workspace: new Workspace(userPath(folder), { id: id.data, tool: tool.name, engine: engine.name }),
+    workspace: new Workspace(
+      userPath(folder),
+      { id: id.data, tool: tool.name, engine: engine.name },
+      { resumes: options.resume === true },
+    ),
     host: '127.0.0.1',
     port: options.port,
     secret: process.env.GAIA_MESH_SECRET ?? '',

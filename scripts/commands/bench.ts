@@ -24,6 +24,11 @@ export async function bench(options: BenchOptions): Promise<void> {
   const plan = await planOf(options);
   const progress = await progressFor(plan, options);
   for (const warning of plan.warnings) progress.note(warning);
+  if (typeof plan.faults?.spec === 'string' && options.faultSeed === undefined) {
+    progress.note(
+      `faults drawn with seed ${plan.faults.seed}; --fault-seed ${plan.faults.seed} repeats them`,
+    );
+  }
   const interruption = interruptible();
   const run = await start(plan, options, progress, interruption.signal);
   let results: Results;
@@ -72,8 +77,9 @@ async function start(
     version: packageVersion,
     packageFolder,
     command: process.argv.slice(2),
-    observer: progress.observer,
+    observer: { ...progress.observer, faultNews: progress.note },
     signal,
+    ...(plan.faults === undefined ? {} : { faults: plan.faults }),
   });
 }
 

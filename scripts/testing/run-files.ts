@@ -9,6 +9,65 @@ const count = z.int().nonnegative();
 const fraction = z.number().min(0).max(1).nullable();
 const status = z.enum(['answered', 'timeout', 'failed']);
 
+const volume = z.strictObject({ packets: count, bytes: count });
+const answers = z.strictObject({ tasks: count, answered: count, right: count.nullable() });
+const ms = count.nullable();
+
+const faultsSchema = z.strictObject({
+  spec: z.string().nullable(),
+  seed: count.nullable(),
+  restart: z.enum(['never', 'on-failure']),
+  injected: z.strictObject({
+    drop: count,
+    delay: count,
+    dup: count,
+    corrupt: count,
+    kill: count,
+    stall: count,
+    partition: count,
+  }),
+  deliveries: z.strictObject({
+    offered: volume,
+    delivered: volume,
+    duplicated: volume,
+    dropped: volume,
+    partitioned: volume,
+    undeliverable: volume,
+    delayed: volume,
+    early: volume,
+    corrupted: volume,
+  }),
+  timed: z.array(
+    z.strictObject({
+      fault: z.string(),
+      kind: z.enum(['kill', 'stall', 'partition']),
+      at_ms: ms,
+      ended_ms: ms,
+    }),
+  ),
+  lost: z.array(
+    z.strictObject({
+      id: z.string(),
+      tool: z.string(),
+      dropped: count,
+      partitioned: count,
+      undeliverable: count,
+    }),
+  ),
+  recoveries: z.array(
+    z.strictObject({
+      agent: z.string(),
+      tool: z.string(),
+      lost_at_ms: count,
+      back_at_ms: ms,
+      took_ms: ms,
+      attempts: count,
+    }),
+  ),
+  answers,
+  harmed: answers,
+});
+
 const metricsSchema = z.strictObject({
   schema_version: z.literal(1),
   run_id: z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{6}$/),
@@ -93,7 +152,19 @@ const metricsSchema = z.strictObject({
       torn: count,
       sockets: count,
     }),
+    faults: z
+      .strictObject({
+        offered: volume,
+        delivered: volume,
+        dropped: volume,
+        partitioned: volume,
+        undeliverable: volume,
+        duplicated: volume,
+        unsent_bytes: count,
+      })
+      .exactOptional(),
   }),
+  faults: faultsSchema.exactOptional(),
 });
 
 export type Metrics = z.infer<typeof metricsSchema>;
@@ -166,6 +237,13 @@ const manifestSchema = z.strictObject({
   engine: z.string(),
   seeds: z.record(z.string(), z.unknown()),
   task_timeout_ms: z.number(),
+  faults: z
+    .strictObject({
+      spec: z.string().nullable(),
+      seed: count.nullable(),
+      restart: z.enum(['never', 'on-failure']),
+    })
+    .exactOptional(),
   team: z.looseObject({ name: z.string(), agents: z.array(z.looseObject({ id: z.string() })) }),
   files: z.array(z.strictObject({ path: z.string(), bytes: count, sha256: z.string().length(64) })),
   omitted: z.array(z.string()),

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { Random } from '../../statistics/random.ts';
+import type { Fault, Way } from './fault.ts';
+
+/** What happens to one delivery. */
+export interface Decision {
+  readonly drop: boolean;
+  readonly dup: boolean;
+  /** Where a bit is turned over, as a part of the blob's length from 0 to below 1; null for none. */
+  readonly corruptAt: number | null;
+  readonly delayMs: number;
+}
+
+/**
+ * Decides for the deliveries of one way: packet `number` (from 1) of it always has the same fate, whatever came when, since
+ * nothing but seed, sender, destination and number decides. Of several faults of a kind the first that names the way counts,
+ * else the one that names none.
+ */
+export function planOfWay(
+  seed: number,
+  faults: readonly Fault[],
+  way: Way,
+): (packetNumber: number) => Decision {
+  const dropRate = rateOf('drop', faults, way);
+  const dupRate = rateOf('dup', faults, way);
+  const corruptRate = rateOf('corrupt', faults, way);
+  const delay = ofWay(
+    faults.filter((fault) => fault.kind === 'delay'),
+    way,
+  );
+  const start = startOf(seed, way);
+  return (packetNumber) => {
+    const random = new Random(start + packetNumber);
+    // All are drawn, whatever is asked for: a further kind changes nothing about the others.
+    const drop = random.uniform();
+    const dup = random.uniform();
+    const corrupt = random.uniform();
+    const place = random.uniform();
+    const spread = random.uniform();
+    return {
+      drop: drop < dropRate,
+      dup: dup < dupRate,
+      corruptAt: corrupt < corruptRate ? place : null,
+      delayMs: delay === undefined ? 0 : delay.ms + (2 * spread - 1) * delay.spreadMs,
+    };
+  };
+}
+
+function rateOf(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], way: Way): number {
+  const rates = faults.filter((fault) => 'rate' in fault).filter((fault) => fault.kind === kind);
+  return ofWay(rates, way)?.rate ?? 0;
+}
+
+function ofWay<F extends { readonly way?: Way }>(faults: readonly F[], { from, to }: Way): F | undefined {
+  const named = faults.find(({ way }) => way?.from === from && way.to === to);
+  return named ?? faults.find(({ way }) => way === undefined);
+}
+
+/** 48 bits, so that a packet's number can be added and the sum is still exact. */
+function startOf(seed: number, { from, to }: Way): number {
+  const text = JSON.stringify([seed, from, to]);
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+}

@@ -1,0 +1,48 @@
+/** Deliveries of one direction: from an agent, or the hub, to an agent. Both are ids. */
+export interface Way {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A fault that is decided for each delivery. Without `way` it concerns all of them. `text` is what the user wrote. */
+export type DeliveryFault =
+  | {
+      readonly kind: 'drop' | 'dup' | 'corrupt';
+      /** Part of the deliveries, 0 to 1. */
+      readonly rate: number;
+      readonly way?: Way;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'delay';
+      /** Each time from `ms - spreadMs` to `ms + spreadMs` is equally likely. */
+      readonly ms: number;
+      readonly spreadMs: number;
+      readonly way?: Way;
+      readonly text: string;
+    };
+
+/** A fault with a time of its own, counted from the start of the first task. Agents are ids. */
+export type TimedFault =
+  | { readonly kind: 'kill'; readonly agent: string; readonly atMs: number; readonly text: string }
+  | {
+      readonly kind: 'stall';
+      readonly agent: string;
+      readonly atMs: number;
+      readonly forMs: number;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'partition';
+      /** What crosses from one group to another is dropped; the hub and agents in no group reach all. */
+      readonly groups: readonly (readonly string[])[];
+      readonly atMs: number;
+      readonly forMs: number;
+      readonly text: string;
+    };
+
+export type Fault = DeliveryFault | TimedFault;
+
+export function isTimed(fault: Fault): fault is TimedFault {
+  return fault.kind === 'kill' || fault.kind === 'stall' || fault.kind === 'partition';
+}

@@ -1,0 +1,153 @@
+import { type Fault, isTimed, type TimedFault } from '../hub/faults/fault.ts';
+import { FaultBooks } from '../hub/faults/fault-books.ts';
+import { FaultSchedule } from '../hub/faults/fault-schedule.ts';
+import type { MeshNetwork, MeshNetworkOptions } from '../hub/mesh-network.ts';
+import type { TaskOutcome } from '../hub/task-clock.ts';
+import type { Log } from '../log.ts';
+import type { AgentGroup } from './agent-group.ts';
+import { AgentRecovery } from './agent-recovery.ts';
+import { deliveryEntry } from './delivery-entry.ts';
+import { addAnswer, type FaultMetrics, injectedOf, lossesOf, noAnswers } from './fault-metrics.ts';
+import type { TaskResult } from './task-result.ts';
+
+/** What a run is asked to endure. */
+export interface FaultRequest {
+  /** As the user wrote it; null where only restarts are asked for. */
+  readonly spec: string | null;
+  readonly seed: number | null;
+  readonly faults: readonly Fault[];
+  /** Agents that die are started again. */
+  readonly restarts: boolean;
+}
+
+export interface RunFaultsOptions {
+  readonly agents: AgentGroup;
+  readonly network: () => MeshNetwork | undefined;
+  readonly log: Log;
+  /** What people should know while the run is on. */
+  readonly onNews: (news: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The faults of one run: injects them at their times, has agents started again, and knows in the end what it came to. */
+export class RunFaults {
+  readonly books = new FaultBooks();
+  readonly #request: FaultRequest;
+  readonly #options: RunFaultsOptions;
+  readonly #schedule: FaultSchedule;
+  readonly #recovery: AgentRecovery | undefined;
+  readonly #answers = noAnswers();
+  readonly #harmed = noAnswers();
+  #startMs: number | undefined;
+
+  constructor(request: FaultRequest, options: RunFaultsOptions) {
+    this.#request = request;
+    this.#options = options;
+    this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
+      begin: (fault) => this.#begin(fault),
+      end: (fault) => this.#end(fault),
+    });
+    if (request.restarts) {
+      this.#recovery = new AgentRecovery({
+        restart: (id) => options.agents.restart(id),
+        readmit: async (node) => options.network()?.readmit(node),
+        onGivenUp: () => options.network()?.endHopeless(),
+        onNews: (news) => this.#tell({ event: 'restart', news }, news),
+        nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
+        signal: options.signal,
+      });
+    }
+  }
+
+  get networkOptions(): Pick<MeshNetworkOptions, 'faults' | 'isReturning'> {
+    return {
+      faults: {
+        seed: this.#request.seed ?? 0,
+        faults: this.#request.faults,
+        books: this.books,
+        onEvent: (event) => this.#options.log.info(deliveryEntry(event)),
+      },
+      isReturning: (id) => this.#recovery?.isReturning(id) ?? false,
+    };
+  }
+
+  /** What the manifest says. */
+  get manifest(): Pick<FaultMetrics, 'spec' | 'seed' | 'restart'> {
+    const { spec, seed, restarts } = this.#request;
+    return { spec, seed, restart: restarts ? 'on-failure' : 'never' };
+  }
+
+  /** Call it before each task: none begins while an agent is on its way back, for it would only miss the document. */
+  async taskBegins(): Promise<void> {
+    await this.#recovery?.settled();
+    this.#startMs ??= performance.now();
+    this.#schedule.start();
+  }
+
+  agentLost(id: string, tool: string): void {
+    if (this.#options.agents.has(id)) this.#recovery?.lost(id, tool);
+  }
+
+  /** Says in the reason of a task without an answer what faults did to it. */
+  explained(outcome: TaskOutcome): { outcome: TaskOutcome; harmed: number } {
+    const harmed = this.books.takeHarmedOf(outcome.taskId);
+    if (harmed === 0 || outcome.status === 'answered') return { outcome, harmed };
+    const reason = `${outcome.reason ?? outcome.status}; deliveries of it that were lost or corrupted: ${harmed}`;
+    return { outcome: { ...outcome, reason }, harmed };
+  }
+
+  taskEnded(result: TaskResult, harmed: number): void {
+    addAnswer(this.#answers, result);
+    if (harmed > 0) addAnswer(this.#harmed, result);
+  }
+
+  /** Ends what is going on and delivers what waits. Right after it the books are closed. */
+  async end(): Promise<void> {
+    await this.#recovery?.end();
+    this.#schedule.stop();
+    this.#options.network()?.faults?.end();
+  }
+
+  metrics(agents: readonly { readonly id: string; readonly tool: string }[]): FaultMetrics {
+    return {
+      ...this.manifest,
+      injected: injectedOf(this.books, this.#schedule.records),
+      deliveries: this.books.total,
+      timed: this.#schedule.records,
+      lost: lossesOf(this.books, agents),
+      recoveries: this.#recovery?.recoveries ?? [],
+      answers: this.#answers,
+      harmed: this.#harmed,
+    };
+  }
+
+  #begin(fault: TimedFault): void {
+    const { kind, text } = fault;
+    this.#tell({ event: 'fault', kind, fault: text }, `fault: ${text}`);
+    const outages = this.#options.network()?.faults?.outages;
+    switch (fault.kind) {
+      case 'kill':
+        this.#options.agents.kill(fault.agent);
+        break;
+      case 'stall':
+        outages?.stall(fault.agent);
+        break;
+      case 'partition':
+        outages?.part(fault.groups);
+        break;
+    }
+  }
+
+  #end(fault: TimedFault): void {
+    const { kind, text } = fault;
+    this.#tell({ event: 'fault_ended', kind, fault: text }, `fault: ${text} is over`);
+    const outages = this.#options.network()?.faults?.outages;
+    if (fault.kind === 'stall') outages?.resume(fault.agent);
+    if (fault.kind === 'partition') outages?.join(fault.groups);
+  }
+
+  #tell(entry: object, news: string): void {
+    this.#options.log.warn(entry);
+    this.#options.onNews(news);
+  }
+}
