@@ -34,6 +34,7 @@ describe('the README', () => {
       ...options.map((option) => (option === 'run_artifacts.tar.gz' ? path.join(out, option) : option)),
       // The one change: results go to the test's folder, and ports are free ones.
       ...(isBench || name === 'logs' || name === 'compare' ? ['--out', out] : []),
+      ...(name === 'report' ? ['--out', path.join(out, 'report.html')] : []),
       ...(isBench ? ['--port-base', 'auto'] : []),
     ];
     const run = await runCli(args, { cwd: packageFolder });
