@@ -139,6 +139,17 @@ describe('the hub alone, between programs of others', () => {
     expect(session_bytes).toBeGreaterThan(500);
     const twice = await runCli(['hub', '--ports', `${x},${other}`]);
     expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('both say that they are x') });
+    // With an exchange of keys, too, which would else wait for a third name.
+    const keyed = await runCli(['hub', '--ports', `${x},${other}`, '--adapter', 'json+ed25519']);
+    expect(keyed).toMatchObject({ code: 1, stderr: expect.stringContaining('both say that they are x') });
+  });
+
+  test('takes no agent for the hub', async () => {
+    const posing = new Cli(['agent', '--id', 'hub', '--tool', 'reason', '--port', '0']);
+    await expect.poll(() => posing.stderr, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:\d+/);
+    const port = /127\.0\.0\.1:(\d+)/.exec(posing.stderr)?.[1];
+    const named = await runCli(['hub', '--ports', `${port},${port}`]);
+    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('says that it is the hub') });
   });
 
   test('refuses what it cannot do', async () => {

@@ -34,22 +34,23 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   const member = adapter.join?.({ runId, self: HUB_ID });
   const table = member === undefined ? undefined : new OfferTable(nodes.length, member.offer);
   const opener = member ?? adapter;
+  const names = new Names();
   const attempts = await Promise.allSettled(
     nodes.map(async (node) => {
       try {
-        return await dial(node, options, opener, table);
+        return await dial(node, options, opener, (id, offer) => {
+          names.take(id, node.port);
+          return table?.take(id, offer);
+        });
       } catch (error) {
         table?.breakOff(error);
         throw error;
       }
     }),
   );
-  const links: Link[] = attempts.flatMap((attempt) =>
-    attempt.status === 'fulfilled' ? [attempt.value] : [],
-  );
+  const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   // The others' failures may only be that the exchange broke off.
-  const failed =
-    table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason ?? namesakes(links);
+  const failed = table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason;
   if (failed !== undefined) {
     for (const link of links) link.socket.destroy();
     throw failed;
@@ -76,23 +77,23 @@ export async function dialAgain(node: MeshNode, options: DialOptions): Promise<L
   if (options.adapter.join !== undefined) {
     throw new MeshError('agent', `${options.adapter.name} takes no member in the middle of a run`);
   }
-  return dial(node, options, options.adapter, undefined);
+  return dial(node, options, options.adapter);
 }
 
-function namesakes(links: readonly Link[]): MeshError | undefined {
-  const byId = new Map<string, Link>();
-  for (const link of links) {
-    const { id, port } = link.node;
-    const other = byId.get(id);
+/** Who is who in a run. A name that came twice would mix up two members' packets and keys. */
+class Names {
+  readonly #ports = new Map<string, number>();
+
+  /** @throws MeshError `agent` when another member has the name */
+  take(id: string, port: number): void {
+    if (id === HUB_ID)
+      throw new MeshError('agent', `the agent on port ${port} says that it is the ${HUB_ID}`);
+    const other = this.#ports.get(id);
     if (other !== undefined) {
-      return new MeshError(
-        'agent',
-        `agents on ports ${other.node.port} and ${port} both say that they are ${id}`,
-      );
+      throw new MeshError('agent', `agents on ports ${other} and ${port} both say that they are ${id}`);
     }
-    byId.set(id, link);
+    this.#ports.set(id, port);
   }
-  return undefined;
 }
 
 /** Collects one offer from every member. */
@@ -129,7 +130,7 @@ async function dial(
   node: MeshNode,
   options: DialOptions,
   opener: Pick<ProtocolAdapter, 'open'>,
-  table: OfferTable | undefined,
+  join?: (id: string, offer: JsonValue | undefined) => Promise<Offers> | undefined,
 ): Promise<Link> {
   const where =
     node.id === ANY
@@ -146,7 +147,7 @@ async function dial(
       adapter: options.adapter.name,
       secret: node.secret,
       maxFrameBytes: options.maxFrameBytes,
-      ...(table === undefined ? {} : { exchange: async (from, offer) => table.take(from, offer) }),
+      ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
     });
     const { node: id, tool, session, subscribes, emits } = agreed;
     const link = new Link({ ...node, id, tool }, socket, opener.open(session), { subscribes, emits });
