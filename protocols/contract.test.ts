@@ -3,16 +3,8 @@ import { lineOf } from '../core/ledger.ts';
 import { parsePacket } from '../core/packet.ts';
 import { contractChecks } from './contract.ts';
 import golden from './fixtures/golden-packets.json' with { type: 'json' };
+import { testSession } from './fixtures/session.ts';
 import { adapterNamed, adapterNames } from './registry.ts';
-
-const session = {
-  runId: 'test',
-  self: 'a',
-  peer: 'b',
-  linkKey: new Uint8Array(32),
-  runKey: new Uint8Array(32),
-  offers: new Map(),
-};
 
 for (const name of adapterNames) {
   const adapter = await adapterNamed(name);
@@ -36,7 +28,7 @@ describe('golden packets', () => {
 
     for (const name of ['json', 'msgpack', 'cbor', 'protobuf'] as const) {
       it(`${sample.name} as ${name}: bytes, packet and ledger row`, async () => {
-        const codec = (await adapterNamed(name)).open(session);
+        const codec = (await adapterNamed(name)).open(testSession);
         const blob = codec.encode(packet);
         expect(Buffer.from(blob).toString('hex')).toBe(blobs[name].toString('hex'));
         expect(codec.decode(blobs[name])).toStrictEqual(packet);

@@ -3,17 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { MeshError } from '../core/errors.ts';
 import type { PacketHead } from '../core/packet.ts';
 import { anyPacket, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
+import { testSession } from './fixtures/session.ts';
 import { written } from './fixtures/written-json.ts';
 import { json } from './json.ts';
 
-const codec = json.open({
-  runId: 'test',
-  self: 'a',
-  peer: 'b',
-  linkKey: new Uint8Array(32),
-  runKey: new Uint8Array(32),
-  offers: new Map(),
-});
+const codec = json.open(testSession);
 const refused = expect.objectContaining({ code: 'packet' });
 
 function peek(blob: Uint8Array | string): PacketHead {

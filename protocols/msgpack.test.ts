@@ -6,16 +6,10 @@ import { MeshError } from '../core/errors.ts';
 import { MAX_PAYLOAD_DEPTH } from '../core/limits.ts';
 import type { JsonValue, PacketHead } from '../core/packet.ts';
 import { anyPacket, type Choices, choices, headOf, plainPacket } from './fixtures/arbitrary-packets.ts';
+import { testSession } from './fixtures/session.ts';
 import { msgpack } from './msgpack.ts';
 
-const codec = msgpack.open({
-  runId: 'test',
-  self: 'a',
-  peer: 'b',
-  linkKey: new Uint8Array(32),
-  runKey: new Uint8Array(32),
-  offers: new Map(),
-});
+const codec = msgpack.open(testSession);
 const refused = expect.objectContaining({ code: 'packet' });
 
 function peek(blob: Uint8Array): PacketHead {

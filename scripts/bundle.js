@@ -1,7 +1,7 @@
 // Puts the code of a run, and the packages that it loads first, into few files: an agent then starts in half the time, since
 // Node takes longer to find 160 modules than to run them. npm does this at the end of an installation (`prepare`). The bundle
 // is used for as long as the sources are those that it was made of, and the sources are otherwise. It is never published.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
@@ -37,7 +37,6 @@ try {
       !BUNDLED.includes(id),
   });
   await bundle.write({ dir: folder, format: 'esm' });
-  mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, STAMP_FILE), stamp);
 } catch (error) {
   // An installation is whole without it: development dependencies may be left out, sources may be half written.

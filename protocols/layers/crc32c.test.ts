@@ -1,17 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
+import { testSession } from '../fixtures/session.ts';
 import { sharedJson } from '../fixtures/shared-file.ts';
 import { crc32c, crcOf } from './crc32c.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
-const codec = crc32c.open({
-  runId: 'test',
-  self: 'a',
-  peer: 'b',
-  linkKey: new Uint8Array(32),
-  runKey: new Uint8Array(32),
-  offers: new Map(),
-});
+const codec = crc32c.open(testSession);
 
 describe('CRC-32C', () => {
   // RFC 3720, B.4, which prints the bytes in the order of transmission; and the check value of the polynomial.

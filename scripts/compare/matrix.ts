@@ -86,7 +86,12 @@ function rowsOf(cells: readonly Cell[]): string[][] {
       decimals(cell.bytes_per_task / (first?.bytes_per_task ?? 1), 2),
       decimals(cell.ms_per_task, 2),
       decimals(cell.ms_per_task / (first?.ms_per_task ?? 1), 2),
-      cell.time_verdict === 'no detectable difference' ? 'no difference' : cell.time_verdict,
+      shortVerdict(cell.time_verdict),
     ]);
   });
+}
+
+/** A verdict as a column of a table has room for it. */
+export function shortVerdict(verdict: string): string {
+  return verdict === 'no detectable difference' ? 'no difference' : verdict;
 }

@@ -40,8 +40,8 @@ export async function scenariosOf(options: ScenarioOptions, folder: string): Pro
     }
     archives.push(userPath(options.recording));
   } else {
-    for (const team of listOr(options.teams, undefined)) {
-      for (const engine of listOr(options.engines, undefined)) {
+    for (const team of namedOrOwn(options.teams)) {
+      for (const engine of namedOrOwn(options.engines)) {
         archives.push(await recordRun(path.join(folder, `recorded-${archives.length}`), team, engine));
       }
     }
@@ -49,9 +49,10 @@ export async function scenariosOf(options: ScenarioOptions, folder: string): Pro
   return archives.flatMap((archive) => counts.map((agents) => ({ archive, agents })));
 }
 
-function listOr(text: string | undefined, fallback: undefined): readonly (string | undefined)[] {
-  const items = listOf(text);
-  return items.length > 0 ? items : [fallback];
+/** Undefined stands for what `bench` takes by itself. */
+function namedOrOwn(text: string | undefined): readonly (string | undefined)[] {
+  const names = listOf(text);
+  return names.length > 0 ? names : [undefined];
 }
 
 function agentCounts(text: string | undefined): readonly (number | undefined)[] {

@@ -2,7 +2,7 @@ import { markdownTable } from '../markdown-table.ts';
 import { stylesFor } from '../terminal/style.ts';
 import { count, decimals, table } from '../terminal/table.ts';
 import type { ComparisonFile, ComparisonReport, Row } from './comparison-report.ts';
-import { hasMatrix, matrixMarkdown, matrixTable } from './matrix.ts';
+import { hasMatrix, matrixMarkdown, matrixTable, shortVerdict } from './matrix.ts';
 
 const HEAD = [
   'adapter',
@@ -55,10 +55,6 @@ function cells(
     time === undefined ? '–' : `${decimals(time.low, 2)}–${decimals(time.high, 2)}`,
     time === undefined ? 'baseline' : shortVerdict(time.verdict),
   ];
-}
-
-function shortVerdict(verdict: string): string {
-  return verdict === 'no detectable difference' ? 'no difference' : verdict;
 }
 
 /** The same as Markdown. */
