@@ -1,0 +1,286 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../core/errors.ts';
+import { BUSY_TIMEOUT_MS } from './limits.ts';
+import { setAside, type Warn } from './set-aside.ts';
+import {
+  checkSchemaVersion,
+  type Row,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+} from './sql-database.ts';
+import { schemaSteps } from './sql-schema.ts';
+
+// SQLite waits with the whole process, so it waits briefly, and then the others get their turn.
+const BLOCKING_MS = 50;
+const PAUSE_MS = 20;
+
+// Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
+const BUSY = 5;
+const LOCKED = 6;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+
+export const sqliteSteps: readonly string[] = schemaSteps({
+  id: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  json: 'TEXT',
+  boolean: 'INTEGER',
+  wholeNumber: 'INTEGER',
+  number: 'REAL',
+  time: 'TEXT',
+  tableEnd: ' STRICT',
+  protect: () => '',
+  gapIndex: `
+    CREATE VIRTUAL TABLE gap_terms USING fts5(terms, content = 'gap_records', content_rowid = 'id');
+    CREATE TRIGGER gap_records_indexed AFTER INSERT ON gap_records BEGIN
+      INSERT INTO gap_terms (rowid, terms) VALUES (new.id, new.terms);
+    END;`,
+});
+
+export interface SqliteOptions {
+  readonly warn: Warn;
+  /** How long a busy file is asked again. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Opens an SQLite file, which is made if it is not there. A corrupt one is set aside as `<file>.corrupt-<n>`, the user is
+ * warned, and a new one begun.
+ *
+ * @throws MeshError `store`
+ */
+export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
+  const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+  } catch (error) {
+    throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, { cause: error });
+  }
+  const database = (await whole(file, patience)) ?? (await replaced(file, patience, options.warn));
+  return new SqliteDatabase(file, database, patience);
+}
+
+class SqliteDatabase implements SqlDatabase {
+  readonly location: string;
+  readonly #database: DatabaseSync;
+  readonly #patience: Patience;
+
+  constructor(file: string, database: DatabaseSync, patience: Patience) {
+    this.location = file;
+    this.#database = database;
+    this.#patience = patience;
+  }
+
+  termSearch(condition: string): string {
+    return (
+      'SELECT id FROM gap_terms JOIN gap_records ON id = gap_terms.rowid ' +
+      `WHERE gap_terms MATCH $1 AND ${condition} ORDER BY bm25(gap_terms), id DESC`
+    );
+  }
+
+  /** In quotes a term is a string for FTS5, never an operator. Without terms: the empty phrase, which nothing matches. */
+  anyOf(terms: readonly string[]): string {
+    return terms.length === 0 ? '""' : terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR ');
+  }
+
+  read(statement: Statement): Promise<Row[]> {
+    return this.#patience.with(() => run(this.#database, statement));
+  }
+
+  write(statements: readonly Statement[]): Promise<Row[][]> {
+    return this.#patience.with(() =>
+      inTransaction(this.#database, 'IMMEDIATE', () =>
+        statements.map((statement) => run(this.#database, statement)),
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+function run(database: DatabaseSync, { text, values }: Statement): Row[] {
+  // Here `$1` would be a name; `?1` is the number.
+  const parameters: Exclude<SqlValue, boolean>[] = values.map((value) =>
+    typeof value === 'boolean' ? Number(value) : value,
+  );
+  return database.prepare(text.replace(/\$(\d+)/g, '?$1')).all(...parameters);
+}
+
+/** The lock is taken at the beginning: whoever reads first and wants to write later can find that another has written. */
+function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE', work: () => T): T {
+  database.exec(`BEGIN ${kind}`);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // Some errors have rolled back already.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** The database in `file`, checked and of the current version; undefined where the file is corrupt. */
+async function whole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
+  let database: DatabaseSync | undefined;
+  try {
+    return await patience.with(() => {
+      database = new DatabaseSync(file, { timeout: BLOCKING_MS });
+      try {
+        prepare(database, file);
+        return database;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (error instanceof MeshError && error.cause instanceof Corrupt) return undefined;
+    throw error;
+  }
+}
+
+/** What `quick_check` found; SQLite's own errors say the same by their code. */
+class Corrupt extends Error {}
+
+const versionRow = z.object({ version: z.int() });
+const tablesRow = z.object({ tables: z.int(), own: z.int() });
+
+function prepare(database: DatabaseSync, file: string): void {
+  const [check] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
+  if (check?.quick_check !== 'ok') throw new Corrupt(String(check?.quick_check));
+  // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
+  if (versionOf(database, file) === sqliteSteps.length) return;
+  // Readers and the writer do not wait for each other; what was committed survives the end of the process. The file remembers it.
+  database.exec('PRAGMA journal_mode = WAL');
+  inTransaction(database, 'IMMEDIATE', () => {
+    const version = versionOf(database, file);
+    if (version === undefined) {
+      database.exec(
+        'CREATE TABLE store_schema (version INTEGER NOT NULL) STRICT; INSERT INTO store_schema VALUES (0)',
+      );
+    }
+    for (const step of sqliteSteps.slice(version ?? 0)) database.exec(step);
+    run(database, { text: 'UPDATE store_schema SET version = $1', values: [sqliteSteps.length] });
+  });
+}
+
+/** Undefined where the file has nothing in it. */
+function versionOf(database: DatabaseSync, file: string): number | undefined {
+  // In one query: between two, another process may make the tables.
+  const { tables, own } = tablesRow.parse(
+    run(database, {
+      text: "SELECT count(*) AS tables, count(*) FILTER (WHERE name = 'store_schema') AS own FROM sqlite_master",
+      values: [],
+    })[0],
+  );
+  if (own === 0) {
+    if (tables === 0) return undefined;
+    throw new MeshError(
+      'store',
+      `${file} is the database of another program: name another file for the store`,
+    );
+  }
+  const { version } = versionRow.parse(
+    run(database, { text: 'SELECT version FROM store_schema', values: [] })[0],
+  );
+  checkSchemaVersion(version, sqliteSteps.length, file);
+  return version;
+}
+
+/**
+ * Sets the corrupt file aside and begins a new one. Several processes may find it corrupt at the same time, and only the first
+ * must move it: the next would move the new one away. They take turns by a lock that ends with its process.
+ */
+async function replaced(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
+  const turns = new DatabaseSync(`${file}.repair`, { timeout: BLOCKING_MS });
+  try {
+    await patience.with(() => turns.exec('BEGIN EXCLUSIVE'));
+    const mended = await whole(file, patience);
+    if (mended !== undefined) return mended;
+    const aside = setAside(file, ['-wal', '-shm']);
+    warn(`${file} is corrupt: it was set aside as ${aside}, and a new store begun`);
+    const begun = await whole(file, patience);
+    if (begun === undefined)
+      throw new MeshError('store', `${file} is corrupt again as soon as it is made: check the disk`);
+    return begun;
+  } finally {
+    turns.close();
+  }
+}
+
+/** Tries again while other processes hold the file, and says in words what else is wrong. */
+class Patience {
+  readonly #file: string;
+  readonly #timeoutMs: number;
+
+  constructor(file: string, timeoutMs: number) {
+    this.#file = file;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async with<T>(work: () => T): Promise<T> {
+    const start = performance.now();
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        const code = sqliteCodeOf(error);
+        if (code !== BUSY && code !== LOCKED) throw explained(error, code, this.#file);
+        if (performance.now() - start >= this.#timeoutMs) {
+          throw new MeshError(
+            'store',
+            `${this.#file} was locked by another process for more than ${this.#timeoutMs / 1000} s: end the program that holds ` +
+              'it (a backup, a database browser, a stopped run), or name another store',
+            { cause: error },
+          );
+        }
+      }
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.int() });
+
+function sqliteCodeOf(error: unknown): number | undefined {
+  const parsed = sqliteError.safeParse(error);
+  return parsed.success ? parsed.data.errcode & 0xff : undefined;
+}
+
+function explained(error: unknown, code: number | undefined, file: string): unknown {
+  if (code === CORRUPT || code === NOT_A_DATABASE || error instanceof Corrupt) {
+    const cause = error instanceof Corrupt ? error : new Corrupt(messageOf(error), { cause: error });
+    return new MeshError(
+      'store',
+      `${file} is corrupt (${messageOf(error)}): end the run, it is set aside at the next start`,
+      {
+        cause,
+      },
+    );
+  }
+  if (systemCodeOf(error) === 'ERR_ACCESS_DENIED') {
+    return new MeshError(
+      'store',
+      `${file}: this process may not open it (Node's permission model): allow it to read and write the folder`,
+      {
+        cause: error,
+      },
+    );
+  }
+  // What SQLite does not say itself is a bug of ours, or a message that is one already.
+  if (code === undefined) return error;
+  return new MeshError(
+    'store',
+    `${file}: ${messageOf(error)}: check that the disk has room and that the file and its folder may be written`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,20 @@
+import { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import type { PostgresServer } from './postgres-server.ts';
+
+/**
+ * A server on loopback that speaks Postgres' protocol and dialect, in this process and in memory. It has one session for all its
+ * connections and keeps apart only what is in a transaction: tests use one connection a process, and read when nobody writes.
+ */
+export async function startPglite(): Promise<PostgresServer> {
+  const db = await PGlite.create();
+  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 20 });
+  await server.start();
+  return {
+    url: `postgres://postgres:secret-word@${server.getServerConn()}/postgres`,
+    stop: async () => {
+      await server.stop();
+      await db.close();
+    },
+  };
+}

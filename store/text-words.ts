@@ -1,0 +1,86 @@
+/** A word or number of a text. */
+export interface Word {
+  /** By what it is compared: no accents, lower case, numbers in one form. */
+  readonly key: string;
+  readonly hasCapital: boolean;
+  readonly isNumber: boolean;
+  readonly beginsSentence: boolean;
+  /** What stands between it and the word before it. */
+  readonly gap: string;
+}
+
+/** Where a word has to stand to be the one that is looked for. */
+export type Standing = 'anywhere' | 'capital' | 'capital inside a sentence';
+
+// Without "one", which is more often a pronoun.
+const NUMBER_WORDS = new Map(
+  [
+    'zero',
+    '',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+  ].map((word, number) => [word, String(number)] as const),
+);
+
+/** The words of a text. A number is one word, with its fraction: 1234.50, 1234.5 and 1234.5th are the same. */
+export function wordsOf(text: string): Word[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '');
+  const words: Word[] = [];
+  let end = 0;
+  for (const match of plain.matchAll(/\d+(?:\.\d+)?(?:st|nd|rd|th)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu)) {
+    const [raw] = match;
+    const gap = plain.slice(end, match.index);
+    const before = words.at(-1);
+    // The point of "St." or "J." ends no sentence.
+    const isAbbreviated = /^\.\s?$/.test(gap) && before?.hasCapital === true && before.key.length <= 3;
+    const digits = /^\d+(?:\.\d+)?/.exec(raw)?.[0];
+    const isNumber = digits !== undefined && /^(st|nd|rd|th)?$/.test(raw.slice(digits.length));
+    const lower = raw.toLowerCase();
+    words.push({
+      key: isNumber ? String(Number(digits)) : (NUMBER_WORDS.get(lower) ?? lower),
+      hasCapital: /\p{Lu}/u.test(raw),
+      isNumber,
+      beginsSentence: before === undefined || (/[.!?:;\n]/.test(gap) && !isAbbreviated),
+      gap,
+    });
+    end = match.index + raw.length;
+  }
+  return words;
+}
+
+/** A text as it stands, and with the thousands of its numbers joined: in "12 345" nobody can tell whether it is one number. */
+export function readingsOf(text: string): string[] {
+  const joined = text.replace(/(?<![\d.])\d{1,3}(?:[,'’_\u00a0\u2009\u202f ]\d{3})+(?!\d)/g, (number) =>
+    number.replace(/\D/g, ''),
+  );
+  return joined === text ? [text] : [text, joined];
+}
+
+/** Do the words `keys` stand in the text one after the other? */
+export function holds(words: readonly Word[], keys: readonly string[], standing: Standing): boolean {
+  for (let start = 0; start + keys.length <= words.length; start++) {
+    if (keys.every((key, index) => words[start + index]?.key === key) && stands(words[start], standing))
+      return true;
+  }
+  return false;
+}
+
+function stands(word: Word | undefined, standing: Standing): boolean {
+  switch (standing) {
+    case 'anywhere':
+      return true;
+    case 'capital':
+      return word?.hasCapital === true;
+    case 'capital inside a sentence':
+      return word?.hasCapital === true && !word.beginsSentence;
+  }
+}
