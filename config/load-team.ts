@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { fileFaultOf, MeshError, messageOf } from '../core/errors.ts';
@@ -94,7 +94,7 @@ function readTeam(file: string): Team {
   const [broken] = teamFaults(result.data);
   if (broken !== undefined) fault(broken.path, broken.message);
   checkNames(result.data, fault);
-  return result.data;
+  return withPrompts(result.data, path.dirname(file), fault);
 }
 
 type Fault = (keys: readonly PropertyKey[], message: string) => never;
@@ -112,6 +112,17 @@ function refuseSeveralTools(value: unknown, fault: Fault): void {
       `an agent has exactly one tool, this one has ${count}: write e.g. \`tool: extract\`, and one agent for each tool`,
     );
   });
+}
+
+/** Prompts lie beside the team file. */
+function withPrompts(team: Team, folder: string, fault: Fault): Team {
+  const agents = team.agents.map((agent, index) => {
+    if (agent.prompt === undefined) return agent;
+    const prompt = path.resolve(folder, agent.prompt);
+    if (!existsSync(prompt)) fault(['agents', index, 'prompt'], `there is no file ${prompt}`);
+    return { ...agent, prompt };
+  });
+  return { ...team, agents };
 }
 
 function checkNames(team: Team, fault: Fault): void {

@@ -25,7 +25,7 @@ export const packageVersion: string = z
 
 /** What an agent process may read: the code, its packages, and no folder of the user's. */
 export function readableByAgents(): string[] {
-  const code = ['core', 'protocols', 'tools', 'config', 'scripts'].map(
+  const code = ['core', 'store', 'protocols', 'tools', 'config', 'scripts'].map(
     (name) => path.join(codeFolder, name) + path.sep,
   );
   return [...code, path.join(packageFolder, 'package.json'), ...packageStores(packageFolder)];

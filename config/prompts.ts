@@ -16,3 +16,19 @@ export function promptNamed(name: string): string {
     throw new MeshError('config', `prompt ${file}: ${messageOf(error)}`, { cause: error });
   }
 }
+
+/**
+ * The text of any prompt, where `file` holds the one that an agent is to use instead of its own: an agent has one prompt, so the
+ * name does not matter.
+ *
+ * @throws MeshError `config` when there is no such file
+ */
+export function promptsWith(file: string): (name: string) => string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `prompt ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  return () => text;
+}

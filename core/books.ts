@@ -10,6 +10,14 @@ import type { JsonObject } from './packet.ts';
 export const SETTLE_TYPE = 'mesh.settle';
 export const BOOKS_TYPE = 'mesh.books';
 
+/**
+ * What the hub tells agents on the way, as session bytes: `{id}` of an agent that is gone, or is back, so that nobody waits
+ * for its replies; and a task (`task_id` of the envelope) that ended without an answer, so that nobody goes on with it.
+ */
+export const LOST_TYPE = 'mesh.lost';
+export const BACK_TYPE = 'mesh.back';
+export const STOP_TYPE = 'mesh.stop';
+
 export const booksSchema = z.strictObject({
   /** One entry a packet type that was sent. Times are sums in microseconds: in the tool, and in the codec. */
   sent: z

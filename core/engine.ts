@@ -12,11 +12,69 @@ export interface Engine {
 
   /** @throws MeshError `engine`, with what the user can do about it */
   perform<Result extends JsonObject>(step: Step<Result>, work: EngineWork): Promise<Result>;
+
+  /**
+   * One turn of a conversation with the model, which may call tools. Engines without a model have none: who has work for
+   * one follows rules of its own then.
+   *
+   * @throws MeshError `engine`, with what the user can do about it
+   */
+  readonly chat?: (request: ChatRequest, work: EngineWork) => Promise<ChatTurn>;
 }
 
 export interface EngineWork {
   readonly signal: AbortSignal;
   readonly countTokens: (count: number) => void;
+  /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
+  readonly countUsage?: (usage: ModelUsage) => void;
+  /** Hears what went wrong and was got over: a retry, a fallback model. One line, for the log. */
+  readonly onNote?: (note: string) => void;
+}
+
+/** What one reply of a model took, by the server's own figures. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** US dollars; null where the model's price is not known. */
+  readonly costUsd: number | null;
+}
+
+export type ChatMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string; readonly images?: readonly ChatImage[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
+
+export interface ChatImage {
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  readonly base64: string;
+}
+
+/** A tool as a model sees it. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments' object. */
+  readonly parameters: JsonObject;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** Checked by whoever runs the tool; a text where the model wrote something that is no JSON object. */
+  readonly arguments: JsonObject | string;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+}
+
+export interface ChatTurn {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: 'stop' | 'length' | 'tool_calls';
 }
 
 /** One piece of work, for whichever engine there is. */

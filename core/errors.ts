@@ -10,6 +10,9 @@
  * - `frame`: a violation of the framing; the connection it came on is closed.
  * - `packet`: a blob that does not decode or validate, or a packet that breaks a rule; it is dropped.
  * - `engine`: the engine (embedded or model server) could not do a step.
+ * - `tool`: a tool that was asked could not do it: no such file, no key, no network, arguments that it cannot take.
+ * - `store`: the store of attempts and cached answers cannot be read or written.
+ * - `limit`: a bound that the user set (tokens, cost, time, iterations) was reached.
  * - `interrupted`: the user pressed Ctrl-C.
  */
 export type ErrorCode =
@@ -22,6 +25,9 @@ export type ErrorCode =
   | 'frame'
   | 'packet'
   | 'engine'
+  | 'tool'
+  | 'store'
+  | 'limit'
   | 'interrupted';
 
 /** The one error class of the project. `message` says what was expected, what came, and where. */

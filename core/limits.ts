@@ -36,6 +36,9 @@ export const STALL_TIMEOUT_MS = 10_000;
 /** Packets that one agent works on at the same time; beyond it the agent stops reading (MP-53). */
 export const MAX_CONCURRENT_PACKETS = 256;
 
+/** Requests of one agent that wait for replies. A role asks a few at a time; a loop that asks without waiting is broken. */
+export const MAX_OPEN_REQUESTS = 256;
+
 /** Nesting of a payload. Deeper values overflow the stack of one decoder or another. */
 export const MAX_PAYLOAD_DEPTH = 64;
 

@@ -30,6 +30,21 @@ const agentSchema = z.strictObject({
   engine: z.string().min(1).optional().describe('Engine of this agent, instead of the team’s'),
   model: z.string().min(1).optional().describe('Model of this agent, instead of the team’s'),
   engine_options: optionsSchema.optional(),
+  prompt: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the prompt of this agent, instead of its tool’s (relative to the team file)'),
+  options: z.record(z.string(), z.json()).optional().describe('Handed to the tool as they are'),
+  reason: z.string().optional().describe('Why the team has this agent'),
+});
+
+/** Retries for quality, apart from those of the transport. */
+const retrySchema = z.strictObject({
+  planner: z.int().positive().max(100).optional(),
+  researcher: z.int().positive().max(100).optional(),
+  expert: z.int().positive().max(100).optional(),
+  attempts: z.int().positive().max(100).optional(),
 });
 
 /**
@@ -50,6 +65,21 @@ export const teamSchema = z.strictObject({
     .default('broadcast')
     .describe('broadcast: to all others; direct: an addressed packet to its addressee'),
   port_base: portSchema.default(9000).describe('Agent i listens on port_base + i'),
+  entry: z
+    .union([z.int().nonnegative(), z.string()])
+    .transform(String)
+    .optional()
+    .describe(
+      'The agent that works on a task’s document and asks the others; without it, whoever subscribes to doc_init',
+    ),
+  document: z
+    .enum(['text', 'attachment'])
+    .default('text')
+    .describe(
+      'attachment: the text of the question’s file goes into the document, for teams without file tools',
+    ),
+  retry: retrySchema.optional().describe('How often a role is asked again when its work is not good enough'),
+  use_cache: z.boolean().default(true).describe('Whether answers of earlier runs may be taken (gaia)'),
   final: z
     .union([z.int().nonnegative(), z.string()])
     .transform(String)
@@ -67,6 +97,8 @@ export const teamSchema = z.strictObject({
         .min(1024)
         .max(2 ** 31 - 1)
         .default(MAX_FRAME_BYTES),
+      iterations: z.int().positive().max(10_000).default(50).describe('Turns of a loop with tools'),
+      tokens: z.int().positive().optional().describe('Tokens of one task; beyond it the task fails'),
     })
     .prefault({}),
   agents: z.array(agentSchema).min(1).max(1000),
@@ -96,6 +128,9 @@ export function teamFaults(team: Team): { path: (string | number)[]; message: st
     if (port > 65_535)
       faults.push({ path: ['port_base'], message: `agent ${agent.id} would listen on port ${port}` });
   });
+  if (team.entry !== undefined && !ids.has(team.entry)) {
+    faults.push({ path: ['entry'], message: `there is no agent ${team.entry}` });
+  }
   if (!ids.has(team.final)) faults.push({ path: ['final'], message: `there is no agent ${team.final}` });
   team.agents.forEach((agent, index) => {
     const unknown = agent.may_call?.find((id) => !ids.has(id));

@@ -29,6 +29,19 @@ export interface Tool {
   run(packet: Packet, context: ToolContext): Promise<readonly Emission[]>;
 }
 
+/**
+ * What an agent's process must be allowed for its tool, beyond the code and its own workspace (Node's permission model). The
+ * registry says it, since the launcher needs to know before the tool is loaded.
+ */
+export interface ToolNeeds {
+  /** The files of the tasks: to read them, or also to put new ones beside them. */
+  readonly files?: 'read' | 'write';
+  /** The store of attempts and gap records. */
+  readonly store?: true;
+  readonly childProcesses?: true;
+  readonly workers?: true;
+}
+
 /** A packet that a tool wants sent; the agent adds the envelope. */
 export interface Emission {
   readonly type: string;
@@ -51,10 +64,43 @@ export interface ToolPlace {
 
 export interface ToolContext {
   readonly engine: Engine;
-  /** Aborted when the run ends before the work does. */
+  /** The agent's own folder. */
+  readonly workspace: string;
+  /** The folder with the files of this packet's task; it need not exist. Undefined where the run has no files. */
+  readonly files: string | undefined;
+  /** Where the store is; only for tools that need it. */
+  readonly store: string | undefined;
+  /** What the team file says to this agent (`options`), as it is there. */
+  readonly options: JsonObject;
+  /** Agents that this one may ask. */
+  readonly partners: readonly Partner[];
+  /** The text of the prompt of that name. */
+  readonly prompt: (name: string) => string;
+  /** Aborted when the task or the run ends before the work does. */
   readonly signal: AbortSignal;
   /** Counts tokens of the work for this packet (MP-52). */
   readonly countTokens: (count: number) => void;
+  /**
+   * Asks another agent and waits for its reply: an addressed packet `<tool>.call`, answered by `<tool>.result`.
+   *
+   * @throws MeshError `agent` when no reply comes in time or it may not be asked; `packet` for a payload that cannot travel
+   */
+  readonly ask: (partner: string, payload: JsonObject, options?: AskOptions) => Promise<JsonObject>;
   /** Appends one JSON line to a file in the agent's workspace. */
   readonly record: (fileName: string, entry: JsonObject) => void;
 }
+
+/** An agent that may be asked. */
+export interface Partner {
+  readonly id: string;
+  readonly tool: string;
+}
+
+export interface AskOptions {
+  /** Without it, as long as the task lasts. */
+  readonly timeoutMs?: number;
+}
+
+/** Type of the packet that asks an agent with tool `tool`, and of the one that answers. */
+export const callType = (tool: string): string => `${tool}.call`;
+export const resultType = (tool: string): string => `${tool}.result`;

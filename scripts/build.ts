@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'dist');
-const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'config', 'scripts'];
+const SOURCE_FOLDERS = ['core', 'store', 'protocols', 'tools', 'config', 'scripts'];
 /** Folders that `tsconfig.build.json` leaves out, too: they are for those who work on the project. */
 const LEFT_OUT = ['testing', 'fixtures', 'train-reader'];
 

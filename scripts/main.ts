@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../config/package-root.ts';
 import { MeshError, systemCodeOf } from '../core/errors.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
+import { dollars } from './gaia/dollars.ts';
 import { portBase, positiveInteger, positiveNumber } from './option-values.ts';
 
 /**
@@ -53,6 +54,55 @@ program
   .action(async (options) => (await import('./commands/bench.ts')).bench(options));
 
 program
+  .command('gaia')
+  .description('have a file of questions answered by teams of agents, scored, and set side by side')
+  .option('--team <names>', 'team, several of them (a,b), or all', 'supervisor')
+  .option('--questions <file>', "questions, a JSON line each: GAIA's metadata.jsonl, or task_id, question, …")
+  .option('--files <dir>', 'folder with their files (default: that of the questions)')
+  .option('--api <url>', 'scoring API: gives questions and files, takes the answers')
+  .option('--random', 'one random question of the scoring API')
+  .option('--limit <n>', 'only the first n questions', positiveInteger)
+  .option('--adapter <spec>', "protocol of the packets, instead of the team's: ADAPTER[+LAYER…]")
+  .option('--engine <name>', "what does the thinking, instead of the team's")
+  .option('--model <name>', 'model of the engine, where it has one')
+  .option('--host <url>', 'where the model is served')
+  .option(
+    '--base-url <url>',
+    'the same, of an OpenAI-compatible server (takes the engine openai if none is named)',
+  )
+  .option(
+    '--out <file>',
+    'the answers, a JSON line each (default: runs/gaia/answers.jsonl in the project root)',
+  )
+  .option('--submission <file>', 'save what a scoring API is sent, and send it if there is one')
+  .option('--username <name>', 'who submits (default: HF_USERNAME)')
+  .option('--agent-code <url>', 'where the code of the agents is, for the submission')
+  .option('--resume', 'go on where a run of the same set-up was broken off')
+  .option(
+    '--concurrency <k>',
+    'questions on their way at once (default: 4; overseer and panel 1)',
+    positiveInteger,
+  )
+  .option(
+    '--repeat <n>',
+    'ask each question n times, past the cache: pass@k, pass^k, score by cycle',
+    positiveInteger,
+    1,
+  )
+  .option('--max-tokens <n>', 'ask no more questions when the run has taken so many', positiveInteger)
+  .option('--max-cost <dollars>', '… or has cost so much', dollars)
+  .option('--max-time <seconds>', '… or has lasted so long', positiveNumber)
+  .option('--question-tokens <n>', 'most tokens of one question', positiveInteger)
+  .option('--question-cost <dollars>', 'most cost of one question', dollars)
+  .option('--question-time <seconds>', "time for one question, instead of the team's", positiveNumber)
+  .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the answers)')
+  .option('--no-cache', 'ask for answers that are in the cache, too')
+  .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
+  .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
+  .option('--json', 'print the summary as one JSON value')
+  .action(async (options) => (await import('./commands/gaia.ts')).gaia(options));
+
+program
   .command('agent')
   .description('run one agent in this terminal, for a hub that dials it')
   .requiredOption('--id <id>', 'node id, e.g. 2')
@@ -66,6 +116,11 @@ program
   .option('--engine-options <json>', 'options for the engine, e.g. \'{"seed":1}\'')
   .option('--timeout <seconds>', 'time for one request to a model server', positiveNumber)
   .option('--subscribes <types>', 'packet types it works on, instead of its tool’s')
+  .option('--partners <id:tool,…>', 'agents that it may ask')
+  .option('--options <json>', 'options for its tool, as in the team file')
+  .option('--prompt <file>', 'its prompt, instead of the tool’s own')
+  .option('--files <dir>', 'folder of the tasks’ files')
+  .option('--store <file|url>', 'where attempts are kept, for a tool that has to do with them')
   .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
   .option('--resume', 'go on with the memory that an agent left there which died')
   .action(async (options) => (await import('./commands/agent.ts')).agent(options));

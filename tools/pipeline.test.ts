@@ -40,6 +40,13 @@ async function runSteps(question: string, document: readonly string[], engineOf:
     let tokens = 0;
     const emissions = await tool.run(packet, {
       engine: engineOf(step),
+      workspace: '/nowhere',
+      files: undefined,
+      store: undefined,
+      options: {},
+      partners: [],
+      prompt: (name) => name,
+      ask: () => Promise.reject(new Error('the pipeline asks nobody')),
       signal: new AbortController().signal,
       countTokens: (count) => {
         tokens += count;

@@ -5,6 +5,7 @@ import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
 import { answerHub } from '../handshake.ts';
 import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
+import { callType, resultType } from '../tool.ts';
 import { warmUp } from '../warm-up.ts';
 import { AgentSession, type SessionOptions } from './session.ts';
 
@@ -88,6 +89,16 @@ export class Agent {
     return adapter;
   }
 
+  /** What it wants to hear, replies among it, and what it may send. */
+  #packetTypes(): { subscribes: string[]; emits: string[] } {
+    const { subscribes, tool, partners } = this.#options;
+    const asked = [...new Set(partners.map((partner) => partner.tool))];
+    return {
+      subscribes: [...new Set([...subscribes, ...asked.map(resultType)])],
+      emits: [...new Set([...tool.emits, ...asked.map(callType), BOOKS_TYPE])],
+    };
+  }
+
   async #serve(socket: FrameSocket): Promise<void> {
     const { log } = this.#options.workspace;
     this.#pending += 1;
@@ -96,8 +107,7 @@ export class Agent {
       tool: this.#options.tool.name,
       adapter: this.#options.adapter,
       secret: this.#options.secret,
-      subscribes: this.#options.subscribes,
-      emits: [...this.#options.tool.emits, BOOKS_TYPE],
+      ...this.#packetTypes(),
       resolveAdapter: (name) => this.#warmAdapter(name),
       isBusy: () => this.#session !== undefined,
     })

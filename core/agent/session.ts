@@ -1,5 +1,5 @@
 import { type Codec, readHead } from '../adapter.ts';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../books.ts';
+import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
@@ -8,8 +8,25 @@ import type { FrameSocket } from '../frame-socket.ts';
 import { lineOf } from '../ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
 import { nowMs } from '../log.ts';
-import { type Packet, type PacketHead, parsePacket, TASK_FAILED } from '../packet.ts';
-import type { Emission, Tool, ToolContext } from '../tool.ts';
+import {
+  type JsonObject,
+  MESH_TYPE_PREFIX,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+  TASK_FAILED,
+} from '../packet.ts';
+import { taskFilesFolder } from '../tasks/task-files.ts';
+import {
+  type AskOptions,
+  callType,
+  type Emission,
+  type Partner,
+  type Tool,
+  type ToolContext,
+} from '../tool.ts';
+import { type Received, Requests } from './requests.ts';
+import { type Spent, Work } from './work.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface SessionOptions {
@@ -18,22 +35,17 @@ export interface SessionOptions {
   readonly engine: Engine;
   /** Packet types that it works on. */
   readonly subscribes: readonly string[];
+  /** Agents that it may ask. */
+  readonly partners: readonly Partner[];
+  /** What the team file says to it. */
+  readonly options: JsonObject;
+  /** The folder of all tasks' files. */
+  readonly files: string | undefined;
+  /** Where the store is, for a tool that has to do with it. */
+  readonly store: string | undefined;
+  /** The text of a prompt. */
+  readonly prompt: (name: string) => string;
   readonly workspace: Workspace;
-}
-
-/** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
-interface Received {
-  readonly packet: Packet;
-  readonly receivedUs: number;
-  readonly decodeUs: number;
-}
-
-/** What the work for one packet came to. `engineUs` is the part of `toolUs` that the engine took. */
-interface Work {
-  readonly emissions: readonly Emission[];
-  readonly tokens: number;
-  readonly toolUs: number;
-  readonly engineUs: number;
 }
 
 interface Sendable {
@@ -53,8 +65,9 @@ export class AgentSession {
   readonly #codec: Codec;
   readonly #maxFrameBytes: number;
   readonly #books = new BookKeeper();
+  readonly #requests = new Requests();
+  readonly #works = new Set<Work>();
   readonly #ended = new AbortController();
-  #working = 0;
   #packetNumber = 0;
 
   constructor(options: SessionOptions, socket: FrameSocket, codec: Codec, maxFrameBytes: number) {
@@ -88,14 +101,14 @@ export class AgentSession {
       const seen = readHead(this.#codec, blob);
       head = seen.head;
       // Most packets of a broadcast are for others: their heads are enough.
-      if (this.#isForUs(head) || head.type === SETTLE_TYPE) packet = seen.packet ?? this.#codec.decode(blob);
+      if (this.#isForUs(head)) packet = seen.packet ?? this.#codec.decode(blob);
     } catch (error) {
       this.#books.refused(bytes);
       log.warn({ dir: 'received', refused: messageOf(error), bytes });
       return;
     }
-    if (packet?.type === SETTLE_TYPE) {
-      this.#settle(packet);
+    if (packet?.type.startsWith(MESH_TYPE_PREFIX)) {
+      this.#hearHub(packet);
       return;
     }
     const decodeUs = monotonicUs() - beginUs;
@@ -103,61 +116,95 @@ export class AgentSession {
     memory.packets_received += 1;
     const { type, from, to, id, task_id, tag, token_used } = head;
     log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
-    if (packet !== undefined) void this.#process({ packet, receivedUs, decodeUs });
+    if (packet === undefined) return;
+    const received = { packet, receivedUs, decodeUs };
+    if (this.#requests.settle(received)) return;
+    if (this.#options.subscribes.includes(type)) void this.#process(received);
   }
 
   #isForUs({ type, to }: PacketHead): boolean {
     const { id, subscribes } = this.#options;
-    return (to === undefined || to === id) && subscribes.includes(type);
+    if (to !== undefined && to !== id) return false;
+    if (subscribes.includes(type) || type.startsWith(MESH_TYPE_PREFIX)) return true;
+    // It may be a reply: only the whole packet says to what.
+    return to === id && this.#requests.isWaiting;
   }
 
-  /** The books are closed before they are handed in: nothing is sent after them. */
-  #settle(request: Packet): void {
-    this.end();
-    const packet = this.#packet({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, request, 0);
-    this.#socket.sendBlob(this.#codec.encode(packet));
+  /** The mesh's own packets: only the hub's reach an agent. */
+  #hearHub(packet: Packet): void {
+    const { id } = packet.payload;
+    switch (packet.type) {
+      case SETTLE_TYPE:
+        // The books are closed before they are handed in: nothing is sent after them.
+        this.end();
+        this.#socket.sendBlob(
+          this.#codec.encode(this.#packet({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, packet, 0)),
+        );
+        break;
+      case LOST_TYPE:
+        if (typeof id === 'string') this.#requests.partnerLost(id);
+        break;
+      case BACK_TYPE:
+        if (typeof id === 'string') this.#requests.partnerBack(id);
+        break;
+      case STOP_TYPE:
+        for (const work of this.#works) if (work.cause.packet.task_id === packet.task_id) work.stop();
+        break;
+    }
   }
 
   async #process(received: Received): Promise<void> {
-    this.#working += 1;
-    if (this.#working === MAX_CONCURRENT_PACKETS) this.#socket.pause();
-    const work = await this.#work(received.packet);
-    if (!this.#ended.signal.aborted) this.#sendAll(work, received);
-    await this.#socket.drained();
-    this.#working -= 1;
-    if (this.#working === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
-  }
-
-  async #work(packet: Packet): Promise<Work> {
-    const { tool, engine, workspace } = this.#options;
-    let tokens = 0;
-    let engineUs = 0;
-    const context: ToolContext = {
-      engine: {
-        ...engine,
-        perform: async (step, work) => {
-          const beginUs = monotonicUs();
-          try {
-            return await engine.perform(step, work);
-          } finally {
-            engineUs += monotonicUs() - beginUs;
-          }
-        },
-      },
-      signal: this.#ended.signal,
-      countTokens: (count) => {
-        tokens += count;
-      },
-      record: (fileName, entry) => workspace.record(fileName, entry),
-    };
-    const beginUs = monotonicUs();
+    const { tool, engine } = this.#options;
+    const work = new Work(received, engine, this.#ended.signal);
+    this.#works.add(work);
+    if (this.#works.size === MAX_CONCURRENT_PACKETS) this.#socket.pause();
     let emissions: readonly Emission[];
     try {
-      emissions = await tool.run(packet, context);
+      emissions = await tool.run(received.packet, this.#context(work));
     } catch (error) {
-      emissions = [this.#failure(error, packet)];
+      emissions = [this.#failure(error, received.packet)];
     }
-    return { emissions, tokens, toolUs: monotonicUs() - beginUs, engineUs };
+    if (!work.signal.aborted) this.#sendAll(emissions, work);
+    await this.#socket.drained();
+    this.#works.delete(work);
+    if (this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
+  }
+
+  #context(work: Work): ToolContext {
+    const { options, partners, files, store, prompt, workspace } = this.#options;
+    return {
+      engine: work.engine,
+      workspace: workspace.directory,
+      files: files === undefined ? undefined : taskFilesFolder(files, work.cause.packet.task_id),
+      store,
+      options,
+      partners,
+      prompt,
+      signal: work.signal,
+      countTokens: (count) => work.countTokens(count),
+      ask: (partner, payload, askOptions) => this.#ask(work, partner, payload, askOptions),
+      record: (fileName, entry) => workspace.record(fileName, entry),
+    };
+  }
+
+  async #ask(work: Work, id: string, payload: JsonObject, options: AskOptions = {}): Promise<JsonObject> {
+    const partner = this.#options.partners.find((candidate) => candidate.id === id);
+    if (partner === undefined) {
+      throw new MeshError('agent', `${this.#options.id} may not ask ${id} (may_call of the team file)`);
+    }
+    this.#requests.check(id);
+    const spent = work.spent();
+    const sendable = this.#encode(
+      { type: callType(partner.tool), to: id, payload },
+      work.cause.packet,
+      spent.tokens,
+    );
+    const { timeoutMs } = options;
+    const reply = this.#requests.reply(sendable.packet.id, id, { timeoutMs, signal: work.signal });
+    if (!work.signal.aborted) this.#send(sendable, work.cause, spent);
+    const received = await reply;
+    work.goesOn(received);
+    return received.packet.payload;
   }
 
   /**
@@ -184,17 +231,20 @@ export class AgentSession {
   }
 
   /** All or none: a task must not go on with half of what came of a packet. */
-  #sendAll(work: Work, received: Received): void {
-    const cause = received.packet;
+  #sendAll(emissions: readonly Emission[], work: Work): void {
+    const { cause } = work;
+    const spent = work.spent();
     let ready: Sendable[];
     try {
       // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
-      ready = work.emissions.map((emission, i) => this.#encode(emission, cause, i === 0 ? work.tokens : 0));
+      ready = emissions.map((emission, i) =>
+        this.#encode(emission, cause.packet, i === 0 ? spent.tokens : 0),
+      );
     } catch (error) {
-      ready = [this.#encode(this.#failure(error, cause), cause, work.tokens)];
+      ready = [this.#encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
     }
     ready.forEach((sendable, i) => {
-      this.#send(sendable, received, i === 0 ? work : { toolUs: 0, engineUs: 0 });
+      this.#send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
     });
   }
 
@@ -216,7 +266,7 @@ export class AgentSession {
   #send(
     { packet, blob, layerBytes, encodeUs }: Sendable,
     received: Received,
-    work: Pick<Work, 'toolUs' | 'engineUs'>,
+    work: Pick<Spent, 'toolUs' | 'engineUs'>,
   ): void {
     const { workspace } = this.#options;
     const sentMs = nowMs();

@@ -1,5 +1,5 @@
 import { type Codec, readHead } from '../adapter.ts';
-import { booksSchema, SETTLE_TYPE } from '../books.ts';
+import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
@@ -17,6 +17,7 @@ import {
   TASK_FAILED,
 } from '../packet.ts';
 import { Backpressure } from './backpressure.ts';
+import { CallRights } from './call-rights.ts';
 import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
 import { FaultyDelivery, type FaultyDeliveryOptions } from './faults/faulty-delivery.ts';
 import type { Link, MeshNode } from './link.ts';
@@ -79,6 +80,8 @@ export interface TaskRequest {
   /** A packet of an earlier run to open the task with, exactly as it was, instead of one made of `payload`. */
   readonly opening?: Packet;
   readonly timeoutMs: number;
+  /** The task fails when its agents have used more; without it there is no bound. */
+  readonly maxTokens?: number;
 }
 
 /**
@@ -102,6 +105,7 @@ export class MeshNetwork {
   readonly #links: Link[];
   readonly #codec: Codec;
   readonly #tasks = new Map<string, TaskClock>();
+  readonly #rights = new CallRights();
   readonly #backpressure: Backpressure;
   /** Packets of the run of frames that is being relayed. */
   readonly #relayed: Omit<RelayedPacket, 'arrivedUs' | 'forwardedUs'>[] = [];
@@ -141,12 +145,13 @@ export class MeshNetwork {
         `task ${task.taskId} is already running: task ids must be unique within a run`,
       );
     }
-    const clock = new TaskClock(task.taskId, performance.now());
+    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
     this.#tasks.set(task.taskId, clock);
-    const onAbort = () => clock.stop('failed', null, performance.now(), 'interrupted');
+    const onAbort = () => clock.stop('failed', null, performance.now(), { reason: 'interrupted' });
     signal.addEventListener('abort', onAbort);
     const timer = setTimeout(() => {
-      clock.stop('timeout', null, performance.now(), `no final answer within ${task.timeoutMs / 1000} s`);
+      const reason = `no final answer within ${task.timeoutMs / 1000} s`;
+      clock.stop('timeout', null, performance.now(), { reason });
     }, task.timeoutMs);
     try {
       if (signal.aborted) onAbort();
@@ -158,18 +163,17 @@ export class MeshNetwork {
       signal.removeEventListener('abort', onAbort);
       this.#tasks.delete(task.taskId);
     }
-    return clock.outcome();
+    const outcome = clock.outcome();
+    // Whoever still works on it works for nothing, and may hold what other tasks wait for.
+    if (outcome.status !== 'answered') this.#tellAgents(STOP_TYPE, task.taskId, {});
+    return outcome;
   }
 
   /** Asks every agent for its books and waits until they are in, or the time is up. Call it once, after the last task. */
   async settle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settled = resolve;
-    for (const link of this.links) {
-      if (!link.alive || !link.keepsBooks) continue;
-      const blob = this.#codec.encode(this.#packet(SETTLE_TYPE, 'mesh', {}));
-      link.counts.sessionTx += link.socket.sendBlob(blob);
-    }
+    this.#tellAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
     const timer = setTimeout(resolve, SETTLE_TIMEOUT_MS);
     await promise;
@@ -193,6 +197,7 @@ export class MeshNetwork {
     this.#links[index] = link;
     this.#listen(link);
     this.#tellRouter();
+    this.#tellAgents(BACK_TYPE, 'mesh', { id: node.id });
   }
 
   close(): void {
@@ -218,6 +223,14 @@ export class MeshNetwork {
     this.#options.router.membersChanged(this.links.filter((link) => link.alive || this.faults !== undefined));
   }
 
+  /** A word of the mesh's own to the agents that know what it means. */
+  #tellAgents(type: string, taskId: string, payload: JsonObject): void {
+    for (const link of this.links) {
+      if (!link.alive || !link.keepsBooks) continue;
+      link.counts.sessionTx += link.socket.sendBlob(this.#codec.encode(this.#packet(type, taskId, payload)));
+    }
+  }
+
   #packet(type: string, taskId: string, payload: JsonObject): Packet {
     this.#packetNumber += 1;
     return {
@@ -240,7 +253,7 @@ export class MeshNetwork {
     if (blob.length > maxFrameBytes) {
       // Sent, it would cost every agent its connection.
       const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
-      clock.stop('failed', null, performance.now(), reason);
+      clock.stop('failed', null, performance.now(), { reason });
       return;
     }
     const frame = frameOf(blob);
@@ -372,9 +385,13 @@ export class MeshNetwork {
     this.#countType(head, frameBytes, recipients.length);
     const clock = this.#tasks.get(head.task_id);
     clock?.count(head, frameBytes, recipients.length, nowMs);
-    if (head.tag === FINAL_ANSWER) clock?.stop('answered', answerText(payload?.answer) ?? null, nowMs);
-    if (head.tag === TASK_FAILED)
-      clock?.stop('failed', null, nowMs, `${sender.node.tool}: ${String(payload?.message)}`);
+    if (head.tag === FINAL_ANSWER) {
+      clock?.stop('answered', answerText(payload?.answer) ?? null, nowMs, { final: payload });
+    }
+    if (head.tag === TASK_FAILED) {
+      const reason = `${sender.node.tool}: ${String(payload?.message)}`;
+      clock?.stop('failed', null, nowMs, { reason, final: payload });
+    }
     if (this.#keepsRelayed) {
       this.#relayed.push({ head, tool: sender.node.tool, frameBytes, recipients: recipients.length });
     }
@@ -383,9 +400,7 @@ export class MeshNetwork {
 
   #checkRights(sender: Link, head: PacketHead, payload: JsonObject | undefined): void {
     const { node } = sender;
-    if (head.to !== undefined && node.mayCall !== undefined && !node.mayCall.includes(head.to)) {
-      throw new MeshError('packet', `${node.id} may not call ${head.to} (may_call of the team file)`);
-    }
+    this.#rights.check(node, head);
     if (head.tag !== FINAL_ANSWER || this.#options.final === null) return;
     if (node.id !== this.#options.final) {
       throw new MeshError('packet', `${node.id} tagged a final answer; only ${this.#options.final} may`);
@@ -437,6 +452,7 @@ export class MeshNetwork {
     link.fault = fault;
     this.#tellRouter();
     this.#options.observer.agentLost?.(link.node, fault?.message ?? 'closed its connection');
+    if (this.#settled === undefined) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
     this.endHopeless();
     this.#checkSettled();
   }
@@ -451,12 +467,8 @@ export class MeshNetwork {
     const dead = lost.map((link) => `${link.node.id} (${link.node.tool})`);
     for (const clock of this.#tasks.values()) {
       if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
-      clock.stop(
-        'failed',
-        null,
-        performance.now(),
-        `agent ${dead.join(', ')} is gone, so no answer can come`,
-      );
+      const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
+      clock.stop('failed', null, performance.now(), { reason });
     }
   }
 }

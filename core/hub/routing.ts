@@ -2,7 +2,7 @@ import type { PacketHead } from '../packet.ts';
 import type { Link } from './link.ts';
 
 /** Names of the routings that a team file can choose. */
-export const ROUTINGS = ['broadcast', 'direct'] as const;
+export const ROUTINGS = ['broadcast', 'topic', 'direct'] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
 /**
@@ -16,6 +16,9 @@ export interface Router {
 
 const NOBODY: readonly Link[] = [];
 
+/** Packet types whose subscribers are remembered. A team has a few dozen. */
+const MAX_TOPICS = 1000;
+
 /** All but the sender; those not addressed ignore an addressed packet. */
 function broadcastRouter(): Router {
   const others = new Map<Link, readonly Link[]>();
@@ -28,6 +31,32 @@ function broadcastRouter(): Router {
           link,
           links.filter((other) => other !== link),
         );
+    },
+  };
+}
+
+/**
+ * A packet goes to the agents that subscribe to its type, as on a bus with topics: whom it is addressed to is not the bus's
+ * business, and the others ignore it.
+ */
+function topicRouter(): Router {
+  const byTopic = new Map<string, Map<Link, readonly Link[]>>();
+  let members: readonly Link[] = [];
+  return {
+    recipients(head, sender) {
+      let topic = byTopic.get(head.type);
+      if (topic === undefined) {
+        const hearers = members.filter(({ subscribes }) => subscribes.includes(head.type));
+        topic = new Map(members.map((link) => [link, hearers.filter((hearer) => hearer !== link)]));
+        // What agents invent must not fill the memory.
+        if (byTopic.size >= MAX_TOPICS) byTopic.clear();
+        byTopic.set(head.type, topic);
+      }
+      return topic.get(sender) ?? NOBODY;
+    },
+    membersChanged(links) {
+      members = [...links];
+      byTopic.clear();
     },
   };
 }
@@ -51,6 +80,8 @@ export function routerNamed(routing: Routing): Router {
   switch (routing) {
     case 'broadcast':
       return broadcastRouter();
+    case 'topic':
+      return topicRouter();
     case 'direct':
       return directRouter();
   }

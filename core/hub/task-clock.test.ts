@@ -35,7 +35,7 @@ describe('the clock of a task', () => {
     const clock = new TaskClock('t', 1000);
     clock.stop('answered', 'first', 1010.5);
     clock.stop('answered', 'second', 1020);
-    clock.stop('failed', null, 1030, 'interrupted');
+    clock.stop('failed', null, 1030, { reason: 'interrupted' });
     await clock.ended;
 
     expect(clock.isRunning).toBe(false);

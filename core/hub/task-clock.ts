@@ -1,4 +1,4 @@
-import type { JsonValue, PacketHead } from '../packet.ts';
+import type { JsonObject, JsonValue, PacketHead } from '../packet.ts';
 
 export type TaskStatus = 'answered' | 'timeout' | 'failed';
 
@@ -24,6 +24,8 @@ export interface TaskOutcome {
   readonly answer: string | null;
   /** What stood in the way, where there is no answer. */
   readonly reason?: string;
+  /** The payload of the packet that ended it: beside the answer or the failure, what its agent says about it. */
+  readonly final?: JsonObject;
   /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
   readonly elapsedMs: number;
   readonly counts: TaskCounts;
@@ -44,14 +46,16 @@ export class TaskClock {
   /** Packet types that were relayed: what later agents may still make of them decides whether an answer can come. */
   readonly seenTypes = new Set<string>();
   readonly #startMs: number;
+  readonly #maxTokens: number;
   readonly #end: () => void;
   readonly #hops: Hop[] = [];
   #lastArrivalMs: number;
-  #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'elapsedMs'> | undefined;
+  #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
 
-  constructor(taskId: string, nowMs: number) {
+  constructor(taskId: string, nowMs: number, maxTokens = Number.POSITIVE_INFINITY) {
     this.taskId = taskId;
     this.#startMs = nowMs;
+    this.#maxTokens = maxTokens;
     this.#lastArrivalMs = nowMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -69,15 +73,25 @@ export class TaskClock {
       this.#hops.push({ type: head.type, from: head.from, latencyMs: nowMs - this.#lastArrivalMs });
     }
     this.#lastArrivalMs = nowMs;
+    if (this.counts.token_sum > this.#maxTokens) {
+      const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
+      this.stop('failed', null, nowMs, { reason });
+    }
   }
 
-  stop(status: TaskStatus, answer: string | null, nowMs: number, reason?: string): void {
+  stop(
+    status: TaskStatus,
+    answer: string | null,
+    nowMs: number,
+    { reason, final }: { readonly reason?: string; readonly final?: JsonObject | undefined } = {},
+  ): void {
     if (this.#ending !== undefined) return;
     this.#ending = {
       status,
       answer,
       elapsedMs: nowMs - this.#startMs,
       ...(reason === undefined ? {} : { reason }),
+      ...(final === undefined ? {} : { final }),
     };
     this.#end();
   }

@@ -2,6 +2,7 @@ import { MeshError } from '../errors.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { Team, TeamAgent } from '../team.ts';
 import { AgentProcess } from './launcher.ts';
+import { PermitDesk } from './permit-desk.ts';
 
 export interface AgentGroupOptions {
   readonly team: Team;
@@ -15,6 +16,8 @@ export interface AgentGroupOptions {
   readonly workspaces: string;
   /** Further arguments of `gaia-mesh agent` for one agent. */
   readonly agentArguments: (agent: TeamAgent) => readonly string[];
+  /** What one agent's process is allowed beyond the usual; see `AgentCommand.permissions`. */
+  readonly agentPermissions?: (agent: TeamAgent) => readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The run's secret, which launched agents get. */
   readonly secret: string;
@@ -27,6 +30,7 @@ export interface AgentGroupOptions {
 export class AgentGroup {
   readonly #options: AgentGroupOptions;
   readonly #agents = new Map<string, AgentProcess>();
+  readonly #permits = new PermitDesk();
   #isStopped = false;
 
   /** Starts them; wait for {@link listening} before dialling. */
@@ -81,7 +85,11 @@ export class AgentGroup {
   #launch(agent: TeamAgent, further: readonly string[] = []): AgentProcess {
     const { id, tool } = agent;
     const options = [...this.#options.agentArguments(agent), ...further];
-    const process = new AgentProcess({ id, tool, port: this.#portOf(id), options }, this.#options);
+    const permissions = this.#options.agentPermissions?.(agent) ?? [];
+    const process = new AgentProcess(
+      { id, tool, port: this.#portOf(id), options, permissions },
+      { ...this.#options, permits: this.#permits },
+    );
     this.#agents.set(id, process);
     return process;
   }

@@ -47,6 +47,7 @@ export function taskLine(task: Task): string {
     question: task.question,
     document: task.document,
     ...(answer === undefined ? {} : { answer, aliases }),
+    ...(task.fileName === undefined ? {} : { file_name: task.fileName }),
     ...(task.source === undefined ? {} : { source: task.source }),
     ...(task.level === undefined ? {} : { level: task.level }),
   };

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { MeshError } from '../errors.ts';
 import { AGENT_START_TIMEOUT_MS } from '../limits.ts';
 import { AgentProcess } from './launcher.ts';
+import { PermitDesk } from './permit-desk.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -32,6 +33,7 @@ function launch(
       workspaces: path.join(folder, 'workspaces'),
       secret: 'a secret',
       environment: process.env,
+      permits: new PermitDesk(),
       onDeath,
     },
   );

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../limits.ts';
+import { isPermitMessage, type PermitDesk } from './permit-desk.ts';
 
 /**
  * In a workspace: code that Node has compiled, kept for the next run of the same agent, which starts in half the time. Each
@@ -27,6 +28,8 @@ export interface AgentCommand {
   readonly port: number;
   /** Arguments of `gaia-mesh agent`, but for the id, tool and port. */
   readonly options: readonly string[];
+  /** What Node is to allow the process beyond reading the code and writing its workspace, as options of Node. */
+  readonly permissions?: readonly string[];
 }
 
 export interface LauncherOptions {
@@ -38,6 +41,8 @@ export interface LauncherOptions {
   readonly workspaces: string;
   readonly secret: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Who grants the agents their requests to model servers: they share the servers (decided). */
+  readonly permits: PermitDesk;
   /** Called once for an agent that ends before it was told to. */
   readonly onDeath: (agent: AgentProcess, how: string) => void;
 }
@@ -78,6 +83,7 @@ export class AgentProcess {
         ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
         `--allow-fs-read=${workspace}${path.sep}`,
         `--allow-fs-write=${workspace}${path.sep}`,
+        ...(command.permissions ?? []),
         options.entry,
         'agent',
         `--id=${command.id}`,
@@ -93,6 +99,7 @@ export class AgentProcess {
         env: { ...options.environment, GAIA_MESH_SECRET: options.secret, NODE_COMPILE_CACHE: cache },
       },
     );
+    options.permits.serve(this.#child);
     this.#ended = this.#awaitEnd();
     this.listening = this.#awaitPort();
     // Whoever awaits it hears of a failure; until then it must not count as unhandled.
@@ -126,7 +133,8 @@ export class AgentProcess {
       () => reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
       AGENT_START_TIMEOUT_MS,
     );
-    this.#child.once('message', (message) => {
+    this.#child.on('message', (message) => {
+      if (isPermitMessage(message)) return;
       const result = messageSchema.safeParse(message);
       if (!result.success) reject('it said something else than its port');
       else if ('listening' in result.data) resolve(result.data.listening);

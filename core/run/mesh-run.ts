@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../adapter.ts';
@@ -6,6 +7,7 @@ import type { Scorer } from '../evaluation/scorer.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { type BroadcastTimes, DOC_INIT, MeshNetwork, type MeshObserver } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
+import type { TaskOutcome } from '../hub/task-clock.ts';
 import { type Log, openLog } from '../log.ts';
 import type { JsonObject } from '../packet.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
@@ -27,7 +29,15 @@ import { type TaskResult, taskResult } from './task-result.ts';
 export interface RunOptions
   extends Pick<
     AgentGroupOptions,
-    'team' | 'portBase' | 'external' | 'entry' | 'readable' | 'agentArguments' | 'environment' | 'signal'
+    | 'team'
+    | 'portBase'
+    | 'external'
+    | 'entry'
+    | 'readable'
+    | 'agentArguments'
+    | 'agentPermissions'
+    | 'environment'
+    | 'signal'
   > {
   readonly adapter: ProtocolAdapter;
   readonly scorer: Scorer;
@@ -40,8 +50,21 @@ export interface RunOptions
   readonly packageFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
+  /** Files that lie in agents' workspaces from the start, for their tools alone. */
+  readonly workspaceFiles?: readonly {
+    readonly agent: string;
+    readonly name: string;
+    readonly text: string;
+  }[];
   /** Faults to inject, and whether agents that die are started again. */
   readonly faults?: FaultRequest;
+}
+
+/** Bounds of one task, instead of the run's. */
+export interface TaskBounds {
+  readonly timeoutMs?: number;
+  readonly maxTokens?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** What a run tells whoever watches, beside what its mesh does. */
@@ -83,6 +106,10 @@ export class MeshRun {
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#revision = gitRevision(options.packageFolder);
     const { observer } = options;
+    for (const { agent, name, text } of options.workspaceFiles ?? []) {
+      mkdirSync(path.join(folder.workspaces, agent), { recursive: true });
+      writeFileSync(path.join(folder.workspaces, agent, name), text, { mode: 0o600 });
+    }
     this.#agents = new AgentGroup({
       ...options,
       workspaces: folder.workspaces,
@@ -128,13 +155,24 @@ export class MeshRun {
 
   /** Runs one task and scores it. Several may run at the same time. */
   async runTask(task: Task): Promise<TaskResult> {
+    return (await this.ask(task)).result;
+  }
+
+  /** As {@link MeshRun.runTask}, with bounds for this task alone, and all that its end came with. */
+  async ask(task: Task, bounds: TaskBounds = {}): Promise<{ result: TaskResult; outcome: TaskOutcome }> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     await this.#faults?.taskBegins();
     this.#firstTaskMs ??= performance.now();
+    const { timeoutMs = this.#options.timeoutMs, maxTokens, signal } = bounds;
     const ended = await network.runTask(
-      { taskId: task.taskId, payload: documentPayload(task), timeoutMs: this.#options.timeoutMs },
-      this.#options.signal,
+      {
+        taskId: task.taskId,
+        payload: documentPayload(task),
+        timeoutMs,
+        ...(maxTokens === undefined ? {} : { maxTokens }),
+      },
+      signal === undefined ? this.#options.signal : AbortSignal.any([signal, this.#options.signal]),
     );
     const { outcome, harmed } = this.#faults?.explained(ended) ?? { outcome: ended, harmed: 0 };
     const result = taskResult(task, outcome, this.#options.scorer);
@@ -142,7 +180,7 @@ export class MeshRun {
     this.#faults?.taskEnded(result, harmed);
     this.#log.info({ event: 'task_ended', ...result });
     this.#options.observer.taskEnded?.(result);
-    return result;
+    return { result, outcome };
   }
 
   /**
@@ -301,7 +339,11 @@ function newRunId(): string {
 
 /** What `doc_init` says. */
 function documentPayload(task: Task): JsonObject {
-  return { question: task.question.toWellFormed(), chunks: chunkDocument(task.document) };
+  return {
+    question: task.question.toWellFormed(),
+    chunks: chunkDocument(task.document),
+    ...(task.fileName === undefined ? {} : { file_name: task.fileName.toWellFormed() }),
+  };
 }
 
 function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Record<string, number> {

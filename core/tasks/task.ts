@@ -7,6 +7,8 @@ export interface Task {
   readonly document: string;
   /** The true answer and its other accepted forms. Empty: nobody knows, and quality is not scored. */
   readonly truths: readonly string[];
+  /** Name of the file that belongs to the question; it lies in the task's folder (`task-files.ts`). */
+  readonly fileName?: string;
   readonly source?: string;
   readonly level?: string;
 }

@@ -71,6 +71,12 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
         tool,
         engine: noEngine,
         subscribes: tool.accepts,
+        // As the launcher does it: who may call whom is said once.
+        partners: (mayCall[index] ?? []).map((id) => ({ id, tool: tools[Number(id)]?.name ?? '' })),
+        options: {},
+        files: undefined,
+        store: undefined,
+        prompt: (name) => name,
         workspace: new Workspace(path.join(folder, String(index)), {
           id: String(index),
           tool: tool.name,

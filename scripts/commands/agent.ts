@@ -1,14 +1,16 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { promptNamed } from '../../config/prompts.ts';
+import { promptNamed, promptsWith } from '../../config/prompts.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { Agent } from '../../core/agent/agent.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
 import { claimWorkspaces } from '../../core/run/run-folder.ts';
+import type { Partner } from '../../core/tool.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
-import { engineNamed } from '../../tools/engines/registry.ts';
+import { launcherPermits } from '../../tools/engines/permits.ts';
+import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { toolNamed } from '../../tools/registry.ts';
 import { listOf } from '../option-values.ts';
 import { loadAdapterFile } from '../own-adapter.ts';
@@ -25,6 +27,11 @@ export interface AgentCommandOptions {
   readonly engineOptions?: string;
   readonly timeout?: number;
   readonly subscribes?: string;
+  readonly partners?: string;
+  readonly options?: string;
+  readonly prompt?: string;
+  readonly files?: string;
+  readonly store?: string;
   readonly workspace?: string;
   readonly resume?: boolean;
 }
@@ -82,12 +89,15 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
   const resolveAdapter = (name: string) => adapterNamed(name, own);
   // An unknown one is better refused here than by every hub.
   if (options.adapter !== undefined) await resolveAdapter(options.adapter);
+  const prompt = options.prompt === undefined ? promptNamed : promptsWith(userPath(options.prompt));
+  checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
   const engine = await engineNamed(options.engine, {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.host === undefined ? {} : { host: options.host }),
-    options: engineOptions(options.engineOptions),
+    options: jsonOption('--engine-options', options.engineOptions),
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
-    prompts: promptNamed,
+    prompts: prompt,
+    ...(process.send === undefined ? {} : { permits: launcherPermits(process) }),
   });
   const workspaces = path.join(defaultOut(), 'workspaces');
   if (options.workspace === undefined) claimWorkspaces(workspaces);
@@ -98,6 +108,11 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
     tool,
     engine,
     subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
+    partners: partnersOf(options.partners),
+    options: jsonOption('--options', options.options),
+    files: options.files === undefined ? undefined : userPath(options.files),
+    store: options.store,
+    prompt,
     workspace: new Workspace(
       userPath(folder),
       { id: id.data, tool: tool.name, engine: engine.name },
@@ -111,13 +126,25 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
   });
 }
 
-function engineOptions(text: string | undefined): Record<string, z.infer<ReturnType<typeof z.json>>> {
+/** `id:tool,…` */
+function partnersOf(list: string | undefined): Partner[] {
+  return listOf(list).map((entry) => {
+    const [id = '', tool = ''] = entry.split(':');
+    if (!nodeIdSchema.safeParse(id).success || tool === '') {
+      throw new MeshError('usage', `--partners: expected id:tool,…, not ${JSON.stringify(entry)}`);
+    }
+    return { id, tool };
+  });
+}
+
+function jsonOption(
+  name: string,
+  text: string | undefined,
+): Record<string, z.infer<ReturnType<typeof z.json>>> {
   if (text === undefined) return {};
   try {
     return z.record(z.string(), z.json()).parse(JSON.parse(text));
   } catch (error) {
-    throw new MeshError('usage', `--engine-options: expected a JSON object: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new MeshError('usage', `${name}: expected a JSON object: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -1,0 +1,95 @@
+import { MeshError } from '../errors.ts';
+import { MAX_OPEN_REQUESTS } from '../limits.ts';
+import type { Packet } from '../packet.ts';
+
+/** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
+export interface Received {
+  readonly packet: Packet;
+  readonly receivedUs: number;
+  readonly decodeUs: number;
+}
+
+interface OpenRequest {
+  readonly partner: string;
+  readonly settle: (reply: Received | MeshError) => void;
+}
+
+/**
+ * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked; a second one, or
+ * one that comes too late, changes nothing.
+ */
+export class Requests {
+  readonly #open = new Map<string, OpenRequest>();
+  readonly #lost = new Set<string>();
+
+  /** Whether any reply is awaited at all. */
+  get isWaiting(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** @throws MeshError `agent` when `partner` cannot be asked now */
+  check(partner: string): void {
+    if (this.#lost.has(partner)) throw goneError(partner);
+    if (this.#open.size >= MAX_OPEN_REQUESTS) {
+      throw new MeshError('agent', `${MAX_OPEN_REQUESTS} requests wait for replies already`);
+    }
+  }
+
+  /**
+   * Waits for the reply to the packet `id`.
+   *
+   * @throws MeshError `agent` when none comes in time, or the partner is lost; what `signal` was aborted with
+   */
+  async reply(
+    id: string,
+    partner: string,
+    options: { readonly timeoutMs: number | undefined; readonly signal: AbortSignal },
+  ): Promise<Received> {
+    const { promise, resolve } = Promise.withResolvers<Received | MeshError>();
+    this.#open.set(id, { partner, settle: resolve });
+    const { timeoutMs, signal } = options;
+    const onAbort = () => resolve(new MeshError('agent', `the task ended before ${partner} had replied`));
+    signal.addEventListener('abort', onAbort);
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            resolve(new MeshError('agent', `${partner} did not reply within ${timeoutMs / 1000} s`));
+          }, timeoutMs);
+    try {
+      if (signal.aborted) onAbort();
+      const reply = await promise;
+      if (reply instanceof MeshError) throw reply;
+      return reply;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#open.delete(id);
+    }
+  }
+
+  /** Takes a packet that may be a reply; false if nobody waits for it. */
+  settle(received: Received): boolean {
+    const { reply_to, from } = received.packet;
+    const request = reply_to === undefined ? undefined : this.#open.get(reply_to);
+    if (request === undefined || request.partner !== from) return false;
+    request.settle(received);
+    return true;
+  }
+
+  /** The hub says that an agent is gone: nobody needs to wait for it. */
+  partnerLost(partner: string): void {
+    this.#lost.add(partner);
+    for (const request of this.#open.values()) {
+      if (request.partner === partner) request.settle(goneError(partner));
+    }
+  }
+
+  partnerBack(partner: string): void {
+    this.#lost.delete(partner);
+  }
+}
+
+function goneError(partner: string): MeshError {
+  return new MeshError('agent', `agent ${partner} is gone`);
+}

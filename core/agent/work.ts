@@ -1,0 +1,73 @@
+import { monotonicUs } from '../clock.ts';
+import type { Engine } from '../engine.ts';
+import type { Received } from './requests.ts';
+
+/** What was done between one packet of a work and the next. `engineUs` is the part of `toolUs` that the engine took. */
+export interface Spent {
+  readonly tokens: number;
+  readonly toolUs: number;
+  readonly engineUs: number;
+}
+
+/**
+ * The work for one packet, from its arrival to the last packet that comes of it. A tool that asks others sends packets on the
+ * way; each is charged with what was spent since the packet before it, so that nothing is counted twice (MP-52).
+ */
+export class Work {
+  readonly engine: Engine;
+  /** Aborted when the task ends without this work, or the session ends. */
+  readonly signal: AbortSignal;
+  readonly #stop = new AbortController();
+  #cause: Received;
+  #tokens = 0;
+  #engineUs = 0;
+  #sinceUs = monotonicUs();
+
+  constructor(begins: Received, engine: Engine, sessionSignal: AbortSignal) {
+    this.#cause = begins;
+    this.signal = AbortSignal.any([sessionSignal, this.#stop.signal]);
+    const timed = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+      const beginUs = monotonicUs();
+      try {
+        return await run();
+      } finally {
+        this.#engineUs += monotonicUs() - beginUs;
+      }
+    };
+    const { chat } = engine;
+    this.engine = {
+      ...engine,
+      perform: (step, work) => timed(() => engine.perform(step, work)),
+      ...(chat === undefined ? {} : { chat: (request, work) => timed(() => chat(request, work)) }),
+    };
+  }
+
+  /** The packet that leads to what is sent next: the one that began the work, or the last reply to a request of it. */
+  get cause(): Received {
+    return this.#cause;
+  }
+
+  countTokens(count: number): void {
+    this.#tokens += count;
+  }
+
+  /** A reply came: waiting for it was nobody's work. */
+  goesOn(reply: Received): void {
+    this.#cause = reply;
+    this.#sinceUs = monotonicUs();
+  }
+
+  /** What was spent since the last call. */
+  spent(): Spent {
+    const nowUs = monotonicUs();
+    const spent = { tokens: this.#tokens, toolUs: nowUs - this.#sinceUs, engineUs: this.#engineUs };
+    this.#tokens = 0;
+    this.#engineUs = 0;
+    this.#sinceUs = nowUs;
+    return spent;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+}

@@ -1,0 +1,34 @@
+import { MeshError } from '../errors.ts';
+import type { PacketHead } from '../packet.ts';
+import type { MeshNode } from './link.ts';
+
+/**
+ * Who may address whom (`may_call` of the team file). Whoever was asked may answer: one packet back for each that came, although
+ * its own list does not name the asker.
+ */
+export class CallRights {
+  /** Packets that wait for an answer, by asker and asked. */
+  readonly #open = new Map<string, number>();
+
+  /** @throws MeshError `packet` when `node` may not send `head` to its addressee */
+  check(node: MeshNode, head: PacketHead): void {
+    const { to } = head;
+    if (to === undefined || node.mayCall === undefined) return;
+    if (node.mayCall.includes(to)) {
+      const pair = pairOf(node.id, to);
+      this.#open.set(pair, (this.#open.get(pair) ?? 0) + 1);
+      return;
+    }
+    const asked = pairOf(to, node.id);
+    const open = this.#open.get(asked) ?? 0;
+    if (open === 0) {
+      throw new MeshError('packet', `${node.id} may not call ${to} (may_call of the team file)`);
+    }
+    this.#open.set(asked, open - 1);
+  }
+}
+
+/** No node id has a space. */
+function pairOf(asker: string, asked: string): string {
+  return `${asker} ${asked}`;
+}

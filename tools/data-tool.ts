@@ -1,0 +1,101 @@
+import type * as z from 'zod';
+import { MeshError } from '../core/errors.ts';
+import { issuesOf, type JsonObject } from '../core/packet.ts';
+import { callType, resultType, type Tool } from '../core/tool.ts';
+
+/**
+ * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a
+ * file in the folder of its kind, a line in `tools/registry.ts`.
+ */
+export interface DataTool<Input extends JsonObject = JsonObject> {
+  readonly name: string;
+  /** One or two sentences: a person reads them in `list tools`, a model chooses by them. */
+  readonly description: string;
+  /** The arguments; a model sees their schema, so each has a `describe`. */
+  readonly input: z.ZodType<Input>;
+
+  /** @throws MeshError `tool`, saying what was expected, what came and what to do: whoever asked is told, and goes on */
+  run(input: Input, place: DataToolPlace): Promise<DataToolReply>;
+}
+
+/** Where a data tool finds itself. */
+export interface DataToolPlace {
+  /** The agent's own folder: what it leaves goes here. */
+  readonly workspace: string;
+  /** The folder with the files of the task; it need not exist. Undefined where the run has none. */
+  readonly files: string | undefined;
+  /** Where the store is; only for tools that need it. */
+  readonly store: string | undefined;
+  /** Keys and addresses of services. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What the team file says to this agent (`options`). */
+  readonly options: JsonObject;
+  readonly taskId: string;
+  /** Aborted when the run ends. */
+  readonly signal: AbortSignal;
+}
+
+export interface DataToolReply {
+  /** What a reader (a model, or a person in the log) gets. Cut at {@link MAX_REPLY_CHARACTERS}. */
+  readonly text: string;
+  /** The same for programs, where a text would have to be parsed again; small. */
+  readonly data?: JsonObject;
+}
+
+/** Far above what a model can take in, far below a frame. */
+export const MAX_REPLY_CHARACTERS = 200_000;
+
+/** Makes a {@link Tool} of it: call → checked arguments → reply, or what went wrong, in a packet. */
+export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool {
+  return {
+    name: spec.name,
+    description: spec.description,
+    accepts: [callType(spec.name)],
+    emits: [resultType(spec.name)],
+    async run(packet, { workspace, files, store, options, signal, record }) {
+      const reply = await replyTo(spec, packet.payload.arguments, {
+        workspace,
+        files,
+        store,
+        options,
+        environment: process.env,
+        taskId: packet.task_id,
+        signal,
+      });
+      record('calls.log', {
+        task_id: packet.task_id,
+        call: packet.id,
+        arguments: packet.payload.arguments ?? null,
+        ...reply,
+      });
+      return [{ type: resultType(spec.name), to: packet.from, reply_to: packet.id, payload: reply }];
+    },
+  };
+}
+
+async function replyTo<Input extends JsonObject>(
+  { name, input, run }: DataTool<Input>,
+  given: unknown,
+  place: DataToolPlace,
+): Promise<JsonObject> {
+  const parsed = input.safeParse(given ?? {});
+  if (!parsed.success) return failure('tool', `${name}: arguments: ${issuesOf(parsed.error)}`);
+  try {
+    const { text, data } = await run(parsed.data, place);
+    return { text: cut(text.toWellFormed()), ...(data === undefined ? {} : { data }) };
+  } catch (error) {
+    // A bug ends the task, as in every tool.
+    if (!(error instanceof MeshError)) throw error;
+    return failure(error.code, `${name}: ${error.message}`);
+  }
+}
+
+function failure(code: string, message: string): JsonObject {
+  return { error: { code, message: message.toWellFormed() } };
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_REPLY_CHARACTERS) return text;
+  const left = text.length - MAX_REPLY_CHARACTERS;
+  return `${text.slice(0, MAX_REPLY_CHARACTERS).toWellFormed()}\n[cut: ${left} more characters]`;
+}
