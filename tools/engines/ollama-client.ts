@@ -1,43 +1,47 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChatRequest, Ollama } from 'ollama';
+import { type Message, Ollama } from 'ollama';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
-import { issuesOf } from '../../core/packet.ts';
+import type { ChatMessage } from '../../core/engine.ts';
+import { readLines } from './body.ts';
+import { exchange } from './exchange.ts';
+import { explain } from './fault.ts';
+import { argumentsObject } from './json-reply.ts';
+import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
+import { serverUrl } from './server-url.ts';
+import { toolCallsOf } from './tool-calls.ts';
 
 const DEFAULT_HOST = '127.0.0.1:11434';
 
-// A busy server is asked again this often. Its queue moves in seconds; a longer wait is better spent by the user.
-const MAX_BUSY_RETRIES = 3;
-const FIRST_BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 10_000;
-
 // Far above any reply that fits a context; a server that never stops must not fill the memory.
 const MAX_REPLY_CHARACTERS = 1024 * 1024;
-const MAX_ERROR_CHARACTERS = 500;
 const CHECK_TIMEOUT_MS = 5_000;
 
-interface ChatLimits {
-  readonly signal: AbortSignal;
-  /** For one request, from asking to the end of its reply; waiting for a busy server comes on top. */
-  readonly timeoutMs: number;
-}
-
-/** What a model said, whole, and what the server says that it took. */
-export interface ChatReply {
-  readonly content: string;
-  /** `stop`, or `length` where the model was cut off. */
-  readonly doneReason: string;
-  /** Prompt and completion. What the server leaves out (as it may for a cached prompt) counts as 0. */
-  readonly tokens: number;
-}
+// Ollama's own context is small, and a prompt that does not fit is cut silently. As repeatable as a model can be (RA-22).
+export const ollamaOptions = z.looseObject({
+  seed: z.int().default(1),
+  temperature: z.number().min(0).default(0),
+  num_ctx: z.int().positive().default(8192),
+});
 
 const replyPart = z.object({
-  message: z.object({ content: z.string().default('') }).optional(),
+  message: z
+    .object({
+      content: z.string().default(''),
+      tool_calls: z
+        .array(
+          z.object({
+            id: z.string().optional(),
+            function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
+          }),
+        )
+        .default([]),
+    })
+    .optional(),
   done: z.boolean().default(false),
   done_reason: z.string().default('stop'),
   prompt_eval_count: z.int().nonnegative().default(0),
   eval_count: z.int().nonnegative().default(0),
 });
+type ReplyPart = z.infer<typeof replyPart>;
 
 /**
  * The URL of the server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
@@ -45,47 +49,29 @@ const replyPart = z.object({
  * @throws MeshError `usage` when it names none
  */
 export function ollamaUrl(host = process.env.OLLAMA_HOST || DEFAULT_HOST): string {
-  const hasScheme = host.includes('://');
-  const url = URL.parse(hasScheme ? host : `http://${host.startsWith(':') ? '127.0.0.1' : ''}${host}`);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new MeshError(
-      'usage',
-      `the Ollama host must be like ${DEFAULT_HOST} or a URL, not ${JSON.stringify(host)}`,
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new MeshError(
-      'usage',
-      `the Ollama host ${url.host} must be given without a password: it would be in every log`,
-    );
-  }
-  if (!hasScheme && url.port === '') url.port = '11434';
-  // Servers listen on 0.0.0.0, and share the variable with us; not every system can connect to it.
-  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
-  return `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+  return serverUrl(host, { name: 'Ollama', example: DEFAULT_HOST, port: '11434' });
 }
 
-/**
- * One chat, streamed, so that the server stops working as soon as nobody waits. A busy server is asked again.
- *
- * @throws MeshError `engine`, with what the user can do about it
- */
-export async function chat(url: string, request: ChatRequest, limits: ChatLimits): Promise<ChatReply> {
-  for (let retries = 0; ; retries++) {
-    const reply = await withClient(url, request.model, limits, (client) => readReply(client, request));
-    if (!('busy' in reply)) return reply;
-    if (retries === MAX_BUSY_RETRIES) {
-      throw new MeshError(
-        'engine',
-        `the Ollama server at ${url} was busy ${retries + 1} times (${reply.busy}): try again later, run fewer tasks at ` +
-          'once, or start it with a larger OLLAMA_MAX_QUEUE',
-      );
-    }
-    const backoffMs = Math.min(reply.retryAfterMs ?? FIRST_BACKOFF_MS * 2 ** retries, MAX_BACKOFF_MS);
-    await sleep(backoffMs, undefined, { signal: limits.signal }).catch((cause: unknown) => {
-      throw stopped(url, cause);
-    });
-  }
+/** Ollama's `/api/chat`, streamed, so that the server stops working as soon as nobody waits. */
+export function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
+  return {
+    server: ollamaServer(url, options.num_ctx),
+    readBody: readLines,
+    async chat({ model, messages, tools, schema }, fetch) {
+      // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
+      const request = {
+        model,
+        messages: messages.map(messageFor),
+        ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+        ...(schema === undefined ? {} : { format: schema }),
+        options,
+        truncate: false,
+        shift: false,
+        stream: true as const,
+      };
+      return readReply(await new Ollama({ host: url, fetch }).chat(request), messages.length);
+    },
+  };
 }
 
 /**
@@ -95,147 +81,90 @@ export async function chat(url: string, request: ChatRequest, limits: ChatLimits
  */
 export async function checkOllama(host?: string): Promise<{ version: string; models: string[] }> {
   const url = ollamaUrl(host);
+  const server = ollamaServer(url, ollamaOptions.parse({}).num_ctx);
   const limits = { signal: new AbortController().signal, timeoutMs: CHECK_TIMEOUT_MS };
-  const found = await withClient(url, undefined, limits, async (client) => {
+  const found = await exchange(server, limits, async (fetch) => {
+    const client = new Ollama({ host: url, fetch });
     const { version } = z.object({ version: z.string() }).parse(await client.version());
     const { models } = z
       .object({ models: z.array(z.object({ name: z.string() })) })
       .parse(await client.list());
     return { version, models: models.map(({ name }) => name) };
   });
-  if ('busy' in found) {
-    throw new MeshError('engine', `the Ollama server at ${url} is busy (${found.busy}): try again later`);
-  }
-  return found;
+  if (found.fault !== undefined) throw explain(found.fault, server, undefined, 1);
+  return found.value;
 }
 
-interface Busy {
-  readonly busy: string;
-  readonly retryAfterMs: number | undefined;
-}
-
-/** Work with the server under the limits. Whatever goes wrong becomes a MeshError, or `Busy`, which is worth a retry. */
-async function withClient<Result>(
-  url: string,
-  model: string | undefined,
-  limits: ChatLimits,
-  work: (client: Ollama) => Promise<Result>,
-): Promise<Result | Busy> {
-  const timeout = AbortSignal.timeout(limits.timeoutMs);
-  const finished = new AbortController();
-  const signal = AbortSignal.any([limits.signal, timeout, finished.signal]);
-  let refusal: Response | undefined;
-  const client = new Ollama({
-    host: url,
-    fetch: async (input, init) => {
-      const response = await fetch(input, { ...init, signal });
-      if (response.ok) return response;
-      refusal = await asJson(response);
-      return refusal;
-    },
-  });
-  try {
-    return await work(client);
-  } catch (error) {
-    if (limits.signal.aborted) throw stopped(url, error);
-    if (timeout.aborted) {
-      throw new MeshError(
-        'engine',
-        `the Ollama server at ${url} did not finish within ${limits.timeoutMs / 1000} s: allow more time (timeoutMs of the ` +
-          'engine), or take a smaller model',
-        { cause: error },
-      );
-    }
-    if (refusal?.status === 503 || refusal?.status === 429) {
-      return { busy: `HTTP ${refusal.status}: ${messageOf(error)}`, retryAfterMs: retryAfterMsOf(refusal) };
-    }
-    throw explain(error, url, model, refusal?.status);
-  } finally {
-    // The client stops reading at `done`; what may come after it would hold the connection.
-    finished.abort();
-  }
-}
-
-async function readReply(client: Ollama, request: ChatRequest): Promise<ChatReply> {
+async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<ModelReply> {
   let content = '';
-  for await (const received of await client.chat({ ...request, stream: true })) {
+  const calls: NonNullable<ReplyPart['message']>['tool_calls'] = [];
+  for await (const received of parts) {
     const part = replyPart.parse(received);
     content += part.message?.content ?? '';
+    calls.push(...(part.message?.tool_calls ?? []));
     if (content.length > MAX_REPLY_CHARACTERS)
       throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
-    if (part.done) {
-      return { content, doneReason: part.done_reason, tokens: part.prompt_eval_count + part.eval_count };
-    }
+    if (!part.done) continue;
+    const toolCalls = toolCallsOf(
+      calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })),
+      turn,
+    );
+    return {
+      content,
+      toolCalls,
+      finish: part.done_reason === 'length' ? 'length' : toolCalls.length > 0 ? 'tool_calls' : 'stop',
+      promptTokens: part.prompt_eval_count,
+      completionTokens: part.eval_count,
+    };
   }
   throw new Error('the reply ended before it was done');
 }
 
-/** The client library prints a body that is not JSON on stdout, which is ours: it is given JSON. */
-async function asJson(response: Response): Promise<Response> {
-  const body = await response.text();
-  const { status, headers } = response;
-  return Response.json(
-    { error: errorOf(body).slice(0, MAX_ERROR_CHARACTERS) || response.statusText || 'no reason given' },
-    { status, headers: { 'Retry-After': headers.get('Retry-After') ?? '' } },
-  );
-}
-
-function errorOf(body: string): string {
-  try {
-    return z.object({ error: z.string() }).parse(JSON.parse(body)).error;
-  } catch {
-    return body;
+function messageFor(message: ChatMessage): Message {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user': {
+      const images = message.images?.map(({ base64 }) => base64) ?? [];
+      return { role: 'user', content: message.content, ...(images.length === 0 ? {} : { images }) };
+    }
+    case 'assistant': {
+      const calls = message.toolCalls?.map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: argumentsObject(call) },
+      }));
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls }),
+      };
+    }
+    case 'tool': {
+      const { name, content, toolCallId } = message;
+      const told = { role: 'tool', tool_name: name, tool_call_id: toolCallId, content };
+      return told;
+    }
   }
 }
 
-/** Seconds or a date, as HTTP has it; undefined where the server names no time. */
-function retryAfterMsOf(response: Response): number | undefined {
-  const value = response.headers.get('Retry-After') ?? '';
-  if (value === '') return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
-}
-
-function stopped(url: string, cause: unknown): MeshError {
-  return new MeshError('engine', `the run ended before the Ollama server at ${url} had replied`, { cause });
-}
-
-function explain(
-  error: unknown,
-  url: string,
-  model: string | undefined,
-  status: number | undefined,
-): MeshError {
-  const message = messageOf(error);
-  const because = (text: string) => new MeshError('engine', text, { cause: error });
-  if (/context (length|size|window)/i.test(message)) {
-    return because(`${model} at ${url} cannot take the whole prompt (${message}): raise options.num_ctx`);
-  }
-  if (status === 404 && model !== undefined && message.includes('model')) {
-    return because(
-      `the Ollama server at ${url} has no model ${model} (${message}): get it with \`${pullCommand(model)}\``,
-    );
-  }
-  if (status === 404) return because(`${url} is no Ollama server, or an old one (HTTP 404: ${message})`);
-  if (status !== undefined) return because(`the Ollama server at ${url} answered HTTP ${status}: ${message}`);
-  const cause = error instanceof TypeError ? error.cause : undefined;
-  if (systemCodeOf(cause) === 'ECONNREFUSED') {
-    return because(
-      `no Ollama server at ${url}: start it with \`ollama serve\` (install: https://ollama.com), or run without a model: ` +
-        '--engine extractive',
-    );
-  }
-  if (cause instanceof Error) {
-    return because(
-      `no connection to the Ollama server at ${url}, or it was lost: ${cause.message || systemCodeOf(cause)}`,
-    );
-  }
-  if (error instanceof z.ZodError || error instanceof SyntaxError) {
-    return because(
-      `${url} does not speak Ollama's format: ${error instanceof z.ZodError ? issuesOf(error) : message}`,
-    );
-  }
-  return because(`the Ollama server at ${url} failed in the middle of its reply: ${message}`);
+function ollamaServer(url: string, contextTokens: number): ModelServer {
+  return {
+    url,
+    name: 'Ollama server',
+    maker: 'Ollama',
+    key: undefined,
+    // Its 500 and 502 are the model's own failure, which with one seed and no temperature repeats itself.
+    isTransient: (status) => status === 429 || status === 503,
+    advice: {
+      start:
+        'start it with `ollama serve` (install: https://ollama.com), or run without a model: --engine extractive',
+      busy: ', or start it with a larger OLLAMA_MAX_QUEUE',
+      key: 'it is set where the server runs',
+      longPrompt: 'raise options.num_ctx',
+      cutReply: `raise options.num_predict or options.num_ctx (now ${contextTokens})`,
+      missingModel: (model) => `get it with \`${pullCommand(model)}\``,
+    },
+  };
 }
 
 /** Gemma goes by the name that its makers gave it; Ollama's library has it under another. */

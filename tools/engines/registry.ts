@@ -1,24 +1,39 @@
 import type { Engine } from '../../core/engine.ts';
 import type { JsonValue } from '../../core/packet.ts';
 import { registry } from '../../core/registry.ts';
+import type { Permits } from './permits.ts';
+import type { Pace } from './retry.ts';
+import { type Environment, keyIn, requireKey } from './server-key.ts';
+import { anthropicUrl, openaiUrl } from './server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
   readonly model?: string;
   /** Of the model server: a URL, or `host:port`. */
   readonly host?: string;
-  /** The model's own options: `seed`, `temperature`, `num_ctx`, … */
+  /**
+   * The engine's own (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`), and the model's, which
+   * go to the server as they are: `seed`, `temperature`, `num_ctx`, `max_tokens`, …
+   */
   readonly options?: Readonly<Record<string, JsonValue>>;
   /** For one request to the server. Node's `fetch` gives up a server that is silent for 300 s, whatever this says. */
   readonly timeoutMs?: number;
   /** The text of the prompt of that name. */
   readonly prompts: (name: string) => string;
+  /** Keys and addresses of servers; without it the process's. */
+  readonly environment?: Environment;
+  /** Who may ask a server when; without it at most four requests of this process at once. */
+  readonly permits?: Permits;
+  /** Clock and chance of retries; without it the real ones. */
+  readonly pace?: Pace;
 }
 
 // Who uses no model server loads no client for one.
 const engines = registry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).extractiveEngine,
   ollama: async () => (await import('./ollama.ts')).ollamaEngine,
+  openai: async () => (await import('./openai.ts')).openaiEngine,
+  anthropic: async () => (await import('./anthropic.ts')).anthropicEngine,
 });
 
 export const engineNames = engines.names;
@@ -26,4 +41,21 @@ export const engineNames = engines.names;
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
 export async function engineNamed(name: string, options: EngineOptions): Promise<Engine> {
   return (await engines.load(name))(options);
+}
+
+/**
+ * Whether an engine has the key that its server will ask for: to be told before a run, not in the middle of it (RA-50). Loads
+ * no client.
+ *
+ * @throws MeshError `usage`, with the variable to set
+ */
+export function checkKey(
+  name: string,
+  { host, environment = process.env }: Pick<EngineOptions, 'host' | 'environment'>,
+): void {
+  if (name === 'openai') {
+    requireKey(openaiUrl(host, environment), 'OPENAI_API_KEY', keyIn(environment, 'OPENAI_API_KEY'));
+  } else if (name === 'anthropic') {
+    requireKey(anthropicUrl(host, environment), 'ANTHROPIC_API_KEY', keyIn(environment, 'ANTHROPIC_API_KEY'));
+  }
 }

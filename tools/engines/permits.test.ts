@@ -1,0 +1,122 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { PermitDesk } from '../../core/run/permit-desk.ts';
+import { startModelServer } from '../fixtures/model-server.ts';
+import { localPermits } from './permits.ts';
+
+const HERE = 'http://127.0.0.1:1';
+const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
+
+describe('permits of this process', () => {
+  test('are granted in order, as many at once as the desk has', async () => {
+    const permits = localPermits(new PermitDesk({ concurrency: 1 }));
+    const { signal } = new AbortController();
+    const release = await permits.acquire(HERE, signal);
+    const order: number[] = [];
+    const others = [1, 2].map(async (number) => {
+      const done = await permits.acquire(HERE, signal);
+      order.push(number);
+      done();
+    });
+    expect(order).toEqual([]);
+    release();
+    await Promise.all(others);
+    expect(order).toEqual([1, 2]);
+  });
+
+  test('are not waited for when the run has ended, and the place in the row is free', async () => {
+    const permits = localPermits(new PermitDesk({ concurrency: 1 }));
+    const end = new AbortController();
+    const { signal } = new AbortController();
+    const release = await permits.acquire(HERE, signal);
+    const given = permits.acquire(HERE, end.signal);
+    const next = permits.acquire(HERE, signal);
+    end.abort();
+    await expect(given).rejects.toMatchObject({
+      code: 'engine',
+      message: expect.stringContaining('the run ended'),
+    });
+    release();
+    (await next)();
+    await expect(permits.acquire(HERE, AbortSignal.abort())).rejects.toMatchObject({ code: 'engine' });
+  });
+
+  test('that cannot be had: the reason is told', async () => {
+    const permits = localPermits(new PermitDesk({ concurrency: 0 }));
+    const end = new AbortController();
+    const waiting = Array.from({ length: 1024 }, () => permits.acquire(HERE, end.signal));
+    const one = permits.acquire(HERE, end.signal);
+    await expect(one).rejects.toMatchObject({
+      code: 'engine',
+      message: expect.stringContaining('more than 1024'),
+    });
+    end.abort();
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});
+
+describe('permits of a launcher', () => {
+  /** A process with an engine at `url` that asks `count` questions at once, and says how many were answered. */
+  function startAgent(desk: PermitDesk | undefined, url: string, count: number) {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-permits-'));
+    const file = path.join(folder, 'agent.mjs');
+    writeFileSync(
+      file,
+      `import { engineNamed } from ${here('./registry.ts')};
+       import { launcherPermits } from ${here('./permits.ts')};
+       const permits = launcherPermits(process);
+       const engine = await engineNamed('openai', { host: ${JSON.stringify(url)}, prompts: () => '', environment: {}, permits });
+       const work = { signal: new AbortController().signal, countTokens() {} };
+       const chat = () => engine.chat({ messages: [{ role: 'user', content: 'Hi' }] }, work);
+       const outcomes = await Promise.allSettled(Array.from({ length: ${count} }, chat));
+       console.log(JSON.stringify(outcomes.map(({ value, reason }) => value?.content ?? reason.message)));
+       if (process.connected) process.disconnect();`,
+    );
+    const child = fork(file, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    });
+    desk?.serve(child);
+    const { stdout } = child;
+    if (stdout === null) throw new Error('the agent has no standard output');
+    return { child, outcome: text(stdout).then((said): unknown => JSON.parse(said)) };
+  }
+
+  test('hold for all its agents together (REQ-082)', async () => {
+    const desk = new PermitDesk({ concurrency: 2 });
+    const both = Promise.withResolvers<void>();
+    const server = await startModelServer(async (_, index) => {
+      // The first two are together at the server, of whichever agent they are; a third must not come.
+      if (index === 1) both.resolve();
+      await both.promise;
+      return { content: 'yes' };
+    });
+    onTestFinished(() => server.close());
+    const agents = [startAgent(desk, server.url, 6), startAgent(desk, server.url, 6)];
+    for (const { outcome } of agents) expect(await outcome).toEqual(Array.from({ length: 6 }, () => 'yes'));
+    expect(server.requests).toHaveLength(12);
+    expect(server.active().most).toBe(2);
+  });
+
+  test('end with the launcher: what waits fails', async () => {
+    const desk = new PermitDesk({ concurrency: 1 });
+    const arrived = Promise.withResolvers<void>();
+    const server = await startModelServer(() => {
+      arrived.resolve();
+      return { hang: true };
+    });
+    onTestFinished(() => server.close());
+    const { child, outcome } = startAgent(desk, server.url, 2);
+    await arrived.promise;
+    child.disconnect();
+    await server.close();
+    const gone = expect.stringContaining('the launcher is gone');
+    expect(await outcome).toEqual([gone, gone]);
+  });
+});

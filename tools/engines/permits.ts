@@ -1,0 +1,98 @@
+import { MeshError } from '../../core/errors.ts';
+import { deskMessageSchema, PermitDesk } from '../../core/run/permit-desk.ts';
+
+/** Who may send a request to a model server, and when: all agents of a run share the server. */
+export interface Permits {
+  /**
+   * Waits for its turn.
+   *
+   * @param endpoint URL of the server
+   * @throws MeshError `engine` when the run ends first, or no permit can be had
+   */
+  acquire(endpoint: string, signal: AbortSignal): Promise<ReleasePermit>;
+}
+
+/** Gives the permit back; with `pauseMs` nobody gets one for so long, since the server wants to be left alone. */
+export type ReleasePermit = (pauseMs?: number) => void;
+
+/** The process's channel to its launcher; `process` is one where it was started with one. */
+type LauncherChannel = Pick<NodeJS.Process, 'send' | 'on' | 'connected'>;
+
+/** Permits of the launcher's desk (decided: roles are processes, so what limits them together lives with the launcher). */
+export function launcherPermits(channel: LauncherChannel): Permits {
+  const answers = new Map<number, (why?: string) => void>();
+  const say = (message: object) => {
+    // A channel that is closing says so by `disconnect`, which ends all that waits.
+    if (channel.connected) channel.send?.(message, undefined, undefined, () => undefined);
+  };
+  channel.on('message', (message: unknown) => {
+    const parsed = deskMessageSchema.safeParse(message);
+    if (!parsed.success) return;
+    if ('granted' in parsed.data) answers.get(parsed.data.granted)?.();
+    else answers.get(parsed.data.refused)?.(parsed.data.why);
+  });
+  channel.on('disconnect', () => {
+    for (const answer of answers.values()) answer('the launcher is gone');
+  });
+  return permitsOf({
+    acquire(id, endpoint, answer) {
+      if (!channel.connected) return answer('the launcher is gone');
+      answers.set(id, answer);
+      say({ acquire: { id, endpoint } });
+    },
+    release(id, pauseMs) {
+      answers.delete(id);
+      say(pauseMs > 0 ? { release: id, pauseMs } : { release: id });
+    },
+  });
+}
+
+/** Permits of a desk in this process, for whoever has no launcher. */
+export function localPermits(desk = new PermitDesk()): Permits {
+  const holder = {};
+  return permitsOf({
+    acquire(id, endpoint, answer) {
+      const why = desk.acquire(holder, id, endpoint, answer);
+      if (why !== undefined) answer(why);
+    },
+    release: (id, pauseMs) => desk.release(holder, id, pauseMs),
+  });
+}
+
+/** All engines of a process share its servers. */
+export const processPermits: Permits = localPermits();
+
+interface Desk {
+  /** @param answer without a word when the permit is granted, else with the reason why it is not */
+  acquire(id: number, endpoint: string, answer: (why?: string) => void): void;
+  release(id: number, pauseMs: number): void;
+}
+
+function permitsOf(desk: Desk): Permits {
+  let lastId = 0;
+  return {
+    async acquire(endpoint, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const id = ++lastId;
+      const onAbort = () =>
+        reject(new MeshError('engine', `the run ended before it was this agent's turn to ask ${endpoint}`));
+      if (signal.aborted) onAbort();
+      else {
+        signal.addEventListener('abort', onAbort, { once: true });
+        desk.acquire(id, endpoint, (why) => {
+          if (why === undefined) resolve();
+          else reject(new MeshError('engine', `no permit to ask ${endpoint}: ${why}`));
+        });
+      }
+      try {
+        await promise;
+      } catch (error) {
+        desk.release(id, 0);
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+      return (pauseMs = 0) => desk.release(id, pauseMs);
+    },
+  };
+}

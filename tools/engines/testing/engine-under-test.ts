@@ -1,0 +1,137 @@
+import { afterEach, expect } from 'vitest';
+import * as z from 'zod';
+import type {
+  ChatMessage,
+  ChatRequest,
+  Engine,
+  EngineWork,
+  ModelUsage,
+  Step,
+  ToolDefinition,
+} from '../../../core/engine.ts';
+import { MeshError } from '../../../core/errors.ts';
+import {
+  type ModelScript,
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+} from '../../fixtures/model-server.ts';
+import type { Permits } from '../permits.ts';
+import { type EngineOptions, engineNamed } from '../registry.ts';
+import type { Pace } from '../retry.ts';
+
+/** The engines that ask a model on a server: all of them hold the same contract. */
+export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;
+type ModelEngineName = (typeof MODEL_ENGINES)[number];
+
+export const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
+export const KEY = 'sk-secret-0123456789';
+
+export const step: Step = {
+  input: { question: 'Wer?' },
+  embedded: () => ({ answer: 'embedded' }),
+  model: {
+    prompt: 'ask',
+    variables: () => ({ question: 'Wer war es?' }),
+    reply: z.object({ answer: z.string() }),
+    result: (reply) => z.object({ answer: z.string() }).parse(reply),
+  },
+};
+
+export const weather: ToolDefinition = {
+  name: 'get_weather',
+  description: 'The weather of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+export const hello: ChatMessage = { role: 'user', content: 'Hello' };
+
+const servers: ModelServer[] = [];
+afterEach(async () => {
+  // No request that a real server would refuse, whatever was tested.
+  for (const server of servers) expect(server.invalid).toEqual([]);
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** A scripted model, closed after the test. */
+export async function serve(script: ModelScript, options?: ModelServerOptions): Promise<ModelServer> {
+  const server = await startModelServer(script, options);
+  servers.push(server);
+  return server;
+}
+
+/** What the tests of one engine do with it. */
+export function underTest(name: ModelEngineName) {
+  /** An engine whose retries take no time, and what became of its work. */
+  async function engineAt(host: string, options: Partial<EngineOptions> = {}) {
+    const delays: number[] = [];
+    const pauses: number[] = [];
+    const notes: string[] = [];
+    const usages: ModelUsage[] = [];
+    let tokens = 0;
+    const pace: Pace = {
+      random: () => 0.5,
+      nowMs: () => 0,
+      wait: async (ms) => void delays.push(ms),
+    };
+    const permits: Permits = {
+      acquire:
+        async () =>
+        (pauseMs = 0) =>
+          void pauses.push(pauseMs),
+    };
+    const engine = await engineNamed(name, {
+      host,
+      model: 'm',
+      prompts: () => PROMPT,
+      environment: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY },
+      permits,
+      pace,
+      ...options,
+    });
+    const workFor = (signal: AbortSignal): EngineWork => ({
+      signal,
+      countTokens: (count) => {
+        tokens += count;
+      },
+      countUsage: (usage) => usages.push(usage),
+      onNote: (note) => notes.push(note),
+    });
+    return { engine, delays, pauses, notes, usages, tokens: () => tokens, workFor };
+  }
+
+  async function performAt(
+    host: string,
+    options: Partial<EngineOptions> = {},
+    signal = new AbortController().signal,
+  ) {
+    const { engine, workFor, tokens, ...rest } = await engineAt(host, options);
+    const outcome = await engine.perform(step, workFor(signal)).catch((error: unknown) => error);
+    return { outcome, tokens: tokens(), ...rest };
+  }
+
+  async function chatAt(host: string, request: ChatRequest, options: Partial<EngineOptions> = {}) {
+    const { engine, workFor, tokens, ...rest } = await engineAt(host, options);
+    const outcome = await chatOf(engine)(request, workFor(new AbortController().signal)).catch(
+      (error: unknown) => error,
+    );
+    return { outcome, tokens: tokens(), ...rest };
+  }
+
+  function chatOf(engine: Engine): NonNullable<Engine['chat']> {
+    if (engine.chat === undefined) throw new Error(`${engine.name} has no chat`);
+    return engine.chat;
+  }
+
+  /** Where messages say that the server is. */
+  const urlOf = ({ url }: ModelServer) => (name === 'openai' ? `${url}/v1` : url);
+
+  return { engineAt, performAt, chatAt, chatOf, urlOf };
+}
+
+/** The failure, which must be the engine's and say what is in `words`. */
+export function expectFailure(outcome: unknown, ...words: string[]): void {
+  expect(outcome).toBeInstanceOf(MeshError);
+  expect(outcome).toMatchObject({ code: 'engine' });
+  for (const word of words) expect(outcome).toHaveProperty('message', expect.stringContaining(word));
+}
