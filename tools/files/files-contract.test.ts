@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import type { JsonObject } from '../../core/packet.ts';
+import type { DataTool } from '../data-tool.ts';
+import { dataTools } from '../data-tools.ts';
+import { taskPlace } from './testing/task-place.ts';
+
+/** What each tool is asked in these tests: valid arguments for a file of that name; undefined for those that read none. */
+const ARGUMENTS: Readonly<Record<string, ((file: string) => JsonObject) | undefined>> = {
+  list_files: undefined,
+  find_file: undefined,
+  read_file: (file) => ({ file }),
+  read_excel: (file) => ({ file }),
+  query_table: (file) => ({ file, aggregate: 'count' }),
+  read_pdf: (file) => ({ file }),
+  read_docx: (file) => ({ file }),
+  read_pptx: (file) => ({ file }),
+  read_zip: (file) => ({ file }),
+  analyze_chess: undefined,
+};
+
+async function toolNamed(name: string): Promise<DataTool> {
+  const tool = await dataTools[name]?.load();
+  if (tool === undefined) throw new Error(`the registry has no ${name}`);
+  return tool;
+}
+
+const schema = z.object({
+  type: z.literal('object'),
+  properties: z.record(z.string(), z.object({ description: z.string().min(10) })),
+  additionalProperties: z.literal(false),
+});
+
+describe.each(Object.keys(ARGUMENTS))('%s', (name) => {
+  test('tells a model what it is for and what each argument means', async () => {
+    const tool = await toolNamed(name);
+    expect(tool.name).toBe(name);
+    expect(tool.description).toMatch(/^[A-Z].{30,400}\.$/);
+    expect(schema.parse(z.toJSONSchema(tool.input, { io: 'input' }))).toBeTruthy();
+  });
+
+  test('refuses arguments that it does not know', async () => {
+    const tool = await toolNamed(name);
+    const valid =
+      ARGUMENTS[name]?.('a.txt') ??
+      { list_files: {}, find_file: { name: 'a' }, analyze_chess: { fen: 'k' } }[name] ??
+      {};
+    expect(tool.input.safeParse(valid).success).toBe(true);
+    expect(tool.input.safeParse({ ...valid, path: '/' }).success).toBe(false);
+  });
+});
+
+const readers = Object.entries(ARGUMENTS).flatMap(([name, argumentsFor]) =>
+  argumentsFor === undefined ? [] : [{ name, argumentsFor }],
+);
+
+describe.each(readers)('$name', ({ name, argumentsFor }) => {
+  const run = async (file: string, place: ReturnType<typeof taskPlace>) => {
+    const tool = await toolNamed(name);
+    return tool.run(tool.input.parse(argumentsFor(file)), place);
+  };
+
+  test('names a missing file with its path (REQ-052)', async () => {
+    const place = taskPlace({ 'other.txt': '' });
+    const reply = run('missing.bin', place);
+    await expect(reply).rejects.toMatchObject({ code: 'tool' });
+    await expect(reply).rejects.toThrow(
+      `there is no file missing.bin: the task has ./other.txt; it was looked for up to ${place.files}/downloads/missing.bin`,
+    );
+  });
+
+  test('reads nothing outside the folder of the task (RA-52)', async () => {
+    const place = taskPlace();
+    const secret = path.join(place.outside, 'secret.txt');
+    writeFileSync(secret, 'secret');
+    for (const file of ['../secret.txt', secret, 'downloads/../../secret.txt', 'a\0b']) {
+      await expect(run(file, place), file).rejects.toMatchObject({ code: 'tool' });
+    }
+  });
+
+  test('refuses a folder', async () => {
+    await expect(run('downloads', taskPlace({ 'downloads/a': '' }))).rejects.toThrow('is a folder');
+  });
+
+  test('refuses garbage, naming the file', async () => {
+    const garbage = Uint8Array.from({ length: 4000 }, (_, i) => (i * 7919 + (i >> 3)) % 256);
+    const reply = run('a.bin', taskPlace({ 'a.bin': garbage }));
+    await expect(reply).rejects.toMatchObject({ code: 'tool' });
+    await expect(reply).rejects.toThrow('./a.bin');
+  });
+});
+
+// The others end as soon as the bytes are there.
+describe.each(readers.filter(({ name }) => name !== 'read_file'))('$name', ({ name, argumentsFor }) => {
+  test('stops when the run ends', async () => {
+    const controller = new AbortController();
+    const place = taskPlace({ 'a.csv': 'a,b\n'.repeat(100_000) }, controller.signal);
+    const tool = await toolNamed(name);
+    const reply = tool.run(tool.input.parse(argumentsFor('a.csv')), place);
+    controller.abort();
+    await expect(reply).rejects.toThrow('./a.csv was not read: the run has ended');
+  });
+});

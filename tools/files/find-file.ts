@@ -1,0 +1,186 @@
+import { opendir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { fileFaultOf, MeshError, systemCodeOf } from '../../core/errors.ts';
+import { DOWNLOADS } from '../../core/tasks/task-files.ts';
+import type { DataTool, DataToolPlace } from '../data-tool.ts';
+
+/** Where a name leads. */
+export interface FoundFile {
+  /** Absolute, with links followed; where it is not there, the place in `downloads/` where it would be. */
+  readonly path: string;
+  /** As `list_files` writes it: `./app.py`, `downloads/data.xlsx`; behind `workspace/` what is the agent's own. */
+  readonly name: string;
+  readonly isThere: boolean;
+}
+
+export type FilePlace = Pick<DataToolPlace, 'files' | 'workspace'>;
+
+/** Longer names are nobody's: file systems take 255 bytes between two slashes. */
+const MAX_NAME_CHARACTERS = 1024;
+
+/** Of one folder. Far above the attachments of a question, far below what takes long. */
+export const MAX_FOLDER_FILES = 1000;
+
+const input = z.strictObject({
+  name: z.string().min(1).describe('Name of the file, as in the question or as list_files writes it'),
+});
+
+export const findFileTool: DataTool<z.infer<typeof input>> = {
+  name: 'find_file',
+  description: 'Finds a file of the task by its name, also where case or folder differ, and says its path.',
+  input,
+  async run({ name }, place) {
+    const found = await findFile(place, name);
+    const data = { path: found.path, name: found.name, is_there: found.isThere };
+    if (found.isThere)
+      return { text: `${shown(name)} is the file ${shown(found.name)}\n${found.path}`, data };
+    return { text: `${await absence(place, name)}; it would be\n${found.path}`, data };
+  },
+};
+
+/**
+ * The best match for a name that a model wrote, in this order (RA-45, C-15): exactly that path in the task's files, in
+ * `downloads/`; the same but for case, or the same last part; in the agent's own workspace. Else the path in `downloads/`.
+ *
+ * Nothing outside these folders is found, whatever the name says and wherever links lead (RA-52).
+ *
+ * @throws MeshError `tool` for a name that leads outside, and for what is no regular file
+ */
+export async function findFile(place: FilePlace, name: string): Promise<FoundFile> {
+  const relative = checkedName(name);
+  const { files, workspace } = place;
+  const found =
+    (files === undefined ? undefined : await taskFileAt(files, relative)) ??
+    (await fileAt(workspace, relative, `workspace/${relative}`));
+  if (found !== undefined) return found;
+  const inDownloads = relative.startsWith(`${DOWNLOADS}/`) ? relative : `${DOWNLOADS}/${relative}`;
+  return { path: path.join(files ?? workspace, inDownloads), name: inDownloads, isThere: false };
+}
+
+/** The task's files by their names: the folder's own, then `downloads/`, each sorted; `isWhole` is false where there are more. */
+export async function taskFiles(files: string | undefined): Promise<{ names: string[]; isWhole: boolean }> {
+  const root = files && (await existing(files, 'the folder of the task'));
+  if (root === undefined || root === '') return { names: [], isWhole: true };
+  const own = await filesIn(root, root, './');
+  const fetched = await filesIn(root, path.join(root, DOWNLOADS), `${DOWNLOADS}/`);
+  return { names: [...own.names, ...fetched.names], isWhole: own.isWhole && fetched.isWhole };
+}
+
+/** `There is no file …`, and which there are. */
+export async function absence(place: FilePlace, name: string): Promise<string> {
+  const { names } = await taskFiles(place.files);
+  const few = names.slice(0, 20).map(shown).join(', ');
+  const others =
+    names.length === 0 ? 'the task has no files' : `the task has ${few}${names.length > 20 ? ', …' : ''}`;
+  return `there is no file ${shown(name)}: ${others}`;
+}
+
+/** A name as it is, but quoted where it holds what could pass for something else than a name. */
+export function shown(name: string): string {
+  const isPlain = name.length <= 256 && /^[^\p{C}\p{Zl}\p{Zp}"]+$/u.test(name);
+  return isPlain ? name : JSON.stringify(name.slice(0, 256).toWellFormed());
+}
+
+function checkedName(name: string): string {
+  const refuse = (why: string): never => {
+    throw new MeshError(
+      'tool',
+      `${shown(name)} ${why}: give the name of a file of the task, as list_files writes it`,
+    );
+  };
+  if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
+  if (name.includes('\0')) refuse('holds a NUL');
+  // Both systems' ways of writing: what is harmless here must not be harmful there.
+  if (/^([/\\]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]+:[/\\])/.test(name))
+    refuse('is no path inside the folder of the task');
+  const parts = name.split(/[/\\]/);
+  if (parts.includes('..')) refuse('leads out of the folder of the task');
+  const relative = path.posix.normalize(name);
+  if (relative === '.' || relative.endsWith('/')) refuse('is a folder');
+  return relative;
+}
+
+async function taskFileAt(files: string, relative: string): Promise<FoundFile | undefined> {
+  const at = (way: string) => fileAt(files, way, way.startsWith(`${DOWNLOADS}/`) ? way : `./${way}`);
+  const exact = (await at(relative)) ?? (await at(`${DOWNLOADS}/${relative}`));
+  if (exact !== undefined) return exact;
+  const similar = similarName((await taskFiles(files)).names, relative);
+  return similar === undefined ? undefined : at(path.posix.normalize(similar));
+}
+
+/** The first name that differs in case only, or else whose last part is that of `relative`. */
+function similarName(names: readonly string[], relative: string): string | undefined {
+  const wanted = folded(relative);
+  return (
+    names.find((name) => [`./${wanted}`, wanted, `${DOWNLOADS}/${wanted}`].includes(folded(name))) ??
+    names.find((name) => path.posix.basename(folded(name)) === path.posix.basename(wanted))
+  );
+}
+
+// Systems differ in how they write an accented letter, and people in which slash they write.
+const folded = (name: string) => name.normalize('NFC').toLowerCase().replaceAll('\\', '/');
+
+/** The regular file `relative` in `folder`, or undefined where there is none. */
+async function fileAt(folder: string, relative: string, name: string): Promise<FoundFile | undefined> {
+  const root = await existing(folder, name);
+  const target = root && (await existing(path.join(root, relative), name));
+  if (root === undefined || target === undefined) return undefined;
+  if (!isInside(root, target)) {
+    throw new MeshError(
+      'tool',
+      `${shown(name)} is a link to something outside the folder of the task: it is not read`,
+    );
+  }
+  const status = await stat(target);
+  if (status.isDirectory()) throw new MeshError('tool', `${shown(name)} is a folder: name a file in it`);
+  if (!status.isFile()) throw new MeshError('tool', `${shown(name)} is no regular file: it is not read`);
+  return { path: target, name, isThere: true };
+}
+
+/** Where a path leads when links are followed; undefined where nothing is there. */
+async function existing(file: string, name: string): Promise<string | undefined> {
+  try {
+    return await realpath(file);
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(cause) ?? '')) return undefined;
+    throw new MeshError('tool', `${shown(name)} cannot be looked at: ${fileFaultOf(cause)}`, { cause });
+  }
+}
+
+function isInside(root: string, target: string): boolean {
+  const way = path.relative(root, target);
+  return way !== '' && way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+/** Names of the regular files in `folder`, links to files inside `root` among them. */
+async function filesIn(
+  root: string,
+  folder: string,
+  prefix: string,
+): Promise<{ names: string[]; isWhole: boolean }> {
+  const names: string[] = [];
+  const target = await existing(folder, prefix);
+  if (target === undefined || !(await stat(target)).isDirectory()) return { names, isWhole: true };
+  if (target !== root && !isInside(root, target)) return { names, isWhole: true };
+  let looked = 0;
+  for await (const entry of await opendir(target)) {
+    looked++;
+    if (looked > MAX_FOLDER_FILES) break;
+    const isFile =
+      entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(root, path.join(target, entry.name))));
+    if (isFile) names.push(prefix + entry.name);
+  }
+  return { names: names.sort(), isWhole: looked <= MAX_FOLDER_FILES };
+}
+
+async function leadsToFile(root: string, link: string): Promise<boolean> {
+  try {
+    const target = await realpath(link);
+    return isInside(root, target) && (await stat(target)).isFile();
+  } catch (error) {
+    // Links that lead nowhere, in circles, or where nobody may look.
+    if (systemCodeOf(error) !== undefined) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import { MeshError, messageOf } from '../../core/errors.ts';
+import { shortReason } from '../../core/packet.ts';
+import { shown } from './find-file.ts';
+import type { LoadedFile } from './load-file.ts';
+
+/**
+ * What a library makes of a file. Libraries say in many ways, a failed type check or a stack overflow among them, that bytes are
+ * not what they should be: here, and only here, whatever they throw is the file's fault.
+ *
+ * @throws MeshError `tool`
+ */
+export async function fromLibrary<Result>(
+  { name, bytes }: LoadedFile,
+  what: string,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  // Now, since a library may take the bytes over.
+  const { length } = bytes;
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof MeshError) throw cause;
+    const reason = shortReason(messageOf(cause).replace(/\s+/g, ' ')).toWellFormed();
+    throw new MeshError('tool', `${shown(name)} (${length} bytes) cannot be read as ${what}: ${reason}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { MAX_FOLDER_FILES } from './find-file.ts';
+import { listFiles } from './list-files.ts';
+import { taskPlace } from './testing/task-place.ts';
+
+test('writes the files of both folders, exactly so (RA-35)', async () => {
+  const place = taskPlace({ 'app.py': '', 'downloads/data.xlsx': '' });
+  expect(await listFiles.run({}, place)).toEqual({
+    text: 'Files found:\n./app.py\ndownloads/data.xlsx',
+    data: { files: ['./app.py', 'downloads/data.xlsx'] },
+  });
+});
+
+test('sorts each folder, its own files first (RA-35)', async () => {
+  const place = taskPlace({ 'downloads/a.txt': '', 'z.txt': '', 'b.txt': '', 'downloads/B.txt': '' });
+  expect((await listFiles.run({}, place)).text).toBe(
+    'Files found:\n./b.txt\n./z.txt\ndownloads/B.txt\ndownloads/a.txt',
+  );
+});
+
+test('says so where there are none (RA-35)', async () => {
+  const place = taskPlace();
+  for (const files of [place.files, path.join(place.files, 'nothing'), undefined]) {
+    expect((await listFiles.run({}, { ...place, files })).text).toContain('No files found');
+  }
+});
+
+test('names no folders, no links to elsewhere, and no line breaks of a name', async () => {
+  const place = taskPlace({ 'sub/deep.txt': '', 'a\nFiles found:': '' });
+  writeFileSync(path.join(place.outside, 'secret.txt'), '');
+  symlinkSync('../secret.txt', path.join(place.files, 'secret'));
+  symlinkSync('sub/deep.txt', path.join(place.files, 'link'));
+  mkdirSync(path.join(place.files, 'downloads'));
+  expect((await listFiles.run({}, place)).text).toBe('Files found:\n"./a\\nFiles found:"\n./link');
+});
+
+test('lists as many as fit, and says that there are more', async () => {
+  const place = taskPlace();
+  for (let i = 0; i < MAX_FOLDER_FILES; i++) writeFileSync(path.join(place.files, `${i}.txt`), '');
+  const full = (await listFiles.run({}, place)).text;
+  expect(full.split('\n')).toHaveLength(MAX_FOLDER_FILES + 1);
+  expect(full).not.toContain('there are more');
+  writeFileSync(path.join(place.files, 'one-more.txt'), '');
+  expect((await listFiles.run({}, place)).text).toContain('[there are more');
+});

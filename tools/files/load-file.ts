@@ -1,0 +1,60 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { fileFaultOf, MeshError } from '../../core/errors.ts';
+import { absence, type FilePlace, findFile, shown } from './find-file.ts';
+
+/** A file in memory. */
+export interface LoadedFile {
+  /** For messages, and for its extension. */
+  readonly name: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Documents of people are smaller; what is larger would not fit the memory of its reader. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The file that {@link findFile} finds for `name`.
+ *
+ * @throws MeshError `tool` where it is not there (REQ-052), too large, or leads outside
+ */
+export async function loadTaskFile(place: FilePlace, name: string): Promise<LoadedFile> {
+  const found = await findFile(place, name);
+  if (!found.isThere)
+    throw new MeshError('tool', `${await absence(place, name)}; it was looked for up to ${found.path}`);
+  return loadFile(found.path, found.name);
+}
+
+/**
+ * The bytes of a regular file.
+ *
+ * @throws MeshError `tool`, naming `name`
+ */
+export async function loadFile(file: string, name: string): Promise<LoadedFile> {
+  let handle: FileHandle | undefined;
+  try {
+    // Neither a link that was put in its place meanwhile, nor a pipe that nobody writes to.
+    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const status = await handle.stat();
+    if (!status.isFile()) throw new MeshError('tool', `${shown(name)} is no regular file: it is not read`);
+    if (status.size > MAX_FILE_BYTES) {
+      throw new MeshError(
+        'tool',
+        `${shown(name)} has ${status.size} bytes: files of up to ${MAX_FILE_BYTES} are read`,
+      );
+    }
+    const bytes = new Uint8Array(status.size);
+    let filled = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return { name, bytes: bytes.subarray(0, filled) };
+  } catch (cause) {
+    if (cause instanceof MeshError) throw cause;
+    throw new MeshError('tool', `${shown(name)} cannot be read (${file}): ${fileFaultOf(cause)}`, { cause });
+  } finally {
+    await handle?.close();
+  }
+}

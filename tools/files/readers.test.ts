@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { noReaderMessage, readerFor } from './readers.ts';
+
+test.each([
+  ['read_excel', ['a.xlsx', 'a.xls', 'a.csv', 'a.tsv', 'a.ods']],
+  ['understand_audio', ['a.mp3', 'a.wav', 'a.m4a']],
+  ['analyze_image', ['a.png', 'a.jpg', 'a.jpeg', 'a.gif', 'a.webp']],
+  ['read_pdf', ['a.pdf']],
+  ['read_file', ['a.txt', 'a.py', 'a.json', 'a.md', 'a.xml', 'a.jsonl', 'a.jsonld', 'a.pdb', 'a.html']],
+  ['read_docx', ['a.docx']],
+  ['read_pptx', ['a.pptx']],
+  ['read_zip', ['a.zip']],
+])('%s is for its extensions (SV-14, C-26)', (reader, names) => {
+  for (const name of names) expect(readerFor(name), name).toBe(reader);
+});
+
+test('the case of an extension and the folders before it do not matter (SV-14)', () => {
+  expect(readerFor('downloads/Report.Final.PDF')).toBe('read_pdf');
+  expect(readerFor('a.pdf/b.Jpeg')).toBe('analyze_image');
+});
+
+test.each(['a.xyz', 'a', '.pdf', 'a.', 'pdf', 'a.pdf/b', '', 'a.constructor', 'a.__proto__'])(
+  '%j has no reader',
+  (name) => {
+    expect(readerFor(name)).toBeUndefined();
+  },
+);
+
+test('a file that no tool is for gets a message with what there is (SV-14, C-26)', () => {
+  expect(noReaderMessage('data.XYZ')).toMatch(
+    /^no tool is known for data\.XYZ, which is a \.xyz file; there are read_file \(txt, /,
+  );
+  expect(noReaderMessage('Makefile')).toContain('has no extension');
+});

@@ -1,0 +1,56 @@
+import path from 'node:path';
+import { shown } from './find-file.ts';
+
+export type ReaderName =
+  | 'read_file'
+  | 'read_excel'
+  | 'read_pdf'
+  | 'read_docx'
+  | 'read_pptx'
+  | 'read_zip'
+  | 'analyze_image'
+  | 'understand_audio';
+
+const DATA =
+  'txt text md markdown rst log json jsonl ndjson jsonld xml html htm xhtml svg yaml yml toml ini cfg conf tex bib';
+const SCIENCE = 'pdb cif fasta fa pgn fen srt vtt eml ics';
+const CODE =
+  'py ipynb js mjs cjs ts tsx jsx css c h cc cpp hpp cs java kt go rs rb php pl lua r jl swift scala hs sql sh bash bat ps1 f90 m';
+
+/** Which tool reads which files (SV-14, C-26): the one table of the project. */
+const TABLE: readonly (readonly [ReaderName, string])[] = [
+  ['read_file', `${DATA} ${SCIENCE} ${CODE}`],
+  ['read_excel', 'xlsx xls csv tsv ods xlsm xlsb'],
+  ['read_pdf', 'pdf'],
+  ['read_docx', 'docx'],
+  ['read_pptx', 'pptx'],
+  ['read_zip', 'zip'],
+  ['analyze_image', 'png jpg jpeg gif webp'],
+  ['understand_audio', 'mp3 wav m4a flac ogg'],
+];
+
+const readers: ReadonlyMap<string, ReaderName> = new Map(
+  TABLE.flatMap(([reader, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, reader] as const),
+  ),
+);
+
+/** The name of the tool that reads `fileName`, by its extension without case; undefined for one that is not in the table. */
+export function readerFor(fileName: string): ReaderName | undefined {
+  return readers.get(extensionOf(fileName));
+}
+
+/** What to say of a file whose extension is not in the table. */
+export function noReaderMessage(fileName: string): string {
+  const extension = extensionOf(fileName);
+  const what = extension === '' ? 'has no extension' : `is a ${shown(`.${extension}`)} file`;
+  const known = TABLE.map(
+    ([reader, extensions]) => `${reader} (${extensions.split(' ').slice(0, 6).join(', ')})`,
+  );
+  return `no tool is known for ${shown(fileName)}, which ${what}; there are ${known.join(', ')}`;
+}
+
+/** Small letters, no dot; empty where there is none. */
+export function extensionOf(fileName: string): string {
+  return path.posix.extname(fileName).slice(1).toLowerCase();
+}

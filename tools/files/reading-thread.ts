@@ -1,0 +1,135 @@
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type PQueue from 'p-queue';
+import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import type { DataToolReply } from '../data-tool.ts';
+import { shown } from './find-file.ts';
+import type { LoadedFile } from './load-file.ts';
+import { perform, type Reading } from './reading.ts';
+
+export interface ThreadBounds {
+  readonly timeoutMs: number;
+  readonly heapMb: number;
+  /** Memory outside of the heap, such as what a stream in a document unpacks to, is seen as growth of the whole process. */
+  readonly growthBytes: number;
+}
+
+/** Spreadsheets of 100 000 rows and documents of 1000 pages take a few seconds and a few 100 MB; what takes this was made to. */
+const BOUNDS: ThreadBounds = { timeoutMs: 60_000, heapMb: 768, growthBytes: 1536 * 1024 * 1024 };
+const MEMORY_CHECK_MS = 100;
+/** Each may take the memory above; two keep two cores busy. Others wait. */
+const MAX_THREADS = 2;
+
+const NAME = 'gaia-mesh reading';
+const BEGUN = 'begun';
+const STOPPED = 'the run has ended';
+
+interface Work {
+  readonly thread: typeof NAME;
+  readonly file: LoadedFile;
+  readonly reading: Reading;
+}
+
+/** What a thread says at its end. A bug arrives with its stack, and stays one. */
+type Outcome = { readonly reply: DataToolReply } | { readonly fault: string } | { readonly bug: string };
+
+/** How a thread ended that the outside had to end. */
+type Ending = { readonly stopped: string };
+
+let queue: Promise<PQueue> | undefined;
+
+/**
+ * Reads a file in a thread of its own: a library that hangs or eats memory over bytes that were made for it is stopped, and
+ * takes nothing with it. `file.bytes` are handed over, and empty afterwards.
+ *
+ * @throws MeshError `tool` when the file cannot be read, or not in time, or not within the memory, or when `signal` is aborted
+ */
+export async function readInThread(
+  file: LoadedFile,
+  reading: Reading,
+  signal: AbortSignal,
+  bounds: ThreadBounds = BOUNDS,
+): Promise<DataToolReply> {
+  queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_THREADS }));
+  const outcome = await (await queue).add(() => outcomeOf(file, reading, signal, bounds));
+  if ('reply' in outcome) return outcome.reply;
+  if ('fault' in outcome) throw new MeshError('tool', outcome.fault);
+  if ('stopped' in outcome) {
+    throw new MeshError('tool', `${shown(file.name)} was not read: ${outcome.stopped}`);
+  }
+  throw new Error(`reading ${file.name} as ${reading.kind}: ${outcome.bug}`);
+}
+
+async function outcomeOf(
+  file: LoadedFile,
+  reading: Reading,
+  signal: AbortSignal,
+  { timeoutMs, heapMb, growthBytes }: ThreadBounds,
+): Promise<Outcome | Ending> {
+  if (signal.aborted) return { stopped: STOPPED };
+  const work: Work = { thread: NAME, file, reading };
+  const worker = new Worker(new URL(import.meta.url), {
+    name: NAME,
+    workerData: work,
+    transferList: [file.bytes.buffer],
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    // What libraries print about a file belongs in no output of ours.
+    stdout: true,
+    stderr: true,
+  });
+  worker.stdout.resume();
+  worker.stderr.resume();
+  const { promise, resolve } = Promise.withResolvers<Outcome | Ending>();
+  const stop = () => resolve({ stopped: STOPPED });
+  signal.addEventListener('abort', stop);
+  const timer = setTimeout(
+    () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
+    timeoutMs,
+  );
+  const before = process.memoryUsage.rss();
+  const watch = setInterval(() => {
+    const isTooMuch = process.memoryUsage.rss() - before > growthBytes;
+    if (isTooMuch) resolve({ stopped: `it took more than ${growthBytes} bytes of memory` });
+  }, MEMORY_CHECK_MS);
+  let hasBegun = false;
+  worker.on('message', (message: typeof BEGUN | Outcome) => {
+    if (message === BEGUN) hasBegun = true;
+    else resolve(message);
+  });
+  worker.once('error', (error) => {
+    if (systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
+      resolve({ stopped: `it took more than ${heapMb} MB of memory` });
+    } else if (hasBegun) {
+      // Thrown where no promise of ours was waiting: only libraries have such places, and garbage leads there.
+      resolve({ stopped: `its reader failed (${messageOf(error)})` });
+    } else {
+      resolve({ bug: messageOf(error) });
+    }
+  });
+  worker.once('exit', (code) => resolve({ stopped: `its reader ended with code ${code}` }));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}
+
+function isWork(value: unknown): value is Work {
+  return typeof value === 'object' && value !== null && 'thread' in value && value.thread === NAME;
+}
+
+// This file is both ends, so that the thread is found wherever the code is: in sources, in a bundle, in a package.
+if (!isMainThread && isWork(workerData)) {
+  const { file, reading } = workerData;
+  parentPort?.postMessage(BEGUN);
+  const outcome = await perform(reading, file).then(
+    (reply): Outcome => ({ reply }),
+    (error: unknown): Outcome =>
+      error instanceof MeshError
+        ? { fault: error.message }
+        : { bug: error instanceof Error ? `${error.stack}` : String(error) },
+  );
+  parentPort?.postMessage(outcome);
+}

@@ -1,0 +1,77 @@
+import { MeshError } from '../../core/errors.ts';
+import type { DataToolReply } from '../data-tool.ts';
+import { shown } from './find-file.ts';
+import type { LoadedFile } from './load-file.ts';
+import { readerFor } from './readers.ts';
+import type { TableQuery } from './table-query.ts';
+
+/** What is to be done with a file. A plain value: it is told to a thread. */
+export type Reading =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
+  | { readonly kind: 'query'; readonly sheet?: string; readonly query: TableQuery }
+  | { readonly kind: 'pdf'; readonly pages?: string }
+  | { readonly kind: 'docx' }
+  | { readonly kind: 'pptx' }
+  | { readonly kind: 'zip'; readonly entry?: string };
+
+/**
+ * The one place that knows which module does a reading. Each loads its library when it is needed.
+ *
+ * @throws MeshError `tool` for a file that cannot be read so
+ */
+export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
+  switch (reading.kind) {
+    case 'text':
+      return { text: (await import('./read-file.ts')).textReport(file) };
+    case 'spreadsheet':
+      return (await import('./spreadsheet-report.ts')).spreadsheetReport(file, reading);
+    case 'query':
+      return (await import('./table-query.ts')).answerQuery(file, reading);
+    case 'pdf':
+      return { text: await (await import('./pdf-report.ts')).pdfReport(file, reading.pages) };
+    case 'docx':
+      return { text: await (await import('./docx-report.ts')).docxReport(file) };
+    case 'pptx':
+      return { text: await (await import('./pptx-report.ts')).pptxReport(file) };
+    case 'zip': {
+      const { zipListing, zipMember } = await import('./zip-report.ts');
+      return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));
+    }
+  }
+}
+
+/**
+ * How a file is read by default, by its name; one that the table of readers does not know may be a text.
+ *
+ * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
+ */
+export function readingFor(fileName: string): Reading {
+  const reader = readerFor(fileName);
+  switch (reader) {
+    case 'read_file':
+    case undefined:
+      return { kind: 'text' };
+    case 'read_excel':
+      return { kind: 'spreadsheet' };
+    case 'read_pdf':
+      return { kind: 'pdf' };
+    case 'read_docx':
+      return { kind: 'docx' };
+    case 'read_pptx':
+      return { kind: 'pptx' };
+    case 'read_zip':
+      return { kind: 'zip' };
+    case 'analyze_image':
+    case 'understand_audio':
+      throw new MeshError('tool', `${shown(fileName)} holds no text: ${reader} is for such files`);
+  }
+}
+
+function readMember(member: LoadedFile): Promise<DataToolReply> {
+  const reading = readingFor(member.name);
+  if (reading.kind === 'zip') {
+    throw new MeshError('tool', `${shown(member.name)} is an archive in an archive: such are not opened`);
+  }
+  return perform(reading, member);
+}

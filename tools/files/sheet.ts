@@ -1,0 +1,101 @@
+/** What a cell holds. Dates are texts in ISO 8601, errors texts like `#DIV/0!`. */
+export type CellValue = null | boolean | number | string;
+
+/** One sheet of a spreadsheet, or a whole CSV file. All texts are well-formed. */
+export interface Sheet {
+  readonly name: string;
+  readonly isHidden: boolean;
+  /** Those that hold something, in order. */
+  readonly rows: readonly SheetRow[];
+  /** False where rows or columns beyond the bounds were left out. */
+  readonly isWhole: boolean;
+  readonly formulas: readonly CellNote[];
+  readonly comments: readonly CellNote[];
+  /** Ranges like `A1:C1`. */
+  readonly merged: readonly string[];
+  /** Cells by the colour of their fill. */
+  readonly fills: ReadonlyMap<string, readonly CellPlace[]>;
+}
+
+export interface SheetRow {
+  /** As spreadsheets count, from 1. */
+  readonly number: number;
+  /** From column A on. */
+  readonly cells: readonly CellValue[];
+}
+
+export interface CellNote {
+  readonly cell: string;
+  readonly text: string;
+}
+
+/** Counted from 0. */
+export interface CellPlace {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** A sheet seen as a table with names over its columns. */
+export interface Table {
+  /** Each once. */
+  readonly columns: readonly string[];
+  readonly rows: readonly SheetRow[];
+  /** The row with the names; undefined in an empty sheet. */
+  readonly header: SheetRow | undefined;
+  /** Titles and remarks above it. */
+  readonly above: readonly SheetRow[];
+}
+
+/** Rows of one sheet, and columns. Tables that people make are smaller; a reader is told when there are more. */
+export const MAX_ROWS = 200_000;
+export const MAX_COLUMNS = 1000;
+
+/** A header stands within so many rows of the top. */
+const HEADER_ROWS = 20;
+
+/**
+ * The header is the first row that is at least half as full as the fullest near the top: titles above a table fill a cell or two.
+ * Columns without a name get their letter, names that are there already a number.
+ */
+export function tableOf({ rows }: Sheet): Table {
+  const filled = rows.slice(0, HEADER_ROWS).map(({ cells }) => cells.filter((cell) => cell !== null).length);
+  const most = filled.reduce((max, count) => Math.max(max, count), 0);
+  const at = Math.max(
+    0,
+    filled.findIndex((count) => count * 2 >= most),
+  );
+  const header = rows[at];
+  const width = rows.slice(at).reduce((max, { cells }) => Math.max(max, cells.length), 0);
+  const columns: string[] = [];
+  const taken = new Set<string>();
+  for (let i = 0; i < width; i++) {
+    const title = String(header?.cells[i] ?? '')
+      .replace(/\s+/g, ' ')
+      .trim();
+    // Names become keys of JSON objects, where this one has a meaning of its own.
+    const name = title === '' || title === '__proto__' ? columnLetters(i) : title;
+    let unique = name;
+    for (let n = 2; taken.has(unique); n++) unique = `${name} (${n})`;
+    taken.add(unique);
+    columns.push(unique);
+  }
+  return { columns, rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnLetters(column: number): string {
+  let letters = '';
+  for (let n = column; n >= 0; n = Math.floor(n / 26) - 1)
+    letters = String.fromCharCode(65 + (n % 26)) + letters;
+  return letters;
+}
+
+/** `B3` for row 2, column 1. */
+export function cellName({ row, column }: CellPlace): string {
+  return `${columnLetters(column)}${row + 1}`;
+}
+
+/** As people read it; nothing for an empty cell. */
+export function cellText(value: CellValue): string {
+  return value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
+}

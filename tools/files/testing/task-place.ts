@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { DataToolPlace } from '../../data-tool.ts';
+
+export interface TestPlace extends DataToolPlace {
+  readonly files: string;
+  /** Above both folders, where nothing may be read. */
+  readonly outside: string;
+}
+
+/** A task's folder with `contents` (name below it → text or bytes) and an agent's, gone when the test ends. */
+export function taskPlace(
+  contents: Readonly<Record<string, string | Uint8Array>> = {},
+  signal: AbortSignal = new AbortController().signal,
+): TestPlace {
+  const outside = realpathSync(mkdtempSync(path.join(tmpdir(), 'gaia-files-')));
+  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  const files = path.join(outside, 'files');
+  const workspace = path.join(outside, 'workspace');
+  for (const folder of [files, workspace]) mkdirSync(folder);
+  for (const [name, content] of Object.entries(contents)) {
+    const file = path.join(files, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  return {
+    files,
+    workspace,
+    outside,
+    store: undefined,
+    environment: {},
+    options: {},
+    taskId: 'task',
+    signal,
+  };
+}
