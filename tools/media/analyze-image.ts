@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
+import { loadTaskFile } from '../files/load-file.ts';
+import { inMegabytes } from '../web/bounded-body.ts';
+import { callService } from '../web/call-service.ts';
+import { parseReply } from '../web/parse-reply.ts';
+import { serviceKey } from '../web/services.ts';
+import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
+import { IMAGE_TYPES, imageKindOf, pixelsOf } from './media-kind.ts';
+import { bearer, openaiBase } from './openai-base.ts';
+import { readImageText } from './read-image-text.ts';
+
+const DEFAULT_MODEL = 'gpt-5-mini';
+const DEFAULT_QUESTION =
+  'Describe this image in detail: all text and numbers in it, word for word, and what is to be seen where.';
+
+/** What the services take, less than their base64 would be. */
+const MAX_IMAGE_BYTES = MAX_INLINE_BYTES;
+/** 400 MB when unpacked. Cameras have half of it. */
+const MAX_PIXELS = 100_000_000;
+/** A model on a processor takes minutes. */
+const MODEL_TIMEOUT_MS = 300_000;
+
+const input = z.strictObject({
+  file: z.string().min(1).describe('Name of the image, as list_files writes it'),
+  question: z
+    .string()
+    .trim()
+    .min(1)
+    .max(4000)
+    .exactOptional()
+    .describe('What to find out from it; without it, what is to be seen'),
+});
+
+interface Image {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+  readonly question: string | undefined;
+}
+
+/**
+ * Images by whichever model the user has, in this order: `VISION_BASE_URL`, `OLLAMA_VISION_MODEL`, a key of OpenAI's, a key of
+ * Gemini's. Without any, the text in it is recognised on this machine.
+ */
+export const analyzeImage: DataTool<z.infer<typeof input>> = {
+  name: 'analyze_image',
+  description:
+    'Answers a question about an image file (png, jpg, gif, webp, bmp) by a vision model; without one, reads the text in it.',
+  input,
+  async run({ file, question }, place) {
+    const { name, bytes } = await loadTaskFile(place, file);
+    const kind = imageKindOf(bytes);
+    if (kind === undefined) {
+      throw new MeshError(
+        'tool',
+        `${name} is no image by its first bytes: expected png, jpeg, gif, webp or bmp`,
+      );
+    }
+    if (bytes.length > MAX_IMAGE_BYTES) {
+      throw new MeshError(
+        'tool',
+        `${name} has ${bytes.length} bytes: images of up to ${inMegabytes(MAX_IMAGE_BYTES)} are looked at`,
+      );
+    }
+    const pixels = pixelsOf(bytes, kind) ?? 1;
+    if (pixels === 0 || pixels > MAX_PIXELS) {
+      throw new MeshError(
+        'tool',
+        `${name} says it has ${pixels} pixels: images of 1 to ${MAX_PIXELS} are looked at`,
+      );
+    }
+    return readerFor(place.environment)({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, place);
+  },
+};
+
+type Reader = (image: Image, place: DataToolPlace) => Promise<DataToolReply>;
+
+function readerFor(environment: DataToolPlace['environment']): Reader {
+  if (environment.VISION_BASE_URL) return byOpenai;
+  if (environment.OLLAMA_VISION_MODEL) return byOllama;
+  if (serviceKey('vision', environment) !== undefined) return byOpenai;
+  return serviceKey('gemini', environment) === undefined ? byRecognition : byGemini;
+}
+
+const openaiReply = z.object({
+  choices: z
+    .array(z.object({ message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }) }))
+    .min(1),
+});
+
+const byOpenai: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, place) => {
+  const { environment } = place;
+  const url = `data:${mediaType};base64,${base64(bytes)}`;
+  const content = [
+    { type: 'text', text: question },
+    { type: 'image_url', image_url: { url } },
+  ];
+  const { text } = await callService(
+    {
+      service: 'vision',
+      baseUrl: openaiBase('vision', environment),
+      path: '/chat/completions',
+      headers: bearer('vision', environment),
+      json: { model: environment.VISION_MODEL || DEFAULT_MODEL, messages: [{ role: 'user', content }] },
+      timeoutMs: MODEL_TIMEOUT_MS,
+    },
+    place,
+  );
+  const message = parseReply(openaiReply, text, 'vision').choices[0]?.message;
+  if (message?.refusal)
+    throw new MeshError('tool', `the vision model refused: ${message.refusal.slice(0, 500)}`);
+  return answered(message?.content);
+};
+
+const ollamaReply = z.object({ message: z.object({ content: z.string().default('') }) });
+
+const byOllama: Reader = async ({ bytes, question = DEFAULT_QUESTION }, place) => {
+  const { ollamaUrl } = await import('../engines/ollama-client.ts');
+  const { text } = await callService(
+    {
+      service: 'ollama',
+      baseUrl: ollamaUrl(place.environment.OLLAMA_HOST || '127.0.0.1:11434'),
+      path: '/api/chat',
+      json: {
+        model: place.environment.OLLAMA_VISION_MODEL,
+        stream: false,
+        // Without the `data:` that others want before it.
+        messages: [{ role: 'user', content: question, images: [base64(bytes)] }],
+      },
+      timeoutMs: MODEL_TIMEOUT_MS,
+    },
+    place,
+  );
+  return answered(parseReply(ollamaReply, text, 'ollama').message.content);
+};
+
+const byGemini: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, place) => {
+  const part = { inline_data: { mime_type: mediaType, data: base64(bytes) } };
+  return answered(
+    await askGemini([part, { text: question }], place, 'set VISION_BASE_URL or OLLAMA_VISION_MODEL'),
+  );
+};
+
+const byRecognition: Reader = async ({ name, bytes }, { signal }) => {
+  const { text, confidence } = await readImageText(bytes, name, signal);
+  const lines = text.trim();
+  const note =
+    'No vision model is set (VISION_BASE_URL, OLLAMA_VISION_MODEL, OPENAI_API_KEY or GEMINI_API_KEY): only text was looked for.';
+  const result =
+    lines === ''
+      ? `not found: no text in ${name}.`
+      : `Text in ${name} (confidence ${Math.round(confidence)} of 100):\n${lines}`;
+  return { text: `${result}\n\n${note}`, data: { text: lines, confidence } };
+};
+
+function answered(content: string | null | undefined): DataToolReply {
+  const text = content?.trim() ?? '';
+  if (text === '') throw new MeshError('tool', 'the vision model gave no answer: ask in other words');
+  return { text };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import type { DataToolPlace } from '../data-tool.ts';
+import { callService } from '../web/call-service.ts';
+import { parseReply } from '../web/parse-reply.ts';
+import { neededKey } from '../web/services.ts';
+
+const DEFAULT_MODEL = 'gemini-2.5-pro';
+
+/** A film of an hour is watched for minutes. */
+const GEMINI_TIMEOUT_MS = 300_000;
+
+/** What a request with a file in it may have, with room for base64 (20 MB in all). */
+export const MAX_INLINE_BYTES = 14 * 1024 * 1024;
+
+/** A part of what Gemini is asked: a film by its address, a file's bytes in base64, or words. */
+export type GeminiPart =
+  | { readonly file_data: { readonly file_uri: string } }
+  | { readonly inline_data: { readonly mime_type: string; readonly data: string } }
+  | { readonly text: string };
+
+const replySchema = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: z
+          .object({ parts: z.array(z.object({ text: z.string().default('') })).default([]) })
+          .optional(),
+        finishReason: z.string().optional(),
+      }),
+    )
+    .default([]),
+  promptFeedback: z.object({ blockReason: z.string().optional() }).optional(),
+});
+
+/**
+ * Asks the media model, `GEMINI_MODEL` or {@link DEFAULT_MODEL}.
+ *
+ * @throws MeshError `tool` without a key, saying what can be done `instead`; when the service fails, or refuses to answer
+ */
+export async function askGemini(
+  parts: readonly GeminiPart[],
+  place: DataToolPlace,
+  instead: string,
+): Promise<string> {
+  const key = neededKey('gemini', place.environment, instead);
+  const model = place.environment.GEMINI_MODEL || DEFAULT_MODEL;
+  const { text } = await callService(
+    {
+      service: 'gemini',
+      path: `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+      headers: { 'x-goog-api-key': key },
+      json: { contents: [{ role: 'user', parts }], generationConfig: { temperature: 0 } },
+      timeoutMs: GEMINI_TIMEOUT_MS,
+    },
+    place,
+  );
+  const { candidates, promptFeedback } = parseReply(replySchema, text, 'gemini');
+  const answer =
+    candidates[0]?.content?.parts
+      .map((part) => part.text)
+      .join('')
+      .trim() ?? '';
+  if (answer !== '') return answer;
+  const why = promptFeedback?.blockReason ?? candidates[0]?.finishReason ?? 'no reason given';
+  throw new MeshError('tool', `gemini gave no answer (${why}): ask in other words, or ${instead}`);
+}

@@ -1,0 +1,65 @@
+/** What a file is by its first bytes; its name may say anything. */
+export type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';
+export type AudioKind = 'mp3' | 'wav' | 'flac' | 'ogg' | 'm4a' | 'webm';
+
+export const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  bmp: 'image/bmp',
+};
+
+export const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  m4a: 'audio/mp4',
+  webm: 'audio/webm',
+};
+
+export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
+  const head = latin1(bytes);
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
+  if (head.startsWith('\xff\xd8\xff')) return 'jpeg';
+  if (/^GIF8[79]a/.test(head)) return 'gif';
+  if (/^RIFF.{4}WEBP/s.test(head)) return 'webp';
+  return head.startsWith('BM') ? 'bmp' : undefined;
+}
+
+export function audioKindOf(bytes: Uint8Array): AudioKind | undefined {
+  const head = latin1(bytes);
+  if (/^RIFF.{4}WAVE/s.test(head)) return 'wav';
+  if (head.startsWith('fLaC')) return 'flac';
+  if (head.startsWith('OggS')) return 'ogg';
+  if (head.slice(4, 8) === 'ftyp') return 'm4a';
+  if (head.startsWith('\x1aE\xdf\xa3')) return 'webm';
+  // Behind a tag, or at once with the mark that each of its frames begins with.
+  return head.startsWith('ID3') || /^\xff[\xe2-\xe7\xf2-\xff]/.test(head) ? 'mp3' : undefined;
+}
+
+/**
+ * Width times height, where the head of the file says it in a fixed place; undefined elsewhere. A few bytes can claim an image that
+ * fills the memory when it is unpacked.
+ */
+export function pixelsOf(bytes: Uint8Array, kind: ImageKind): number | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 26) return 0;
+  switch (kind) {
+    case 'png':
+      return view.getUint32(16) * view.getUint32(20);
+    case 'gif':
+      return view.getUint16(6, true) * view.getUint16(8, true);
+    case 'bmp':
+      // The height is negative where rows go down.
+      return Math.abs(view.getInt32(18, true) * view.getInt32(22, true));
+    case 'jpeg':
+    case 'webp':
+      return undefined;
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 16));
+}

@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
+import { parseReply } from '../web/parse-reply.ts';
+
+/** A page of small print takes some seconds. */
+const OCR_TIMEOUT_MS = 60_000;
+const HEAP_MB = 512;
+const JOB = 'read-image-text';
+
+const found = z.object({ text: z.string(), confidence: z.number() });
+
+/**
+ * The English text in an image, by tesseract, offline; `confidence` is tesseract's own, 0 to 100. In a process of its own: over an
+ * image that is none it throws where nobody catches, or never ends.
+ *
+ * @throws MeshError `tool` when it cannot be read, or not in time
+ */
+export async function readImageText(
+  bytes: Uint8Array,
+  name: string,
+  signal: AbortSignal,
+  timeoutMs: number = OCR_TIMEOUT_MS,
+): Promise<z.infer<typeof found>> {
+  const outcome = await runConfined(import.meta.url, JOB, bytes, {
+    timeoutMs,
+    heapMb: HEAP_MB,
+    workers: true,
+    signal,
+  });
+  if ('output' in outcome) return parseReply(found, outcome.output, 'the text recognition');
+  throw new MeshError('tool', `the text in ${name} cannot be recognised: ${outcome.stopped}`);
+}
+
+async function recognised(bytes: Uint8Array): Promise<string> {
+  const { createWorker, OEM } = await import('tesseract.js');
+  const languages = path.dirname(
+    createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json'),
+  );
+  const worker = await createWorker('eng', OEM.LSTM_ONLY, {
+    langPath: path.join(languages, '4.0.0_best_int'),
+    cacheMethod: 'none',
+  });
+  const { data } = await worker.recognize(Buffer.from(bytes));
+  return JSON.stringify({ text: data.text, confidence: data.confidence });
+}
+
+if (isConfined(JOB)) await answerConfined(recognised);

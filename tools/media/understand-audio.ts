@@ -1,0 +1,105 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import type { DataTool, DataToolPlace } from '../data-tool.ts';
+import { type LoadedFile, loadTaskFile } from '../files/load-file.ts';
+import { inMegabytes } from '../web/bounded-body.ts';
+import { callService } from '../web/call-service.ts';
+import { parseReply } from '../web/parse-reply.ts';
+import { isMoved, serviceKey } from '../web/services.ts';
+import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
+import { AUDIO_TYPES, type AudioKind, audioKindOf } from './media-kind.ts';
+import { bearer, openaiBase } from './openai-base.ts';
+
+const DEFAULT_MODEL = 'whisper-1';
+
+/** The limit of the service (25 MiB). */
+const MAX_AUDIO_BYTES = 26_214_400;
+/** A processor takes about as long as the recording. */
+const TRANSCRIBE_TIMEOUT_MS = 600_000;
+
+const input = z.strictObject({
+  file: z.string().min(1).describe('Name of the audio file, as list_files writes it'),
+  question: z
+    .string()
+    .trim()
+    .min(1)
+    .max(4000)
+    .exactOptional()
+    .describe('What to find out from it; without it, all that is said'),
+});
+
+const replySchema = z.object({ text: z.string() });
+
+/**
+ * What is said in a recording: by an OpenAI-compatible speech model (OpenAI's, or whisper.cpp, faster-whisper and others on the
+ * user's own machine), else by Gemini, which also hears what is no speech.
+ */
+export const understandAudio: DataTool<z.infer<typeof input>> = {
+  name: 'understand_audio',
+  description: 'Writes down what is said in an audio file (mp3, wav, m4a, flac, ogg, webm).',
+  input,
+  async run({ file, question }, place) {
+    const { environment } = place;
+    const hasWhisper = isMoved('whisper', environment) || serviceKey('whisper', environment) !== undefined;
+    if (!hasWhisper && serviceKey('gemini', environment) === undefined) {
+      throw new MeshError(
+        'tool',
+        'no speech model: set WHISPER_BASE_URL to an OpenAI-compatible server (whisper.cpp, faster-whisper), or OPENAI_API_KEY, or GEMINI_API_KEY',
+      );
+    }
+    const loaded = await loadTaskFile(place, file);
+    const kind = audioKindOf(loaded.bytes);
+    if (kind === undefined) {
+      throw new MeshError(
+        'tool',
+        `${loaded.name} is no audio file by its first bytes: expected mp3, wav, m4a, flac, ogg or webm`,
+      );
+    }
+    const maxBytes = hasWhisper ? MAX_AUDIO_BYTES : MAX_INLINE_BYTES;
+    if (loaded.bytes.length > maxBytes) {
+      throw new MeshError(
+        'tool',
+        `${loaded.name} has ${loaded.bytes.length} bytes: recordings of up to ${inMegabytes(maxBytes)} are sent`,
+      );
+    }
+    if (!hasWhisper) {
+      const asked =
+        question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
+      const data = Buffer.from(loaded.bytes).toString('base64');
+      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data } };
+      return { text: await askGemini([part, { text: asked }], place, 'set WHISPER_BASE_URL') };
+    }
+    const transcript = await transcribed(loaded, kind, place);
+    if (transcript === '')
+      return { text: `nothing is said in ${loaded.name}, or nothing that the speech model understood` };
+    const asked = question === undefined ? '' : `\n\nThe question was: ${question}`;
+    return { text: `Transcript of ${loaded.name}:\n${transcript}${asked}`, data: { transcript } };
+  },
+};
+
+async function transcribed(
+  { name, bytes }: LoadedFile,
+  kind: AudioKind,
+  place: DataToolPlace,
+): Promise<string> {
+  const form = new FormData();
+  // Its extension tells the server the format: it is that of the bytes.
+  form.set('file', new Blob([bytes], { type: AUDIO_TYPES[kind] }), `${path.parse(name).name}.${kind}`);
+  form.set('model', place.environment.WHISPER_MODEL || DEFAULT_MODEL);
+  form.set('response_format', 'json');
+  const { text, headers } = await callService(
+    {
+      service: 'whisper',
+      baseUrl: openaiBase('whisper', place.environment),
+      path: '/audio/transcriptions',
+      headers: bearer('whisper', place.environment),
+      form,
+      timeoutMs: TRANSCRIBE_TIMEOUT_MS,
+    },
+    place,
+  );
+  // Some servers write text whatever they are asked for.
+  if (headers.get('content-type')?.startsWith('text/plain')) return text.trim();
+  return parseReply(replySchema, text, 'whisper').text.trim();
+}

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { DataTool } from '../data-tool.ts';
+import { youtubeId, youtubeUrl } from '../web/youtube-id.ts';
+import { askGemini } from './gemini.ts';
+
+const input = z.strictObject({
+  url: z.string().min(1).max(2048).describe('Address of a YouTube video, or its id'),
+  question: z.string().trim().min(1).max(4000).describe('What to find out from the video'),
+});
+
+/** A model that watches the video at its address: nothing is downloaded here (SV-15). */
+export const understandVideo: DataTool<z.infer<typeof input>> = {
+  name: 'understand_video',
+  description: 'Answers a question about a YouTube video by a model that watches and hears it. Needs a key.',
+  input,
+  async run({ url, question }, place) {
+    const address = youtubeUrl(youtubeId(url));
+    const parts = [{ file_data: { file_uri: address } }, { text: question }];
+    return { text: await askGemini(parts, place, 'youtube_transcript gets what is said without a key') };
+  },
+};
+
+/** The same by the name that some teams call it. */
+export const analyzeYoutubeVideo: DataTool<z.infer<typeof input>> = {
+  ...understandVideo,
+  name: 'analyze_youtube_video',
+};

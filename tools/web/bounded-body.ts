@@ -1,0 +1,35 @@
+import { MeshError } from '../../core/errors.ts';
+
+/**
+ * The bytes of a body, whole.
+ *
+ * @throws MeshError `tool` as soon as there are more than `maxBytes`, naming `what`; the rest is not read
+ */
+export async function readBounded(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  what: string,
+): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bounded(body, maxBytes, what)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** The parts of a body as they come. */
+export async function* bounded(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  what: string,
+): AsyncGenerator<Uint8Array, void, void> {
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > maxBytes)
+      throw new MeshError('tool', `${what} is larger than ${inMegabytes(maxBytes)}: not read`);
+    yield part;
+  }
+}
+
+export function inMegabytes(bytes: number): string {
+  return bytes < 1_000_000 ? `${bytes} bytes` : `${Math.round(bytes / 100_000) / 10} MB`;
+}

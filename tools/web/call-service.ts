@@ -1,0 +1,171 @@
+import type { Options } from 'ky';
+import type PQueue from 'p-queue';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import { issuesOf } from '../../core/packet.ts';
+import { readBounded } from './bounded-body.ts';
+import { serviceFault } from './service-fault.ts';
+import {
+  isMoved,
+  SERVICES,
+  type Service,
+  type ServiceName,
+  type ServicePlace,
+  serviceUrl,
+} from './services.ts';
+
+export interface ServiceCall {
+  readonly service: ServiceName;
+  /** After the base URL. */
+  readonly path: string;
+  /** Instead of the service's own base URL, where it depends on the call. */
+  readonly baseUrl?: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: object;
+  readonly form?: URLSearchParams | FormData;
+  /** Statuses that say something else than that it failed. */
+  readonly accepts?: readonly number[];
+  /** For one attempt; a video is watched for minutes. The team file's `timeout_ms` goes before it. */
+  readonly timeoutMs?: number;
+}
+
+export interface ServiceReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** For one attempt, from asking to the end of the reply's head. */
+const ATTEMPT_TIMEOUT_MS = 30_000;
+/** For all attempts and the body, as a multiple of one attempt: waiting on request is part of it. */
+const TOTAL_ATTEMPTS = 4;
+
+/** C-07: transport errors are tried again five times. */
+const MAX_RETRIES = 5;
+/** One that cannot be reached will not be there in seconds; a dropped packet is over by then. */
+const MAX_NETWORK_RETRIES = 1;
+const FIRST_BACKOFF_MS = 300;
+const MAX_BACKOFF_MS = 10_000;
+/** A service that wants more is better asked another day; ends here, however often it says so. */
+const MAX_RETRY_AFTER_MS = 30_000;
+
+/** Far above any search's answer or transcript. */
+const MAX_REPLY_BYTES = 8 * 1024 * 1024;
+
+/** Requests to one host under way at once, where the service's table says nothing. */
+const CONCURRENCY = 4;
+/** Calls that wait for one host. An agent works on 256 packets at most; what waits longer than this queue is too much. */
+const MAX_WAITING = 256;
+/** Hosts that are remembered, the idle ones are dropped beyond it. */
+const MAX_QUEUES = 64;
+
+const queues = new Map<string, PQueue>();
+
+const settings = z.looseObject({
+  timeout_ms: z.int().positive().max(3_600_000).optional(),
+  retries: z.int().nonnegative().max(20).optional(),
+});
+
+/**
+ * Asks a service, again after 429, 5xx and broken connections, with growing pauses or as long as it asks for. The text of
+ * its reply is bounded. The team file may set `timeout_ms` and `retries` (`options`).
+ *
+ * @throws MeshError `tool`: `no network: …`, the service's status and message, or its silence; never with a key in it
+ */
+export function callService(call: ServiceCall, place: ServicePlace): Promise<ServiceReply> {
+  return withService(call, place, async (response) => {
+    const bytes = await readBounded(bodyOf(response), MAX_REPLY_BYTES, `the reply of ${call.service}`);
+    return { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) };
+  });
+}
+
+/** {@link callService}, for replies that are files: `use` reads the body, within the same time. */
+export async function withService<Result>(
+  call: ServiceCall,
+  place: ServicePlace,
+  use: (response: Response) => Promise<Result>,
+): Promise<Result> {
+  const { environment } = place;
+  const base = call.baseUrl ?? serviceUrl(call.service, environment);
+  const url = base + call.path;
+  const { default: ky } = await import('ky');
+  const parsed = settings.safeParse(place.options);
+  if (!parsed.success) throw new MeshError('tool', `options: ${issuesOf(parsed.error)}`);
+  const timeout = parsed.data.timeout_ms ?? call.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+  const options: Options = {
+    method: call.json === undefined && call.form === undefined ? 'get' : 'post',
+    headers: { 'user-agent': userAgent(environment), ...call.headers },
+    timeout,
+    throwHttpErrors: (status) => !(call.accepts ?? []).includes(status),
+    retry: {
+      limit: parsed.data.retries ?? MAX_RETRIES,
+      methods: ['get', 'post'],
+      statusCodes: [408, 429, 500, 502, 503, 504],
+      afterStatusCodes: [429, 503],
+      maxRetryAfter: MAX_RETRY_AFTER_MS,
+      backoffLimit: MAX_BACKOFF_MS,
+      delay: (attempt) => FIRST_BACKOFF_MS * 2 ** (attempt - 1),
+      shouldRetry: ({ error, retryCount }) => {
+        if (error.name === 'NetworkError') return retryCount <= MAX_NETWORK_RETRIES;
+        return 'data' in error && isQuota(error.data) ? false : undefined;
+      },
+    },
+    ...(call.query === undefined ? {} : { searchParams: { ...call.query } }),
+    ...(call.json === undefined ? {} : { json: call.json }),
+    ...(call.form === undefined ? {} : { body: call.form }),
+  };
+  const queue = await queueOf(call, new URL(url).origin, place);
+  if (queue.size >= MAX_WAITING)
+    throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls wait already`);
+  try {
+    return await queue.add(
+      () => {
+        // Its time begins when its turn has come.
+        const signal = AbortSignal.any([place.signal, AbortSignal.timeout(timeout * TOTAL_ATTEMPTS)]);
+        return ky(url, { ...options, signal }).then(use);
+      },
+      { signal: place.signal },
+    );
+  } catch (error) {
+    throw serviceFault(error, call.service, new URL(url).origin, place);
+  }
+}
+
+/** A body as an iterable of bytes; none is an empty one. */
+export async function* bodyOf(response: Response): AsyncGenerator<Uint8Array, void, void> {
+  if (response.body !== null) yield* response.body;
+}
+
+/** Services ask for a name and a way to complain; the user gives the latter. */
+function userAgent(environment: ServicePlace['environment']): string {
+  const contact = environment.GAIA_MESH_CONTACT;
+  return `gaia-mesh (${contact === undefined || contact === '' ? 'a benchmark of agents' : contact})`;
+}
+
+async function queueOf(
+  { service: name }: ServiceCall,
+  origin: string,
+  { environment }: ServicePlace,
+): Promise<PQueue> {
+  const known = queues.get(origin);
+  if (known !== undefined) return known;
+  const { default: Queue } = await import('p-queue');
+  const { gapMs, concurrency = CONCURRENCY }: Service = SERVICES[name];
+  // The terms are those of the public service; one of the user's own has others.
+  const gap =
+    gapMs === undefined || isMoved(name, environment)
+      ? {}
+      : { interval: gapMs, intervalCap: 1, strict: true };
+  if (queues.size >= MAX_QUEUES) {
+    for (const [host, { size, pending }] of queues) if (size + pending === 0) queues.delete(host);
+  }
+  const queue = queues.get(origin) ?? new Queue({ concurrency, ...gap });
+  queues.set(origin, queue);
+  return queue;
+}
+
+/** A quota is not refilled while somebody waits, although its status says to try again. */
+function isQuota(data: unknown): boolean {
+  return /"insufficient_quota"/.test(JSON.stringify(data) ?? '');
+}

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf, systemCodeOf } from '../../core/errors.ts';
+
+/**
+ * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that
+ * process ends, and nothing else. It may read code and packages, nothing else, and write nothing (Node's permission
+ * model); it has no environment. One file holds both ends, so that it is found in sources, in a bundle and in a package:
+ *
+ *     if (isConfined('read-page')) await answerConfined(async (bytes) => …);
+ */
+export interface ConfinedLimits {
+  readonly timeoutMs: number;
+  readonly heapMb: number;
+  /** Libraries that bring threads of their own. */
+  readonly workers?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it; `stopped` says in words why nothing did. */
+export type ConfinedOutcome = { readonly output: string } | { readonly stopped: string };
+
+/** Names the job in the child's environment. */
+const JOB_VARIABLE = 'GAIA_MESH_CONFINED_JOB';
+
+/** A text of this many bytes is more than a reply may have. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MAX_STDERR_CHARACTERS = 2000;
+/** Before the message of what was thrown. */
+const FAULT = 'confined work failed: ';
+
+/** Starts the file at `moduleUrl` (its `import.meta.url`) for `job`, gives it `bytes`, and waits for its text. */
+export async function runConfined(
+  moduleUrl: string,
+  job: string,
+  bytes: Uint8Array,
+  { timeoutMs, heapMb, workers = false, signal }: ConfinedLimits,
+): Promise<ConfinedOutcome> {
+  if (signal.aborted) return { stopped: 'the task has ended' };
+  const child = spawn(
+    process.execPath,
+    [
+      '--permission',
+      ...(workers ? ['--allow-worker'] : []),
+      ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
+      `--max-old-space-size=${heapMb}`,
+      '--no-warnings',
+      fileURLToPath(moduleUrl),
+    ],
+    { env: { [JOB_VARIABLE]: job }, stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  const { promise, resolve } = Promise.withResolvers<ConfinedOutcome>();
+  const stop = () => resolve({ stopped: 'the task has ended' });
+  const timer = setTimeout(
+    () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
+    timeoutMs,
+  );
+  signal.addEventListener('abort', stop);
+  const parts: Buffer[] = [];
+  let size = 0;
+  let said = '';
+  child.stdout.on('data', (part: Buffer) => {
+    parts.push(part);
+    size += part.length;
+    if (size > MAX_OUTPUT_BYTES) resolve({ stopped: `it wrote more than ${MAX_OUTPUT_BYTES} bytes` });
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MAX_STDERR_CHARACTERS);
+  });
+  // A child that ended early does not take the rest; its end tells more.
+  child.stdin.on('error', () => child.stdin.destroy());
+  child.stdin.end(bytes);
+  child.once('error', ({ message }) => resolve({ stopped: message }));
+  child.once('close', (code, killed) => {
+    if (code === 0) resolve({ output: Buffer.concat(parts).toString() });
+    else resolve({ stopped: `its reader ended with ${killed ?? `code ${code}`}${reasonIn(said)}` });
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    child.kill('SIGKILL');
+  }
+}
+
+export function isConfined(job: string): boolean {
+  return process.env[JOB_VARIABLE] === job;
+}
+
+/**
+ * The child's end: bytes from standard input, the text of `work` to standard output. Whatever a library throws over bytes of
+ * strangers is the bytes' fault, and said in one line.
+ */
+export async function answerConfined(work: (bytes: Uint8Array) => Promise<string>): Promise<void> {
+  const parts: Buffer[] = [];
+  for await (const part of process.stdin) parts.push(part);
+  const [stream, text] = await work(Buffer.concat(parts)).then(
+    (answer) => [process.stdout, answer] as const,
+    (error: unknown) => [process.stderr, `${FAULT}${messageOf(error)}`] as const,
+  );
+  await new Promise<void>((resolve) => stream.write(text, () => resolve()));
+  // Threads of a library may be left.
+  process.exit(stream === process.stdout ? 0 : 1);
+}
+
+/** What was thrown: by our own line, else by the one that Node writes when nobody caught it. */
+function reasonIn(said: string): string {
+  const own = said.lastIndexOf(FAULT);
+  const lines =
+    own === -1
+      ? said.split('\n').filter((line) => /^\w*Error\b.*:|^FATAL ERROR/.test(line))
+      : [said.slice(own + FAULT.length)];
+  return lines.length === 0 ? '' : ` (${lines.at(-1)?.replace(/\s+/g, ' ').slice(0, 300)})`;
+}
+
+/** This project's code, and the packages that it finds. */
+function readableByAll(): string[] {
+  const code = fileURLToPath(new URL('../../', import.meta.url));
+  const folders = [path.join(code, 'core'), path.join(code, 'tools')];
+  for (let folder = code; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const store = path.join(folder, 'node_modules');
+    if (path.basename(folder) !== 'node_modules' && isReadable(store))
+      folders.push(store, realpathSync(store));
+  }
+  return [...new Set(folders)].map((folder) => folder + path.sep);
+}
+
+/** A folder that this process may not look at is no use to its child. */
+function isReadable(folder: string): boolean {
+  try {
+    return existsSync(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === 'ERR_ACCESS_DENIED') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import net from 'node:net';
+
+/** Not the internet: IANA's special-purpose IPv4 registry, multicast, and what is reserved. */
+const PRIVATE_V4: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  // Link-local, with the metadata services of the clouds.
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+];
+
+/** Of 2000::/3, where all global IPv6 addresses are: protocol assignments (Teredo among them), documentation, 6to4. */
+const PRIVATE_V6: readonly (readonly [string, number])[] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+];
+
+const privateV4 = blockList(PRIVATE_V4, 'ipv4');
+const privateV6 = blockList(PRIVATE_V6, 'ipv6');
+const globalV6 = blockList([['2000::', 3]], 'ipv6');
+
+/**
+ * Whether an IP address is one of the public internet: not loopback, private, link-local, shared, multicast or reserved. An IPv6
+ * address that carries an IPv4 one (mapped, or NAT64 as on networks without IPv4) is judged by that one. What is no
+ * address is not public.
+ */
+export function isPublicAddress(address: string): boolean {
+  switch (net.isIP(address)) {
+    case 4:
+      return !privateV4.check(address, 'ipv4');
+    case 6: {
+      // A zone names an interface of this machine.
+      if (address.includes('%')) return false;
+      const words = wordsOf(address);
+      const carried = carriedV4(words);
+      if (carried !== undefined) return isPublicAddress(carried);
+      return globalV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
+    }
+    default:
+      return false;
+  }
+}
+
+/** The IPv4 address in `::ffff:0:0/96` and `64:ff9b::/96`. */
+function carriedV4(words: readonly number[]): string | undefined {
+  const head = words.slice(0, 6).join();
+  if (head !== [0, 0, 0, 0, 0, 0xffff].join() && head !== [0x64, 0xff9b, 0, 0, 0, 0].join()) return undefined;
+  return words
+    .slice(6)
+    .flatMap((word) => [word >> 8, word & 0xff])
+    .join('.');
+}
+
+/** The eight words of an IPv6 address in any of its spellings. */
+function wordsOf(address: string): number[] {
+  // The URL parser has one spelling for all of them, with no IPv4 part.
+  const [left = '', right] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
+  const words = (part: string) =>
+    part === '' ? [] : part.split(':').map((word) => Number.parseInt(word, 16));
+  const [head, tail] = [words(left), words(right ?? '')];
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+function blockList(subnets: readonly (readonly [string, number])[], family: 'ipv4' | 'ipv6'): net.BlockList {
+  const list = new net.BlockList();
+  for (const [address, prefix] of subnets) list.addSubnet(address, prefix, family);
+  return list;
+}

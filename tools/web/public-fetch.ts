@@ -1,0 +1,260 @@
+import { lookup } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** A page or file of the internet, its head read, its body still to come. */
+export interface PublicReply {
+  /** After redirects. */
+  readonly url: string;
+  /** Media type, lower case, without parameters; empty where none was given. */
+  readonly mediaType: string;
+  readonly charset: string | undefined;
+  readonly disposition: string | undefined;
+  /** Unpacked bytes; whoever reads them bounds them. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface PublicFetchOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  /** For everything together: names, redirects, and the body. */
+  readonly timeoutMs: number;
+  /** The addresses of a name; a test brings its own names. */
+  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+}
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/**
+ * Hosts that may be fetched although they are private: a list, by commas, of `host` or `host:port`, a host being a name or an
+ * address. For tests, and for users who have what they want fetched on their own network.
+ */
+const ALLOWED_VARIABLE = 'GAIA_MESH_ALLOW_PRIVATE_HOSTS';
+
+/** Browsers follow 20; who needs more than a few wants to keep the client busy. */
+const MAX_REDIRECTS = 5;
+const MAX_URL_CHARACTERS = 8192;
+
+/** A name that does everything browsers do: sites send others an empty page. */
+const USER_AGENT = 'Mozilla/5.0 (compatible; gaia-mesh)';
+
+/**
+ * GET of an address that a model or a page came up with, and therefore nobody's on this machine or network: every address of
+ * its host is checked, again after each redirect, and the connection goes to an address that was checked, so that a name that
+ * changes its mind in between (DNS rebinding) does not help. No cookies, no keys, a connection of its own.
+ *
+ * `use` must read the body, if it wants it; afterwards the connection is closed.
+ *
+ * @throws MeshError `tool`: what is refused and why, `no network: …`, or the status that came
+ */
+export async function publicFetch<Result>(
+  target: string,
+  options: PublicFetchOptions,
+  use: (reply: PublicReply) => Promise<Result>,
+): Promise<Result> {
+  const limit = AbortSignal.timeout(options.timeoutMs);
+  const signal = AbortSignal.any([options.signal, limit]);
+  let url = webAddress(target);
+  let response: http.IncomingMessage | undefined;
+  try {
+    for (let redirects = 0; ; redirects++) {
+      response = await get(url, await checkedAddresses(url, options, signal), signal);
+      const location = redirectOf(response);
+      if (location === undefined) break;
+      response.destroy();
+      if (redirects === MAX_REDIRECTS) {
+        throw new MeshError(
+          'tool',
+          `${shown(url)} was redirected more than ${MAX_REDIRECTS} times: given up`,
+        );
+      }
+      url = webAddress(location, url);
+    }
+    const { statusCode = 0, statusMessage = '' } = response;
+    if (statusCode < 200 || statusCode > 299) {
+      throw new MeshError('tool', `${shown(url)} answered with status ${statusCode} ${statusMessage}`.trim());
+    }
+    return await use(replyOf(url, response));
+  } catch (error) {
+    throw fetchFault(error, url, options, limit);
+  } finally {
+    response?.destroy();
+  }
+}
+
+/**
+ * The URL, if it is one that is ever fetched.
+ *
+ * @throws MeshError `tool`
+ */
+function webAddress(target: string, base?: URL): URL {
+  const url = target.length > MAX_URL_CHARACTERS ? null : URL.parse(target, base?.href);
+  const refused = (why: string) => new MeshError('tool', `${JSON.stringify(target.slice(0, 200))} ${why}`);
+  if (url === null) throw refused('is no URL: give one that begins with http:// or https://');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw refused(`is not fetched: only http and https are, not ${url.protocol}`);
+  }
+  if (url.username !== '' || url.password !== '')
+    throw refused('is not fetched: it holds a user or a password');
+  return url;
+}
+
+/** The addresses to connect to, each of which was found to be public or allowed. */
+async function checkedAddresses(
+  url: URL,
+  { environment, resolve = resolved }: PublicFetchOptions,
+  signal: AbortSignal,
+): Promise<readonly Address[]> {
+  // `http://2130706433/` and `http://0x7f.1/` have become `127.0.0.1` in here: it is the URL standard that reads them.
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const family = net.isIP(host);
+  const addresses = family === 0 ? await unless(signal, resolve(host)) : [{ address: host, family }];
+  if (addresses.length === 0) throw new MeshError('tool', `no network: ${host} has no address`);
+  const allowed = allowedHosts(environment);
+  const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port;
+  const isAllowed = (address: string) =>
+    [
+      host,
+      `${host}:${port}`,
+      `[${host}]:${port}`,
+      address,
+      `${address}:${port}`,
+      `[${address}]:${port}`,
+    ].some((name) => allowed.has(name));
+  for (const { address } of addresses) {
+    if (isPublicAddress(address) || isAllowed(address)) continue;
+    const what = address === host ? host : `${host} (${address})`;
+    throw new MeshError(
+      'tool',
+      `${what} is an address of this machine or a private network: it is not fetched, unless ${ALLOWED_VARIABLE} names it`,
+    );
+  }
+  return addresses;
+}
+
+function allowedHosts(environment: PublicFetchOptions['environment']): Set<string> {
+  return new Set(
+    (environment[ALLOWED_VARIABLE] ?? '').split(',').flatMap((host) => host.trim().toLowerCase() || []),
+  );
+}
+
+async function resolved(host: string): Promise<readonly Address[]> {
+  return lookup(host, { all: true });
+}
+
+/** What `work` gives, unless the time is up before: the system's name service cannot be stopped. */
+async function unless<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** The head of the answer of one of `addresses`. */
+function get(url: URL, addresses: readonly Address[], signal: AbortSignal): Promise<http.IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  const { request } = url.protocol === 'https:' ? https : http;
+  const asked = request(url, {
+    // A connection that was made for another check is not used again.
+    agent: false,
+    signal,
+    lookup: (_host, { all }, give) => {
+      const [first] = addresses;
+      if (all || first === undefined) give(null, [...addresses]);
+      else give(null, first.address, first.family);
+    },
+    headers: {
+      'user-agent': USER_AGENT,
+      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      'accept-language': 'en',
+      'accept-encoding': 'gzip, br',
+    },
+  });
+  asked.once('response', resolve).once('error', reject).end();
+  return promise;
+}
+
+function redirectOf({ statusCode, headers: { location } }: http.IncomingMessage): string | undefined {
+  return [301, 302, 303, 307, 308].includes(statusCode ?? 0) ? location : undefined;
+}
+
+function replyOf(url: URL, response: http.IncomingMessage): PublicReply {
+  const [mediaType = '', ...parameters] = (response.headers['content-type'] ?? '').split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)/i.exec(parameter)?.[1])
+    .find(Boolean);
+  return {
+    url: url.href,
+    mediaType: mediaType.trim().toLowerCase(),
+    charset,
+    disposition: response.headers['content-disposition'],
+    body: unpacked(response),
+  };
+}
+
+/** Unpacks as it comes, so that what is small packed is bounded by what it is unpacked. */
+function unpacked(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
+  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const unpacker = unpackerFor(encoding);
+  if (unpacker === undefined) {
+    throw new MeshError('tool', `the answer is packed as ${encoding.slice(0, 40)}, which was not asked for`);
+  }
+  if (unpacker === 'none') return response;
+  // At once: a response that breaks off while nobody listens would never end. Whoever reads hears of it by the reading.
+  return pipeline(response, unpacker, (error) => error);
+}
+
+function unpackerFor(encoding: string) {
+  switch (encoding) {
+    case 'identity':
+    case '':
+      return 'none';
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'br':
+      return createBrotliDecompress();
+    case 'deflate':
+      return createInflate();
+    default:
+      return undefined;
+  }
+}
+
+/** Expected failures in words; a bug comes back as it is. */
+function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit: AbortSignal): unknown {
+  const fault = (message: string) => new MeshError('tool', message, { cause: error });
+  if (error instanceof MeshError) return error;
+  if (options.signal.aborted) return fault(`${url.host}: stopped, the task has ended`);
+  if (limit.aborted) return fault(`${shown(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
+  const code = systemCodeOf(error) ?? '';
+  // zlib, the HTTP parser.
+  if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code)) {
+    return fault(`${shown(url)} sent what cannot be read: ${messageOf(error)} (${code})`);
+  }
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return fault(`${shown(url)} broke off before its end`);
+  if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)) {
+    return fault(`${url.host} cannot be trusted: its certificate or TLS is no good (${code})`);
+  }
+  return /^E(?!RR_)[A-Z_]+$/.test(code)
+    ? fault(`no network: ${url.host} cannot be reached (${code})`)
+    : error;
+}
+
+/** Without the query, which may be long and somebody's. */
+function shown(url: URL): string {
+  return `${url.origin}${url.pathname}`.slice(0, 300);
+}

@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { shortReason } from '../../core/packet.ts';
+import { parsedJson } from './parse-reply.ts';
+import { SERVICES, type Service, type ServiceName, type ServicePlace, withoutSecrets } from './services.ts';
+
+/**
+ * What went wrong with a call, in words for whoever asked, without keys; what is none of the expected failures is a bug and
+ * comes back as it is.
+ */
+export function serviceFault(
+  error: unknown,
+  name: ServiceName,
+  origin: string,
+  { environment, signal }: ServicePlace,
+): unknown {
+  if (error instanceof MeshError) return error;
+  const { variable }: Service = SERVICES[name];
+  // Without its cause: that one holds the request, and the request holds the key.
+  const fault = (message: string) => new MeshError('tool', withoutSecrets(shortReason(message), environment));
+  if (signal.aborted) return fault(`${name}: stopped, the task has ended`);
+  if (!(error instanceof Error)) return error;
+  if (error.name === 'HTTPError' && 'response' in error && error.response instanceof Response) {
+    const said = 'data' in error ? saidIn(error.data) : '';
+    const { status } = error.response;
+    return fault(
+      `${name} answered with status ${status}${said === '' ? '' : `: ${said}`}${adviceFor(status, name)}`,
+    );
+  }
+  if (error.name === 'TimeoutError') {
+    return fault(`${name} at ${origin} did not answer in time: try again later, or set options.timeout_ms`);
+  }
+  const isBroken =
+    error.name === 'NetworkError' || (error instanceof TypeError && error.message === 'terminated');
+  if (!isBroken) return error;
+  return fault(
+    `no network: ${name} at ${origin} cannot be reached (${causeOf(error)}); check the connection, or ${variable}`,
+  );
+}
+
+function adviceFor(status: number, name: ServiceName): string {
+  const { keys }: Service = SERVICES[name];
+  if ((status === 401 || status === 403) && keys !== undefined) return ` (check ${keys.join(' or ')})`;
+  if (status === 429) return ' (too many requests: try again later, or use another tool)';
+  return status >= 500 ? ' (the service is out of order: try again later, or use another tool)' : '';
+}
+
+/** The code of a failed connection: below a `TypeError: fetch failed`, below ky's own error. */
+function causeOf(error: Error): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const code = systemCodeOf(at);
+    if (code !== undefined) return code;
+  }
+  return messageOf(error);
+}
+
+const saidSchema = z.union([
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ detail: z.object({ error: z.string() }) }).transform(({ detail }) => detail.error),
+  z.object({ error: z.object({ info: z.string() }) }).transform(({ error }) => error.info),
+  z
+    .object({
+      detail: z.array(z.object({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])) })),
+    })
+    .transform(({ detail }) => detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')),
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+  z.object({ error: z.string() }).transform(({ error }) => error),
+]);
+
+/** The message in the body of a failure: each service has a place of its own for it; a page of HTML says nothing. */
+function saidIn(data: unknown): string {
+  const said = saidSchema.safeParse(typeof data === 'string' ? (parsedJson(data) ?? data) : data);
+  if (said.success) return said.data.trim();
+  return typeof data === 'string' && !data.includes('<') ? data.trim().slice(0, 300) : '';
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { SERVICES, serviceKey, serviceUrl, withoutSecrets } from './services.ts';
+
+describe('the address of a service', () => {
+  test('is the public one unless the environment moves it, and has no slash at its end', () => {
+    expect(serviceUrl('tavily', {})).toBe('https://api.tavily.com');
+    expect(serviceUrl('tavily', { TAVILY_BASE_URL: '' })).toBe('https://api.tavily.com');
+    expect(serviceUrl('tavily', { TAVILY_BASE_URL: 'http://127.0.0.1:8/proxy/' })).toBe(
+      'http://127.0.0.1:8/proxy',
+    );
+  });
+
+  test('of OpenAI’s two moves with one variable, and each with its own', () => {
+    const environment = { OPENAI_BASE_URL: 'http://a/v1', WHISPER_BASE_URL: 'http://b' };
+    expect(serviceUrl('vision', environment)).toBe('http://a/v1');
+    expect(serviceUrl('whisper', environment)).toBe('http://b');
+  });
+
+  test('that is nowhere by default must be set', () => {
+    expect(() => serviceUrl('searxng', {})).toThrow(
+      'no searxng server is known: set SEARXNG_URL to its address',
+    );
+  });
+
+  test.each([
+    ['example.org', 'TAVILY_BASE_URL must be an http or https URL'],
+    ['file:///x', 'TAVILY_BASE_URL must be an http or https URL'],
+    ['https://me:secret@example.org', 'TAVILY_BASE_URL must be given without a password'],
+  ])('must not be %s', (url, message) => {
+    expect(() => serviceUrl('tavily', { TAVILY_BASE_URL: url })).toThrow(message);
+  });
+
+  test('is moved by a variable that no other service has', () => {
+    const variables = Object.values(SERVICES).map(({ variable }) => variable);
+    expect(new Set(variables).size).toBe(variables.length);
+    expect(variables.filter((name) => !name.endsWith('_BASE_URL')).sort()).toEqual([
+      'OLLAMA_HOST',
+      'SEARXNG_URL',
+    ]);
+  });
+});
+
+test('the first key that is set wins', () => {
+  expect(serviceKey('vision', { OPENAI_API_KEY: 'b' })).toBe('b');
+  expect(serviceKey('vision', { OPENAI_API_KEY: 'b', VISION_API_KEY: 'a' })).toBe('a');
+  expect(serviceKey('vision', { VISION_API_KEY: '' })).toBeUndefined();
+  expect(serviceKey('wikipedia', {})).toBeUndefined();
+});
+
+test('secrets are taken out of a text wherever they stand (RA-50)', () => {
+  const environment = {
+    OPENAI_API_KEY: 'sk-abcdef',
+    HF_TOKEN: 'hf_123456',
+    HOME: '/home/me',
+    EMPTY_KEY: '',
+    SHORT_KEY: 'a',
+  };
+  expect(withoutSecrets('no sk-abcdef, nor (hf_123456) in /home/me: sk-abcdef', environment)).toBe(
+    'no [OPENAI_API_KEY], nor ([HF_TOKEN]) in /home/me: [OPENAI_API_KEY]',
+  );
+});

@@ -1,0 +1,130 @@
+import { MeshError } from '../../core/errors.ts';
+import type { DataToolPlace } from '../data-tool.ts';
+
+/** A service on the network that a tool asks. */
+export interface Service {
+  /** The environment variable that moves it: to a proxy, a compatible server, or a test's own. */
+  readonly variable: string;
+  /** Moves it together with others, where its own variable is not set. */
+  readonly sharedVariable?: string;
+  /** Where it is otherwise; services without one exist only where the user says so. */
+  readonly url?: string;
+  /** Variables that hold its key, the first that is set wins. */
+  readonly keys?: readonly string[];
+  /** Milliseconds from one request to the next at the public address, where its terms ask for them. */
+  readonly gapMs?: number;
+  /** Requests under way at once. */
+  readonly concurrency?: number;
+}
+
+/**
+ * Every service, with how the user moves it: `<NAME>_BASE_URL`, but for SearXNG and Ollama, whose variables are older than this
+ * table. A base URL may have a path; what a request adds comes after it.
+ */
+export const SERVICES = {
+  duckduckgo: { variable: 'DUCKDUCKGO_BASE_URL', url: 'https://html.duckduckgo.com', concurrency: 1 },
+  duckduckgoLite: {
+    variable: 'DUCKDUCKGO_LITE_BASE_URL',
+    url: 'https://lite.duckduckgo.com',
+    concurrency: 1,
+  },
+  tavily: { variable: 'TAVILY_BASE_URL', url: 'https://api.tavily.com', keys: ['TAVILY_API_KEY'] },
+  searxng: { variable: 'SEARXNG_URL' },
+  /** `{language}` stands for the code of the Wikipedia. One request at a time is what its etiquette asks for. */
+  wikipedia: { variable: 'WIKIPEDIA_BASE_URL', url: 'https://{language}.wikipedia.org', concurrency: 1 },
+  /** Its terms: one connection, at most one request every 3 seconds. */
+  arxiv: { variable: 'ARXIV_BASE_URL', url: 'https://export.arxiv.org', gapMs: 3000, concurrency: 1 },
+  youtube: { variable: 'YOUTUBE_BASE_URL', url: 'https://www.youtube.com', concurrency: 1 },
+  huggingface: { variable: 'HF_BASE_URL', url: 'https://huggingface.co', keys: ['HF_TOKEN'] },
+  scoring: { variable: 'SCORING_BASE_URL', url: 'https://agents-course-unit4-scoring.hf.space' },
+  gemini: {
+    variable: 'GEMINI_BASE_URL',
+    url: 'https://generativelanguage.googleapis.com',
+    keys: ['GEMINI_API_KEY'],
+  },
+  vision: {
+    variable: 'VISION_BASE_URL',
+    sharedVariable: 'OPENAI_BASE_URL',
+    url: 'https://api.openai.com/v1',
+    keys: ['VISION_API_KEY', 'OPENAI_API_KEY'],
+  },
+  whisper: {
+    variable: 'WHISPER_BASE_URL',
+    sharedVariable: 'OPENAI_BASE_URL',
+    url: 'https://api.openai.com/v1',
+    keys: ['WHISPER_API_KEY', 'OPENAI_API_KEY'],
+  },
+  ollama: { variable: 'OLLAMA_HOST', url: 'http://127.0.0.1:11434' },
+} as const satisfies Readonly<Record<string, Service>>;
+
+export type ServiceName = keyof typeof SERVICES;
+
+export type ServicePlace = Pick<DataToolPlace, 'environment' | 'options' | 'signal'>;
+
+type Environment = DataToolPlace['environment'];
+
+/**
+ * Where a service is, without a slash at the end.
+ *
+ * @throws MeshError `tool` when the variable holds no http or https URL, or is needed and not set
+ */
+export function serviceUrl(name: ServiceName, environment: Environment): string {
+  const service: Service = SERVICES[name];
+  const given = movedTo(service, environment) ?? service.url;
+  if (given === undefined) {
+    throw new MeshError('tool', `no ${name} server is known: set ${service.variable} to its address`);
+  }
+  // `{language}` is no part of any URL yet.
+  const url = URL.parse(given.replace('{language}', 'language'));
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new MeshError('tool', `${service.variable} must be an http or https URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new MeshError(
+      'tool',
+      `${service.variable} must be given without a password: it would be in every log`,
+    );
+  }
+  return given.replace(/\/+$/, '');
+}
+
+/** Whether the user moved the service. */
+export function isMoved(name: ServiceName, environment: Environment): boolean {
+  return movedTo(SERVICES[name], environment) !== undefined;
+}
+
+function movedTo(
+  { variable, sharedVariable = variable }: Service,
+  environment: Environment,
+): string | undefined {
+  return environment[variable] || environment[sharedVariable] || undefined;
+}
+
+export function serviceKey(name: ServiceName, environment: Environment): string | undefined {
+  const service: Service = SERVICES[name];
+  return service.keys?.map((key) => environment[key]).find((key) => key !== undefined && key !== '');
+}
+
+/**
+ * The key of a service that does nothing without one.
+ *
+ * @throws MeshError `tool`, naming the variable and what can be done instead
+ */
+export function neededKey(name: ServiceName, environment: Environment, instead: string): string {
+  const key = serviceKey(name, environment);
+  if (key !== undefined) return key;
+  const service: Service = SERVICES[name];
+  throw new MeshError('tool', `no key: set ${service.keys?.join(' or ')} (in .env); ${instead}`);
+}
+
+/** `text` without any secret of the environment: services repeat keys in what they say about them. */
+export function withoutSecrets(text: string, environment: Environment): string {
+  let clean = text;
+  for (const [variable, value] of Object.entries(environment)) {
+    // Shorter values are no keys, and would tear holes in words.
+    const isSecret =
+      /(KEY|TOKEN|SECRET|PASSWORD)$/.test(variable) && value !== undefined && value.length >= 6;
+    if (isSecret) clean = clean.replaceAll(value, `[${variable}]`);
+  }
+  return clean;
+}
