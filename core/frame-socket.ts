@@ -219,6 +219,12 @@ export class FrameSocket {
     this.#socket.destroy();
   }
 
+  /** The same, and what the other end has not taken is dropped, in the system's buffers, too: it would never take it. */
+  reset(fault: MeshError): void {
+    this.#fault ??= fault;
+    this.#socket.resetAndDestroy();
+  }
+
   #fail(fault: MeshError): void {
     this.#fault ??= fault;
     this.#wake?.();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { systemCodeOf } from '../core/errors.ts';
 import { frameOf } from '../core/frame.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '../core/hub/mesh-network.ts';
 import { routerNamed } from '../core/hub/routing.ts';
@@ -14,6 +15,7 @@ class Keeper {
   readonly chunks: Buffer[] = [];
   readonly #server: net.Server;
   socket: net.Socket | undefined;
+  fault: string | undefined;
 
   private constructor(server: net.Server) {
     this.#server = server;
@@ -21,7 +23,9 @@ class Keeper {
     this.port = typeof address === 'object' && address !== null ? address.port : 0;
     server.on('connection', (socket) => {
       this.socket = socket;
-      socket.on('error', () => undefined);
+      socket.on('error', (error) => {
+        this.fault = systemCodeOf(error);
+      });
       socket.on('data', (chunk: Buffer) => this.chunks.push(chunk));
     });
     onTestFinished(() => {
@@ -184,4 +188,7 @@ test('one that never reads stops the others until it is cut off by name; then th
   expect(lost).toEqual([`port-${stuck?.port}: took no bytes for 0.3 s with a full queue`]);
   expect(network.links.map(({ alive }) => alive)).toEqual([true, true, false]);
   expect(network.links[0]?.counts.packetsRx).toBe(count);
+  // Reset: it does not get what was in the system's buffers, and cannot believe that it has all.
+  stuck?.socket?.resume();
+  await expect.poll(() => stuck?.fault).toBe('ECONNRESET');
 });
