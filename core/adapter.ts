@@ -1,3 +1,4 @@
+import type { FrameRun } from './frame.ts';
 import type { JsonValue, Packet, PacketHead } from './packet.ts';
 
 /**
@@ -85,6 +86,21 @@ export interface Codec {
    * @throws MeshError `packet`
    */
   peek?(blob: Uint8Array): PacketHead;
+
+  /**
+   * From frame `from` of a run on, the packets whose heads are one that `peek` has returned, `id` and `token_used` aside. Optional: it
+   * spares the hub a peek at each. Undefined where that is not plain to see; never for a packet that `peek` would refuse.
+   */
+  alike?(run: FrameRun, from: number): AlikePackets | undefined;
+}
+
+/** Packets that lie side by side in a run and have one head, `id` and `token_used` aside. */
+export interface AlikePackets {
+  /** The same object for the same head; its `id` and `token_used` are those of the packet that was peeked. */
+  readonly head: PacketHead;
+  readonly packets: number;
+  /** The sum of their `token_used`. */
+  readonly tokens: number;
 }
 
 /** The head of a packet, as cheaply as `codec` can; the whole packet too where it had to be decoded for it. */

@@ -2,9 +2,19 @@ import net from 'node:net';
 import { MeshError, messageOf } from './errors.ts';
 import { blobsOf, FrameReader, type FrameRun, frameOf, type RunUse } from './frame.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from './limits.ts';
+import type { Slab } from './slab.ts';
 
 /** Blobs that may wait unread while the handshake takes turns. More is flooding. */
 const MAX_WAITING_BLOBS = 2;
+/** Written behind other bytes, it says when they have gone. */
+const FENCE = new Uint8Array(0);
+
+/** Complete frames in a slab. */
+export interface SlabPart {
+  readonly slab: Slab;
+  readonly start: number;
+  readonly end: number;
+}
 
 /**
  * A TCP connection that carries frames. It begins in turns ({@link nextBlob}, for the handshake) and goes over to a
@@ -39,6 +49,7 @@ export class FrameSocket {
       });
       socket.on('close', () => {
         this.#isClosed = true;
+        reader.end();
         this.#wake?.();
         resolve(this.#fault);
       });
@@ -143,9 +154,32 @@ export class FrameSocket {
 
   /** Writes complete frames as they are. True when the system has taken every byte, so that they may be reused. */
   sendFrames(frames: Uint8Array): boolean {
-    if (this.#isClosed || this.#socket.destroyed) return true;
+    if (!this.#isWritable) return true;
     this.#socket.write(frames);
     return this.#socket.writableLength === 0;
+  }
+
+  /**
+   * Writes frames that lie in slabs, with one call of the system; what it does not take holds its slab until it has. True when it
+   * took all.
+   */
+  sendParts(parts: readonly SlabPart[]): boolean {
+    if (!this.#isWritable) return true;
+    const socket = this.#socket;
+    if (parts.length > 1) socket.cork();
+    for (const { slab, start, end } of parts) socket.write(slab.bytes.subarray(start, end));
+    if (parts.length > 1) socket.uncork();
+    if (socket.writableLength === 0) return true;
+    // Only now is it known that somebody must say when the bytes have gone: mostly nobody must.
+    for (const { slab } of parts) {
+      slab.hold();
+      socket.write(FENCE, slab.release);
+    }
+    return false;
+  }
+
+  get #isWritable(): boolean {
+    return !this.#isClosed && !this.#socket.destroyed && !this.#socket.writableEnded;
   }
 
   /** Settles when nothing waits in this process any more, or the connection has ended. */
@@ -183,6 +217,12 @@ export class FrameSocket {
   destroy(fault?: MeshError): void {
     if (fault !== undefined) this.#fault ??= fault;
     this.#socket.destroy();
+  }
+
+  /** The same, and what the other end has not taken is dropped, in the system's buffers, too: it would never take it. */
+  reset(fault: MeshError): void {
+    this.#fault ??= fault;
+    this.#socket.resetAndDestroy();
   }
 
   #fail(fault: MeshError): void {

@@ -1,4 +1,5 @@
 import { MeshError } from './errors.ts';
+import { SLAB_BYTES, type Slab, slabs } from './slab.ts';
 
 /**
  * Framing: every blob on a connection is written as a 4-byte big-endian length followed by exactly that many bytes.
@@ -18,10 +19,12 @@ export function frameOf(blob: Uint8Array): Buffer {
 export interface FrameRun {
   readonly bytes: Buffer;
   readonly ends: readonly number[];
+  /** What the bytes lie in: held, they stay as they are beyond the receiver's call. */
+  readonly slab: Slab;
 }
 
 /** The blobs of a run, without prefixes; views, not copies. */
-export function* blobsOf(run: FrameRun): Generator<Buffer> {
+export function* blobsOf(run: Pick<FrameRun, 'bytes' | 'ends'>): Generator<Buffer> {
   let start = 0;
   for (const end of run.ends) {
     yield run.bytes.subarray(start + PREFIX_BYTES, end);
@@ -29,10 +32,12 @@ export function* blobsOf(run: FrameRun): Generator<Buffer> {
   }
 }
 
-/** What the receiver of a run did with its bytes: `kept` means that somebody still refers to them. */
+/**
+ * What the receiver of a run did with its bytes: `kept` means that somebody still refers to them, who will not say when that
+ * is over. Who holds the run's slab is `done`.
+ */
 export type RunUse = 'done' | 'kept';
 
-const SLAB_BYTES = 256 * 1024;
 /** With less room than this at a slab's end the rest moves to a fresh one: small reads cost a system call each. */
 const MIN_READ_BYTES = 16 * 1024;
 
@@ -40,14 +45,14 @@ const MIN_READ_BYTES = 16 * 1024;
  * Finds frames in a stream. The bytes are read straight into a slab ({@link space}, then {@link received}), so that
  * complete frames are contiguous and can be forwarded as one slice, untouched (MP-12).
  *
- * A slab is written again only if no receiver kept a run of it; otherwise it is left to the collector.
+ * A slab is written again only if nobody holds it; one that a receiver has kept is left to the collector.
  * Memory: one slab, or for a frame beyond it a buffer that grows with the bytes that really came, so that a length
  * alone, however large, takes no memory.
  */
 export class FrameReader {
   readonly #onRun: (run: FrameRun) => RunUse;
   #maxFrameBytes: number;
-  #slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  #slab = slabs.take();
   #start = 0;
   #end = 0;
   #kept = false;
@@ -69,7 +74,13 @@ export class FrameReader {
 
   /** Where the next bytes go; never empty. */
   space(): Buffer {
-    return this.#slab.subarray(this.#end);
+    return this.#slab.bytes.subarray(this.#end);
+  }
+
+  /** Nothing comes any more. */
+  end(): void {
+    if (!this.#kept) this.#slab.release();
+    this.#kept = true;
   }
 
   /**
@@ -80,11 +91,13 @@ export class FrameReader {
   received(count: number): void {
     this.#end += count;
     const ends: number[] = [];
+    const { bytes } = this.#slab;
     const runStart = this.#start;
+    const end = this.#end;
     let at = runStart;
     let fault: MeshError | undefined;
-    while (this.#end - at >= PREFIX_BYTES) {
-      const length = this.#slab.readUInt32BE(at);
+    while (end - at >= PREFIX_BYTES) {
+      const length = bytes.readUInt32BE(at);
       if (length > this.#maxFrameBytes) {
         fault = new MeshError(
           'frame',
@@ -93,14 +106,15 @@ export class FrameReader {
         break;
       }
       const frameEnd = at + PREFIX_BYTES + length;
-      if (frameEnd > this.#end) break;
+      if (frameEnd > end) break;
       at = frameEnd;
       ends.push(at - runStart);
     }
     this.#start = at;
     // The frames before a violation were whole: they are delivered before the connection ends.
-    if (ends.length > 0 && this.#onRun({ bytes: this.#slab.subarray(runStart, at), ends }) === 'kept') {
-      this.#kept = true;
+    if (ends.length > 0) {
+      const run = { bytes: bytes.subarray(runStart, at), ends, slab: this.#slab };
+      if (this.#onRun(run) === 'kept') this.#kept = true;
     }
     if (fault !== undefined) throw fault;
     this.#makeRoom();
@@ -119,20 +133,21 @@ export class FrameReader {
 
   #makeRoom(): void {
     const pending = this.#end - this.#start;
-    if (pending === 0 && !this.#kept) {
+    const held = this.#slab.bytes.length;
+    const isFree = !this.#kept && this.#slab.isUnshared;
+    if (pending === 0 && isFree && held === SLAB_BYTES) {
       this.#start = 0;
       this.#end = 0;
-      if (this.#slab.length > SLAB_BYTES) this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
       return;
     }
     // Doubling: memory follows the bytes that came, not the length that was announced.
     const size = pending > SLAB_BYTES / 2 ? pending * 2 + MIN_READ_BYTES : SLAB_BYTES;
     // A large frame has gone: its memory would be held for as long as little comes.
-    const isOutgrown = this.#slab.length > 2 * size;
-    if (this.#slab.length - this.#end >= MIN_READ_BYTES && !isOutgrown) return;
-    const fits = !this.#kept && !isOutgrown && size <= this.#slab.length;
-    const next = fits ? this.#slab : Buffer.allocUnsafeSlow(size);
-    this.#slab.copy(next, 0, this.#start, this.#end);
+    const isOutgrown = held > 2 * size || (pending === 0 && held > SLAB_BYTES);
+    if (held - this.#end >= MIN_READ_BYTES && !isOutgrown) return;
+    const next = isFree && !isOutgrown && size <= held ? this.#slab : slabs.take(size);
+    this.#slab.bytes.copy(next.bytes, 0, this.#start, this.#end);
+    if (next !== this.#slab && !this.#kept) this.#slab.release();
     this.#slab = next;
     this.#start = 0;
     this.#end = pending;

@@ -144,7 +144,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 // The loops that see every byte of what is relayed: functions over local variables, not methods.
 
 /** Where an object or array that begins at `start` has ended; END if it does not. Brackets are counted, not matched. */
-function endOfNested(bytes: Buffer, start: number): number {
+export function endOfNested(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; ) {
     const byte = bytes[at];

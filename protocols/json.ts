@@ -2,12 +2,26 @@ import type { ProtocolAdapter } from '../core/adapter.ts';
 import { PREFIX_BYTES } from '../core/frame.ts';
 import { type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
 import { HeadFields, readField } from './head.ts';
+import { AlikeJson } from './json-alike.ts';
 import { COLON, JsonScanner, OPEN_BRACE, parseJson } from './json-scanner.ts';
 
 /** Compact UTF-8 JSON of the packet, keys in the sender's order. */
 export const json: ProtocolAdapter = {
   name: 'json',
-  open: () => ({ encode, decode, headerSize, peek }),
+  open() {
+    const alike = new AlikeJson();
+    return {
+      encode,
+      decode,
+      headerSize,
+      peek(blob) {
+        const head = peek(blob);
+        alike.learn(blob, head);
+        return head;
+      },
+      alike: (run, from) => alike.find(run, from),
+    };
+  },
 };
 
 function encode(packet: Packet): Uint8Array {

@@ -34,6 +34,10 @@ class Foreigner {
     this.#socket?.write(bytes);
   }
 
+  hangUp(): void {
+    this.#socket?.end();
+  }
+
   async has(bytes: number): Promise<Buffer> {
     for (let attempt = 0; attempt < 400 && this.received.length < bytes; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 25));
@@ -110,6 +114,21 @@ describe('the hub alone, between programs of others', () => {
       refused_packets: 1,
     });
     expect(stderr).toContain(`refused from port-${a.port}`);
+  });
+
+  test('keeps its books until it is told to end, when all agents have gone, too', async () => {
+    const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
+    const hub = await hubBetween([a, b]);
+    const sent = frame(packet('a', 1));
+    a.write(sent);
+    await b.has(sent.length);
+    a.hangUp();
+    b.hangUp();
+    await expect.poll(() => hub.stderr.match(/is gone/g)?.length).toBe(2);
+    process.kill(hub.pid, 'SIGTERM');
+    const { code, stdout } = await hub.ended();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ packets: 1, deliveries: 1 });
   });
 
   test('waits for agents that are not up yet, and says who did not come', async () => {

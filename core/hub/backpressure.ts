@@ -30,7 +30,7 @@ export class Backpressure {
       queuedBytes = link.socket.queuedBytes;
       if (isMoving) return;
       const seconds = this.#stallTimeoutMs / 1000;
-      link.socket.destroy(new MeshError('agent', `took no bytes for ${seconds} s with a full queue`));
+      link.socket.reset(new MeshError('agent', `took no bytes for ${seconds} s with a full queue`));
     }, this.#stallTimeoutMs);
     void link.socket.drained().then(() => {
       clearInterval(stall);

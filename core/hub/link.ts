@@ -2,7 +2,8 @@ import type { Codec } from '../adapter.ts';
 import { BOOKS_TYPE, type Books } from '../books.ts';
 import type { MeshError } from '../errors.ts';
 import type { RunUse } from '../frame.ts';
-import type { FrameSocket } from '../frame-socket.ts';
+import type { FrameSocket, SlabPart } from '../frame-socket.ts';
+import type { Slab } from '../slab.ts';
 
 /** An agent as the hub knows it: where it listens and what it may do. */
 export interface MeshNode {
@@ -55,6 +56,8 @@ export class Link {
   /** Handed in at the end; missing for an agent that died. */
   books: Books | undefined;
   readonly #readingHolds = new Set<string>();
+  /** What this turn of the event loop has for the agent; see {@link TurnLog}. */
+  readonly #turn: Part[] = [];
 
   constructor(node: MeshNode, socket: FrameSocket, codec: Codec, types: Pick<Link, 'subscribes' | 'emits'>) {
     this.node = node;
@@ -82,8 +85,41 @@ export class Link {
 
   /** Writes `packets` complete frames. `kept` when some bytes wait in this process and must not be overwritten. */
   deliver(frames: Uint8Array, packets: number): RunUse {
-    this.counts.packetsTx += packets;
-    this.counts.bytesTx += frames.length;
+    this.flush();
+    this.#count(frames.length, packets);
     return this.socket.sendFrames(frames) ? 'done' : 'kept';
   }
+
+  /** The same for frames in a slab, which is held for as long as it must be. False when some bytes wait. */
+  deliverPart(slab: Slab, start: number, end: number, packets: number): boolean {
+    this.flush();
+    this.#count(end - start, packets);
+    return this.socket.sendParts([{ slab, start, end }]);
+  }
+
+  /** Counts frames in a slab as delivered; {@link flush} writes them. True when they are the first ones that wait for it. */
+  defer(slab: Slab, start: number, end: number, packets: number): boolean {
+    this.#count(end - start, packets);
+    const last = this.#turn.at(-1);
+    if (last !== undefined && last.slab === slab && last.end === start) last.end = end;
+    else this.#turn.push({ slab, start, end });
+    return last === undefined;
+  }
+
+  /** Writes what was deferred. False when some bytes wait. */
+  flush(): boolean {
+    if (this.#turn.length === 0) return true;
+    const isTaken = this.socket.sendParts(this.#turn);
+    this.#turn.length = 0;
+    return isTaken;
+  }
+
+  #count(bytes: number, packets: number): void {
+    this.counts.packetsTx += packets;
+    this.counts.bytesTx += bytes;
+  }
+}
+
+interface Part extends SlabPart {
+  end: number;
 }

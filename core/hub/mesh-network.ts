@@ -1,4 +1,4 @@
-import { type Codec, readHead } from '../adapter.ts';
+import { type AlikePackets, type Codec, readHead } from '../adapter.ts';
 import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
 import { MeshError, messageOf } from '../errors.ts';
@@ -22,6 +22,7 @@ import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
 import { FaultyDelivery, type FaultyDeliveryOptions } from './faults/faulty-delivery.ts';
 import type { Link, MeshNode } from './link.ts';
 import { canReach } from './reachable.ts';
+import { Relay, type RelayTimes } from './relay.ts';
 import type { Router } from './routing.ts';
 import { answerText, TaskClock, type TaskOutcome } from './task-clock.ts';
 
@@ -107,6 +108,7 @@ export class MeshNetwork {
   readonly #tasks = new Map<string, TaskClock>();
   readonly #rights = new CallRights();
   readonly #backpressure: Backpressure;
+  readonly #relay: Relay;
   /** Packets of the run of frames that is being relayed. */
   readonly #relayed: Omit<RelayedPacket, 'arrivedUs' | 'forwardedUs'>[] = [];
   /** Whether anybody wants to know what was relayed. */
@@ -124,6 +126,12 @@ export class MeshNetwork {
       this.faults = new FaultyDelivery(options.faults, (link) => this.#backpressure.check(link));
     }
     this.#keepsRelayed = options.observer.packet !== undefined || options.faults !== undefined;
+    const judge = {
+      judge: (sender: Link, blob: Buffer, nowMs: number) => this.#judge(sender, blob, nowMs),
+      judgeAlike: (sender: Link, alike: AlikePackets, bytes: number) =>
+        this.#judgeAlike(sender, alike, bytes),
+    };
+    this.#relay = new Relay(judge, this.#backpressure, !this.#keepsRelayed);
     options.router.membersChanged(links);
     for (const link of links) this.#listen(link);
   }
@@ -201,6 +209,7 @@ export class MeshNetwork {
   }
 
   close(): void {
+    this.#relay.flush();
     for (const link of this.links) {
       link.alive = false;
       link.socket.destroy();
@@ -211,7 +220,7 @@ export class MeshNetwork {
     const { faults } = this;
     const relay =
       faults === undefined
-        ? (run: FrameRun) => this.#relay(link, run)
+        ? (run: FrameRun) => this.#relayRun(link, run)
         : (run: FrameRun) => this.#relayThrough(faults, link, run);
     link.socket.start(this.#options.maxFrameBytes, relay);
     void link.socket.closed.then((fault) => this.#lost(link, fault));
@@ -225,6 +234,8 @@ export class MeshNetwork {
 
   /** A word of the mesh's own to the agents that know what it means. */
   #tellAgents(type: string, taskId: string, payload: JsonObject): void {
+    // Whoever has heard that it is to hand in its books counts nothing any more; and what came first goes first.
+    this.#relay.flush();
     for (const link of this.links) {
       if (!link.alive || !link.keepsBooks) continue;
       link.counts.sessionTx += link.socket.sendBlob(this.#codec.encode(this.#packet(type, taskId, payload)));
@@ -284,44 +295,12 @@ export class MeshNetwork {
     );
   }
 
-  #relay(sender: Link, run: FrameRun): RunUse {
-    const nowMs = performance.now();
-    const arrivedUs = monotonicUs();
-    let use: RunUse = 'done';
-    let group: readonly Link[] = [];
-    let groupStart = 0;
-    let groupPackets = 0;
-    let start = 0;
-    let forwardedUs = arrivedUs;
-    const forward = () => {
-      if (groupPackets === 0) return;
-      // Before the writes: the first destination may have read its copy before the last one is written.
-      forwardedUs = monotonicUs();
-      const frames = run.bytes.subarray(groupStart, start);
-      for (const link of group) {
-        if (link.deliver(frames, groupPackets) === 'kept') {
-          use = 'kept';
-          this.#backpressure.check(link);
-        }
-      }
-      groupPackets = 0;
-    };
-    for (const end of run.ends) {
-      const recipients = this.#judge(sender, run.bytes.subarray(start + PREFIX_BYTES, end), nowMs);
-      if (recipients !== group) {
-        forward();
-        group = recipients;
-      }
-      if (groupPackets === 0) groupStart = start;
-      if (recipients.length > 0) groupPackets += 1;
-      start = end;
-    }
-    forward();
-    this.#tellRelayed(arrivedUs, forwardedUs);
-    return use;
+  #relayRun(sender: Link, run: FrameRun): RunUse {
+    this.#tellRelayed(this.#relay.relay(sender, run));
+    return 'done';
   }
 
-  /** As {@link MeshNetwork.#relay}, packet by packet, each delivery with the faults that were asked for. */
+  /** Packet by packet, each delivery with the faults that were asked for. */
   #relayThrough(faults: FaultyDelivery, sender: Link, run: FrameRun): RunUse {
     const nowMs = performance.now();
     const arrivedUs = monotonicUs();
@@ -338,17 +317,17 @@ export class MeshNetwork {
           this.#backpressure.check(link);
         }
       }
-      this.#tellRelayed(arrivedUs, forwardedUs);
+      this.#tellRelayed({ arrivedUs, forwardedUs });
       start = end;
     }
     return use;
   }
 
   /** Whoever watches is told when the packets are on their way. */
-  #tellRelayed(arrivedUs: number, forwardedUs: number): void {
+  #tellRelayed(times: RelayTimes): void {
     if (this.#relayed.length === 0) return;
     for (const packet of this.#relayed.splice(0)) {
-      this.#options.observer.packet?.({ ...packet, arrivedUs, forwardedUs });
+      this.#options.observer.packet?.({ ...packet, ...times });
     }
   }
 
@@ -382,7 +361,7 @@ export class MeshNetwork {
     counts.packetsRx += 1;
     counts.bytesRx += frameBytes;
     counts.tokens += head.token_used;
-    this.#countType(head, frameBytes, recipients.length);
+    this.#countType(head, 1, head.token_used, frameBytes, recipients.length);
     const clock = this.#tasks.get(head.task_id);
     clock?.count(head, frameBytes, recipients.length, nowMs);
     if (head.tag === FINAL_ANSWER) {
@@ -395,6 +374,29 @@ export class MeshNetwork {
     if (this.#keepsRelayed) {
       this.#relayed.push({ head, tool: sender.node.tool, frameBytes, recipients: recipients.length });
     }
+    return recipients;
+  }
+
+  /**
+   * The same for packets with one head. What somebody wants to know of each packet, and whatever takes more than adding numbers, is
+   * for {@link MeshNetwork.#judge}.
+   */
+  #judgeAlike(
+    sender: Link,
+    { head, packets, tokens }: AlikePackets,
+    bytes: number,
+  ): readonly Link[] | undefined {
+    const { isForeign, id } = sender.node;
+    if (this.#keepsRelayed || this.#settled !== undefined || this.#tasks.has(head.task_id)) return undefined;
+    if ((head.from !== id || head.to !== undefined) && isForeign !== true) return undefined;
+    const endsTask = this.#options.final !== null && (head.tag === FINAL_ANSWER || head.tag === TASK_FAILED);
+    if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) return undefined;
+    const recipients = this.#options.router.recipients(head, sender);
+    const { counts } = sender;
+    counts.packetsRx += packets;
+    counts.bytesRx += bytes;
+    counts.tokens += tokens;
+    this.#countType(head, packets, tokens, bytes, recipients.length);
     return recipients;
   }
 
@@ -417,16 +419,16 @@ export class MeshNetwork {
     return [];
   }
 
-  #countType(head: PacketHead, frameBytes: number, copies: number): void {
-    let counts = this.typeCounts.get(head.type);
+  #countType({ type }: PacketHead, packets: number, tokens: number, bytes: number, copies: number): void {
+    let counts = this.typeCounts.get(type);
     if (counts === undefined) {
       counts = { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
-      this.typeCounts.set(head.type, counts);
+      this.typeCounts.set(type, counts);
     }
-    counts.packets += 1;
-    counts.bytes_rx += frameBytes;
-    counts.bytes_tx += frameBytes * copies;
-    counts.tokens += head.token_used;
+    counts.packets += packets;
+    counts.bytes_rx += bytes;
+    counts.bytes_tx += bytes * copies;
+    counts.tokens += tokens;
   }
 
   #takeBooks(link: Link, payload: JsonObject | undefined): void {

@@ -9,6 +9,9 @@ import { adapterNamed } from '../../protocols/registry.ts';
 import { interruptible } from '../interruptible.ts';
 import { listOf } from '../option-values.ts';
 
+/** What a timer can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export interface HubCommandOptions {
   readonly ports: string;
   readonly adapter: string;
@@ -52,7 +55,10 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   });
   console.log(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
   if (!signal.aborted) {
+    // When the last agent has gone there is still something to say at the end.
+    const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    clearInterval(awake);
   }
   const counts = countsOf(network.links);
   network.close();
