@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+export interface ChildNode {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Nothing of the parent's but where programs are; a child has no business with keys and secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * How to start a file of this folder as a Node process that may read the code in this folder and `readable`, and nothing else: no other
+ * file, no writing, no processes, no threads, no code made of texts. Its JavaScript heap is bounded.
+ *
+ * `--permission` has to be among the arguments: Node hands the flags of a restricted parent, this agent's, down to a child without
+ * it in NODE_OPTIONS, and the child may then do what the agent may.
+ */
+export function childNode(
+  script: string,
+  options: {
+    readonly readable: readonly string[];
+    readonly heapMegabytes: number;
+    readonly flags?: readonly string[];
+    readonly args?: readonly string[];
+  },
+): ChildNode {
+  // What runs from its sources starts a source, what was built starts what was built.
+  const file = path.join(here, script + path.extname(fileURLToPath(import.meta.url)));
+  return {
+    program: process.execPath,
+    args: [
+      '--permission',
+      `--allow-fs-read=${here}${path.sep}`,
+      // Whether a file is a module is written there.
+      `--allow-fs-read=${path.join(here, '..', '..', 'package.json')}`,
+      ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
+      '--disallow-code-generation-from-strings',
+      `--max-old-space-size=${options.heapMegabytes}`,
+      '--disable-warning=ExperimentalWarning',
+      ...(options.flags ?? []),
+      file,
+      ...(options.args ?? []),
+    ],
+    environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+  };
+}
+
+/** The folder of a package's file, with the separator at its end that makes it a folder to Node's permissions. */
+export function folderOf(file: string): string {
+  return path.dirname(require.resolve(file)) + path.sep;
+}
+
+/** The folder with the code of these tools, with a separator at its end. */
+export const codeFolder: string = here + path.sep;

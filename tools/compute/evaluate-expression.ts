@@ -1,0 +1,253 @@
+import { createRequire } from 'node:module';
+import { plainNotation } from './notation.ts';
+
+/** What a calculation came to: as a text, and for programs. `value` is a text where no double holds it as it is printed. */
+export interface Evaluated {
+  readonly text: string;
+  readonly value: number | string;
+  readonly unit?: string;
+}
+
+/** Elements of `1:n`. A list of a hundred million ends the process before any time limit does. */
+const MAX_RANGE_ELEMENTS = 10_000;
+/** Digits that are worked with, far more than are printed: what a calculation loses is never seen. */
+const PRECISION = 64;
+/** For a second look at results that may be nothing but rounding. */
+const HIGHER_PRECISION = 84;
+const PRINTED_DIGITS = 15;
+/** Of a list. A longer one is no answer that anybody reads. */
+const MAX_LIST_CHARACTERS = 10_000;
+/** Beyond it a double overflows, as other programs' numbers do. */
+const LARGEST = 1.797e308;
+/** sin(pi) and tan(pi/2) differ from 0 and from infinity by what was rounded: results out of these bounds are looked at twice. */
+const SUSPICIOUSLY_SMALL = 1e-30;
+const SUSPICIOUSLY_LARGE = 1e30;
+
+/** `range` is not among them: it builds lists of any length, and has a notation whose length can be seen. */
+const FUNCTIONS = new Set(
+  (
+    'abs cbrt ceil cube exp expm1 fix floor gcd hypot lcm ln log log10 log1p log2 mod nthRoot pow round sign sqrt square xgcd invmod ' +
+    'add subtract multiply divide unaryMinus unaryPlus to ' +
+    'sin cos tan sec csc cot asin acos atan atan2 asec acsc acot sinh cosh tanh sech csch coth asinh acosh atanh ' +
+    'factorial combinations permutations gamma lgamma erf isPrime ' +
+    'max min mean median mode sum prod std variance mad quantileSeq count ' +
+    'det inv transpose dot cross norm trace re im conj arg bitAnd bitOr bitXor bitNot'
+  ).split(' '),
+);
+const NODES = new Set([
+  'ConstantNode',
+  'OperatorNode',
+  'FunctionNode',
+  'SymbolNode',
+  'ParenthesisNode',
+  'ArrayNode',
+  'RangeNode',
+  'ConditionalNode',
+  'RelationalNode',
+]);
+/** What could read, define or run something (the list that the library's own documentation gives for such use). */
+const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve reviver compile parser'.split(
+  ' ',
+);
+
+/** Units of speed are not among them, but in notation.ts: the library would give every m/s as one of them. */
+const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {
+  nauticalmile: { definition: '1852 m', aliases: ['nauticalmiles', 'nmi'] },
+  lightyear: { definition: '9460730472580800 m', aliases: ['lightyears', 'ly'] },
+  au: { definition: '149597870700 m', aliases: ['AU'] },
+  cal: { definition: '4.184 J', prefixes: 'short' },
+  calorie: { definition: '4.184 J', aliases: ['calories'] },
+};
+
+// One file instead of a thousand: the calculator is there in a tenth of the time. It is what the package serves to browsers.
+const mathjs: typeof import('mathjs') = createRequire(import.meta.url)('mathjs/lib/browser/math.js');
+type Evaluator = ReturnType<typeof mathjs.create>;
+type Numbers = { readonly number: 'BigNumber'; readonly precision: number } | { readonly number: 'number' };
+
+const evaluators = new Map<string, Evaluator>();
+
+function evaluatorWith(numbers: Numbers): Evaluator {
+  const key = JSON.stringify(numbers);
+  const known = evaluators.get(key);
+  if (known !== undefined) return known;
+  const math = mathjs.create(mathjs.all ?? {});
+  math.config(numbers);
+  for (const [name, unit] of Object.entries(UNITS)) math.createUnit(name, unit);
+  const { parse } = math;
+  const refused = DANGEROUS.map((name) => [name, () => refuse(name)]);
+  math.import({ ln: math.log, ...Object.fromEntries(refused) }, { override: true });
+  const evaluator = { ...math, parse };
+  evaluators.set(key, evaluator);
+  return evaluator;
+}
+
+function refuse(name: string): never {
+  throw new Error(`${name} is no function of a calculator`);
+}
+
+/**
+ * Evaluates a calculation. Nothing is run but the library's own functions on this list; names cannot be assigned, properties
+ * cannot be read, texts cannot be written.
+ *
+ * It bounds what it can see (ranges, kinds of expressions), not memory and time: run it in a process of its own.
+ *
+ * @throws Error with what is wrong with the expression or its result
+ */
+export function evaluateExpression(expression: string): Evaluated {
+  const plain = plainNotation(expression);
+  if (plain === '')
+    throw new Error('there is nothing to calculate: give an expression such as 3 * (4 + 5) or 3 miles to km');
+  const exact = evaluatorWith({ number: 'BigNumber', precision: PRECISION });
+  try {
+    return finished(exact, resultOf(exact, plain), plain);
+  } catch (error) {
+    // Some functions, such as gamma and erf, know doubles only.
+    if (!(error instanceof Error) || !/BigNumber/.test(error.message)) throw inWords(error);
+    const doubles = evaluatorWith({ number: 'number' });
+    return finished(doubles, resultOf(doubles, plain), plain);
+  }
+}
+
+/** The library's messages, where they do not say what is wrong. */
+function inWords(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const unknown = /^Undefined symbol (\S+)$/.exec(message)?.[1];
+  if (unknown !== undefined)
+    return new Error(`${unknown} is no number, constant or unit that the calculator knows`, { cause: error });
+  if (message.startsWith('Units do not match')) return new Error(`wrong unit: ${message}`, { cause: error });
+  return new Error(message, { cause: error });
+}
+
+function resultOf(math: Evaluator, plain: string): unknown {
+  const tree = math.parse(plain);
+  tree.traverse((node) => {
+    if (!NODES.has(node.type)) throw new Error(refusalOf(node.type));
+    if (mathjs.isConstantNode(node) && typeof node.value === 'string') throw new Error(refusalOf('text'));
+    if (mathjs.isFunctionNode(node)) {
+      const name = mathjs.isSymbolNode(node.fn) ? node.fn.name : undefined;
+      if (name === undefined || !FUNCTIONS.has(name)) {
+        throw new Error(
+          `${name ?? node.fn.toString()} is no function of this calculator: it has sqrt, log, sin, mean, round and the like`,
+        );
+      }
+    }
+    if (mathjs.isRangeNode(node)) checkRange(node);
+  });
+  return tree.evaluate();
+}
+
+function refusalOf(kind: string): string {
+  switch (kind) {
+    case 'AssignmentNode':
+    case 'FunctionAssignmentNode':
+      return 'nothing can be assigned: write the value where it is used';
+    case 'BlockNode':
+      return 'give one expression, without ; or line breaks';
+    case 'AccessorNode':
+    case 'IndexNode':
+      return 'properties and elements cannot be read: give a calculation';
+    default:
+      return 'texts and objects cannot be calculated with: give numbers, units and operators';
+  }
+}
+
+function checkRange(node: import('mathjs').RangeNode): void {
+  const ends = [node.start, node.end, node.step ?? undefined].map((end) =>
+    end === undefined ? 1 : Number(end.toString().replaceAll(/[\s()]/g, '')),
+  );
+  const [start = Number.NaN, end = Number.NaN, step = 1] = ends;
+  const elements = Math.abs((end - start) / step) + 1;
+  if (!(elements <= MAX_RANGE_ELEMENTS)) {
+    throw new Error(
+      `a range is written with plain numbers and has at most ${MAX_RANGE_ELEMENTS} elements: ${node.toString()} is none such`,
+    );
+  }
+}
+
+function finished(math: Evaluator, found: unknown, plain: string): Evaluated {
+  const render = (value: unknown) => numberText(math, value, plain);
+  if (typeof found === 'boolean') return { text: String(found), value: String(found) };
+  if (typeof found === 'number' || math.isBigNumber(found))
+    return { text: render(found), value: asValue(render(found)) };
+  if (math.isUnit(found)) {
+    const text = math.format(found, render).replaceAll(' / ', '/');
+    const [, number, unit] = /^(-?[\d.]+(?:e[+-]?\d+)?) (.+)$/.exec(text) ?? [];
+    if (number === undefined || unit === undefined)
+      throw new Error('a unit alone is no quantity: write a number before it, as in 3 miles to km');
+    return { text, value: asValue(number), unit };
+  }
+  if (math.isComplex(found)) {
+    checkFinite(found.re, found.im);
+    const text = math.format(found, { precision: PRINTED_DIGITS - 1 });
+    return { text, value: asValue(text) };
+  }
+  if (math.isMatrix(found) || Array.isArray(found)) {
+    const text = math.format(found, render);
+    if (text.length > MAX_LIST_CHARACTERS) {
+      throw new Error(
+        `the result is a list of ${text.length} characters: calculate what you want to know of it, as sum or mean`,
+      );
+    }
+    return { text, value: text };
+  }
+  throw new Error('the result is no number: give a calculation, such as cos(1) instead of cos');
+}
+
+/** A number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
+function numberText(math: Evaluator, value: unknown, plain: string): string {
+  if (typeof value === 'number') {
+    checkFinite(value);
+    return trimmed(value.toPrecision(PRINTED_DIGITS).replace('e+', 'e'));
+  }
+  if (!math.isBigNumber(value)) return math.format(value, { precision: PRINTED_DIGITS });
+  checkFinite(value.toNumber());
+  const settled = settledValue(math, value, plain);
+  if (settled.isInteger() && settled.abs().lt(`1e${PRECISION}`)) return settled.toFixed();
+  const isWritable = settled.e > -8 && settled.e < 21;
+  // Large numbers keep some decimals.
+  const rounded = settled.toSignificantDigits(
+    isWritable ? Math.max(PRINTED_DIGITS, settled.e + 6) : PRINTED_DIGITS,
+  );
+  return isWritable ? rounded.toFixed() : rounded.toExponential().replace('e+', 'e');
+}
+
+/** What stays the same with more digits is a result; what does not is what was rounded off. */
+function settledValue(
+  math: Evaluator,
+  value: import('mathjs').BigNumber,
+  plain: string,
+): import('mathjs').BigNumber {
+  const size = value.abs();
+  const isLarge = size.gt(SUSPICIOUSLY_LARGE) && !value.isInteger();
+  if (value.isZero() || !(size.lt(SUSPICIOUSLY_SMALL) || isLarge)) return value;
+  const higher = evaluatorWith({ number: 'BigNumber', precision: HIGHER_PRECISION });
+  const again = resultOf(higher, plain);
+  const isTheSame = math.isBigNumber(again) && again.div(value.toString()).minus(1).abs().lt(1e-6);
+  if (isTheSame || !math.isBigNumber(again)) return value;
+  if (isLarge) throw new Error(`the result is not defined: it grows without a bound (${plain})`);
+  return value.times(0);
+}
+
+function checkFinite(...parts: readonly number[]): void {
+  if (parts.some(Number.isNaN))
+    throw new Error('the result is not defined, as is 0/0, or the root or logarithm of what has none');
+  if (parts.some((part) => Math.abs(part) > LARGEST)) {
+    throw new Error(
+      'the result is infinite or too large (overflow, beyond 1.797e308): look for a division by zero or a huge exponent',
+    );
+  }
+}
+
+function trimmed(text: string): string {
+  const [mantissa = '', exponent] = text.split('e');
+  const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa;
+  return exponent === undefined ? short : `${short}e${exponent}`;
+}
+
+/** As a number where that is exactly what is printed. */
+function asValue(text: string): number | string {
+  const number = Number(text);
+  // What is too small for a double would be 0.
+  if (number === 0 || Number.isNaN(number)) return text === '0' ? 0 : text;
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? text : number;
+}

@@ -1,0 +1,63 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import type { DataTool, DataToolPlace } from '../data-tool.ts';
+import { absence, findFile, shown } from '../files/find-file.ts';
+import { poolOf } from './python-pool.ts';
+import { pythonJob, pythonReply } from './python-reply.ts';
+import { MAX_TIMEOUT_S } from './python-sandbox.ts';
+
+/** A script that a person wrote has thousands of bytes; what is larger is data, or no script. */
+const MAX_SCRIPT_BYTES = 1024 * 1024;
+const MAX_ARGUMENTS = 50;
+const MAX_ARGUMENT_CHARACTERS = 1_000;
+
+const input = z.strictObject({
+  file: z.string().min(1).describe('Name of a Python script among the task’s files, as list_files writes it'),
+  arguments: z
+    .array(z.string().max(MAX_ARGUMENT_CHARACTERS))
+    .max(MAX_ARGUMENTS)
+    .exactOptional()
+    .describe('Its command line arguments (sys.argv)'),
+  timeout_s: z
+    .number()
+    .positive()
+    .max(MAX_TIMEOUT_S)
+    .exactOptional()
+    .describe('Seconds that it may take, 10 unless given'),
+});
+
+export const executePythonFile: DataTool<z.infer<typeof input>> = {
+  name: 'execute_python_file',
+  description:
+    'Runs a Python script of the task in a fresh interpreter and gives what it prints. It finds the task’s files in the current folder; what it ' +
+    'writes is gone in the end. No network, no other programs, no input.',
+  input,
+  async run({ file, arguments: given, timeout_s: timeoutS }, place) {
+    const script = await scriptOf(file, place);
+    const request = { do: 'script', path: script.path, source: script.source, arguments: given ?? [] };
+    const job = await pythonJob(place, request, timeoutS);
+    return pythonReply(await poolOf(place.workspace).once(job), job.backend);
+  },
+};
+
+/** The script's text in Base64 and where the sandbox has it. The text travels, since it may be in the agent's own folder. */
+async function scriptOf(file: string, place: DataToolPlace): Promise<{ path: string; source: string }> {
+  const found = await findFile(place, file);
+  if (!found.isThere) throw new MeshError('tool', await absence(place, file));
+  const { size } = await stat(found.path);
+  if (size > MAX_SCRIPT_BYTES) {
+    throw new MeshError('tool', `${shown(file)} has ${size} bytes: a script has at most ${MAX_SCRIPT_BYTES}`);
+  }
+  const source = (await readFile(found.path)).toString('base64');
+  const inFiles =
+    place.files === undefined
+      ? '..'
+      : path.relative(await realpath(place.files).catch(() => '/'), found.path);
+  const isInFiles = !inFiles.startsWith('..') && !path.isAbsolute(inFiles);
+  return {
+    path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/work/${path.basename(found.path)}`,
+    source,
+  };
+}

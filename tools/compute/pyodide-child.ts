@@ -1,0 +1,133 @@
+// A process with Pyodide in it, see pyodide-python.ts. Arguments: `snapshot` or `serve`; the memory of an interpreter that has started, or
+// ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its standard output; as `serve` it takes requests,
+// a JSON line each, as python-system.py does.
+import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import vm from 'node:vm';
+import { openRealm, type Realm } from './pyodide-realm.ts';
+import { DESK_BYTES, FILE_BYTES } from './python-backend.ts';
+
+declare global {
+  var performRequest: () => void;
+}
+
+/** Of the task's files, copied into the realm: they take memory there. Larger ones are left out, and the code does not find them. */
+const MAX_FILES = 500;
+const MAX_COPIED_BYTES = 64 * 1024 * 1024;
+/** Of all that was ever written, since what was deleted may still be open. */
+const WRITTEN_BYTES = 4 * DESK_BYTES;
+/** The parent ends a call in time; this process ends it a little later, for the case that nobody is there any more. */
+const GRACE_MS = 2_000;
+const PRINT_ATTEMPTS = 1_000_000;
+
+const [task = 'serve', snapshotFile = '', filesFolder = ''] = process.argv.slice(2);
+const pyodideFolder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json')) + path.sep;
+const here = import.meta.dirname;
+
+const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
+  codeGeneration: { strings: false, wasm: true },
+});
+const open: typeof openRealm = vm.runInContext(`(${openRealm.toString()})`, context);
+const realm: Realm = open({
+  now: () => performance.now(),
+  random: (count) =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(Math.min(count, 65_536)))).toString('base64'),
+  asset: (name) => readFileSync(path.join(pyodideFolder, path.basename(name))),
+  print: (bytes) => print(Buffer.from(bytes)),
+  complain: (text) => {
+    writeSync(2, `${text}\n`);
+  },
+  file: (name) => readFileSync(path.join(filesFolder, name)),
+  soon: (callback) => {
+    setImmediate(() => callback());
+  },
+});
+
+const driver = ['python-driver.py', 'python-pyodide.py']
+  .map((name) => readFileSync(path.join(here, name), 'utf8'))
+  .join('\n');
+const snapshot = await realm.start({
+  loadPyodide: Reflect.get(await moduleIn('pyodide.mjs'), 'loadPyodide'),
+  createModule: Reflect.get(await moduleIn('pyodide.asm.mjs'), 'default'),
+  lockFile: readFileSync(path.join(pyodideFolder, 'pyodide-lock.json'), 'utf8'),
+  assets: pyodideFolder,
+  driver,
+  fileBytes: FILE_BYTES,
+  writtenBytes: WRITTEN_BYTES,
+  snapshot: snapshotFile === '' ? undefined : readFileSync(snapshotFile),
+  makesSnapshot: task === 'snapshot',
+});
+if (snapshot !== undefined) print(Buffer.from(snapshot));
+else await serve();
+
+async function serve(): Promise<void> {
+  const copied = new Map<string, string>();
+  const call = new vm.Script('performRequest()');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { mark, timeout_ms: timeoutMs } = JSON.parse(line);
+    realm.copy(changedFiles(copied));
+    let reply = '';
+    globalThis.performRequest = () => {
+      reply = realm.perform(line);
+    };
+    call.runInThisContext({ timeout: Number(timeoutMs) + GRACE_MS });
+    print(Buffer.from(`\x1e${mark} ${reply}\n`));
+  }
+}
+
+/** Names of files that are new or not as they were copied. Links are not followed: they may lead out of the folder. */
+function changedFiles(copied: Map<string, string>): string[] {
+  if (filesFolder === '') return [];
+  let bytes = 0;
+  let count = 0;
+  const changed: string[] = [];
+  for (const entry of readdirSync(filesFolder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const { size, mtimeMs } = lstatSync(file);
+    count++;
+    bytes += size;
+    if (count > MAX_FILES || bytes > MAX_COPIED_BYTES) break;
+    const name = path.relative(filesFolder, file).replaceAll(path.sep, '/');
+    const state = `${size} ${mtimeMs}`;
+    if (copied.get(name) !== state) changed.push(name);
+    copied.set(name, state);
+  }
+  return changed;
+}
+
+/**
+ * One of Pyodide's modules, as a module of the realm. It can import nothing, and does not get as far as being refused: a promise of an
+ * import is one of the realm outside.
+ */
+async function moduleIn(name: string): Promise<object> {
+  const file = path.join(pyodideFolder, name);
+  const source = readFileSync(file, 'utf8').replace(/\bimport\s*\(/g, 'importNothing(');
+  const module = new vm.SourceTextModule(source, {
+    context,
+    identifier: file,
+    initializeImportMeta: (meta) => {
+      meta.url = `file:///${name}`;
+    },
+  });
+  await module.link((specifier) => {
+    throw new Error(`${name} imports ${specifier}`);
+  });
+  await module.evaluate();
+  return module.namespace;
+}
+
+/** Waits until it is written: what is printed keeps its order, and takes no memory here. */
+function print(bytes: Buffer): void {
+  let rest = bytes;
+  for (let attempt = 0; rest.length > 0 && attempt < PRINT_ATTEMPTS; attempt++) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // A full pipe, where it does not wait by itself.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    }
+  }
+}

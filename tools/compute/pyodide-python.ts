@@ -1,0 +1,172 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { MeshError, messageOf } from '../../core/errors.ts';
+import { childNode, codeFolder, folderOf } from './child-node.ts';
+import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
+
+/**
+ * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
+ *
+ * Between the code and the machine stand, from the inside: the names that lead from Python to JavaScript are gone; behind them is a
+ * fresh realm (`node:vm`) that has the language and nothing of Node, so no process, files, sockets or `require`, and in which no
+ * text becomes code; around it a process that may read Pyodide, the code in this folder and the task's files, and may write nothing
+ * and start nothing (`--permission`), with no variable of the parent's environment. Python's memory, JavaScript's heap and what is
+ * written to files are bounded each by itself; the clock of the parent ends what does not end.
+ *
+ * What it cannot promise: that V8 and Node's `vm` have no fault, since the network is closed by the realm alone (Node 24's permissions
+ * do not cover it), as are signals. Compiled packages (numpy, pandas) are not there, threads neither.
+ */
+const HEAP_MEGABYTES = 256;
+/** The process that makes a snapshot does nothing else. */
+const SNAPSHOT_MS = 120_000;
+const SNAPSHOT_MEGABYTES = 512;
+const PRLIMIT_MS = 10_000;
+const PAGES_PER_MEGABYTE = 16;
+/**
+ * Of memory that can be written to, besides Python's: Node and the compiled code have 750 MB of it (most never touched), JavaScript's heap
+ * and what is written to files 256 each.
+ */
+const DATA_MEGABYTES = 1280;
+const STDERR_CHARACTERS = 2_000;
+
+/** What runs in an interpreter before the user's code: a snapshot of others cannot be used. */
+const OWN_CODE = ['python-driver.py', 'python-pyodide.py'];
+/** Kept by the next run, as compiled code is; see CACHE_FOLDER in core/run. */
+const CACHE_FOLDER = '.cache';
+
+/**
+ * @throws MeshError `tool` where the package is not there
+ */
+export async function findPyodide(): Promise<PythonBackend> {
+  const require = createRequire(import.meta.url);
+  let folder: string;
+  let version: string;
+  try {
+    folder = folderOf('pyodide/package.json');
+    const lock: { info?: { python?: string } } = require('pyodide/pyodide-lock.json');
+    version = lock.info?.python ?? 'unknown';
+  } catch (cause) {
+    throw new MeshError(
+      'tool',
+      `the package pyodide is not installed (${messageOf(cause).split('\n')[0]}): npm install`,
+      { cause },
+    );
+  }
+  const isBounded = await canBoundData();
+  const { memory, ...others } = GUARANTEES;
+  return {
+    name: 'pyodide',
+    version,
+    guarantees: isBounded ? Object.values(GUARANTEES) : Object.values(others),
+    missing: isBounded
+      ? []
+      : [`${memory} (Python is bounded, but there is no prlimit to bound what JavaScript takes)`],
+    async command({ files, workspace, memoryMegabytes }: PythonPlace) {
+      const snapshot = await snapshotIn(path.join(workspace, CACHE_FOLDER), folder);
+      const { program, args, environment } = childOf('serve', folder, memoryMegabytes, snapshot, files);
+      if (!isBounded) return { program, args, environment };
+      const bytes = (memoryMegabytes + DATA_MEGABYTES) * 1024 * 1024;
+      return { program: 'prlimit', args: [`--data=${bytes}`, '--core=0', program, ...args], environment };
+    },
+  };
+}
+
+/** Bounds what a process may write to in memory, arrays of JavaScript outside its heap among it: on Linux, where util-linux is. */
+async function canBoundData(): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  try {
+    await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PRLIMIT_MS });
+    return true;
+  } catch {
+    // Not there, or not allowed: both are told as a promise that is missing.
+    return false;
+  }
+}
+
+const making = new Map<string, Promise<string>>();
+
+/**
+ * The memory of an interpreter that has just started, 30 MB: to start from it takes half a second instead of several. The first
+ * interpreter of a workspace makes it; it holds nothing of anybody's.
+ */
+function snapshotIn(cache: string, folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of [
+    path.join(folder, 'package.json'),
+    ...OWN_CODE.map((name) => path.join(codeFolder, name)),
+  ]) {
+    hash.update(readFileSync(file)).update('\0');
+  }
+  const file = path.join(cache, `pyodide-${hash.digest('hex').slice(0, 16)}.snapshot`);
+  const made =
+    making.get(file) ?? (existsSync(file) ? Promise.resolve(file) : makeSnapshot(cache, file, folder));
+  making.set(file, made);
+  // One that failed is tried again.
+  made.catch(() => making.delete(file));
+  return made;
+}
+
+async function makeSnapshot(cache: string, file: string, folder: string): Promise<string> {
+  await mkdir(cache, { recursive: true });
+  for (const name of await readdir(cache))
+    if (name.endsWith('.snapshot')) await rm(path.join(cache, name), { force: true });
+  const { program, args, environment } = childOf(
+    'snapshot',
+    folder,
+    SNAPSHOT_MEGABYTES,
+    undefined,
+    undefined,
+  );
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment,
+    timeout: SNAPSHOT_MS,
+  });
+  const exit = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(signal ?? String(code)));
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_CHARACTERS);
+  });
+  const part = `${file}.${process.pid}.part`;
+  await pipeline(child.stdout, createWriteStream(part));
+  const how = await exit;
+  if (how !== '0') {
+    await rm(part, { force: true });
+    throw new MeshError('tool', `Pyodide does not start here (${how}): ${stderr.trim()}`);
+  }
+  // Whole or not at all.
+  await rename(part, file);
+  return file;
+}
+
+function childOf(
+  task: 'serve' | 'snapshot',
+  folder: string,
+  memoryMegabytes: number,
+  snapshot: string | undefined,
+  files: string | undefined,
+): ReturnType<typeof childNode> {
+  return childNode('pyodide-child', {
+    readable: [
+      folder,
+      ...(snapshot === undefined ? [] : [snapshot]),
+      ...(files === undefined ? [] : [files + path.sep]),
+    ],
+    heapMegabytes: HEAP_MEGABYTES,
+    flags: [
+      '--experimental-vm-modules',
+      '--frozen-intrinsics',
+      `--wasm-max-mem-pages=${memoryMegabytes * PAGES_PER_MEGABYTE}`,
+    ],
+    args: [task, snapshot ?? '', files ?? ''],
+  });
+}

@@ -1,0 +1,188 @@
+import PQueue from 'p-queue';
+import { MeshError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/packet.ts';
+import type { PythonBackend, PythonPlace } from './python-backend.ts';
+import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
+
+/** Interpreters of one agent that compute at the same time: each takes a core, and a machine has other work. */
+const MAX_RUNNING = 2;
+/** Interpreters that are kept for a task's next call. An idle one takes memory (30 MB, Pyodide 250 MB) and no time. */
+const MAX_KEPT = 4;
+/** A task's next call comes within minutes, or not at all. */
+const IDLE_MS = 300_000;
+/** Calls in flight are far fewer; more are a loop. */
+const MAX_WAITING = 64;
+/** Tasks whose names were lost, so that the next call is told so. */
+const MAX_LOST = 1_000;
+
+export interface PythonJob {
+  readonly backend: PythonBackend;
+  readonly place: PythonPlace;
+  /** For the driver, see python-driver.py. */
+  readonly request: JsonObject;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** An interpreter that a task's calls share, one after the other. */
+interface Session {
+  readonly turns: PQueue;
+  interpreter: PythonInterpreter | undefined;
+  /** What it was started with. */
+  hasFiles: boolean;
+  isBusy: boolean;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** The interpreters of one agent. */
+export class PythonPool {
+  readonly #running = new PQueue({ concurrency: MAX_RUNNING });
+  /** By task, the one that was used last at the end. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #lost = new Map<string, string>();
+
+  /**
+   * Runs a cell where the task's earlier cells ran. `lost` says why their names are gone, where they are.
+   *
+   * @throws MeshError `tool` where it did not end in time or ended the interpreter: the task's names are then gone
+   */
+  async cell(taskId: string, job: PythonJob): Promise<PythonOutcome & { readonly lost?: string }> {
+    this.#checkRoom();
+    const session = this.#sessions.get(taskId) ?? {
+      turns: new PQueue({ concurrency: 1 }),
+      interpreter: undefined,
+      hasFiles: false,
+      isBusy: false,
+      idle: undefined,
+    };
+    // Moved to the end.
+    this.#sessions.delete(taskId);
+    this.#sessions.set(taskId, session);
+    return untilAborted(
+      session.turns.add(() => this.#running.add(() => this.#turn(taskId, session, job))),
+      job.signal,
+    );
+  }
+
+  /** Runs something in an interpreter of its own. */
+  async once(job: PythonJob): Promise<PythonOutcome> {
+    this.#checkRoom();
+    return untilAborted(
+      this.#running.add(async () => {
+        const { interpreter } = await PythonInterpreter.start(
+          await job.backend.command(job.place),
+          job.signal,
+        );
+        try {
+          return await interpreter.run(job.request, job);
+        } finally {
+          await interpreter.stop();
+        }
+      }),
+      job.signal,
+    );
+  }
+
+  /** Ends all interpreters. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((taskId) => this.#close(taskId, undefined)));
+  }
+
+  async #turn(
+    taskId: string,
+    session: Session,
+    job: PythonJob,
+  ): Promise<PythonOutcome & { readonly lost?: string }> {
+    clearTimeout(session.idle);
+    session.isBusy = true;
+    try {
+      const interpreter = await this.#interpreterFor(taskId, session, job);
+      const lost = this.#lost.get(taskId);
+      const outcome = await interpreter.run(job.request, job);
+      this.#lost.delete(taskId);
+      return lost === undefined ? outcome : { ...outcome, lost };
+    } finally {
+      session.isBusy = false;
+      if (session.interpreter?.isAlive === false) {
+        session.interpreter = undefined;
+        this.#lose(taskId, 'the call before this one ended the interpreter');
+      }
+      session.idle = setTimeout(
+        () => void this.#close(taskId, 'nothing was run for some minutes'),
+        IDLE_MS,
+      ).unref();
+    }
+  }
+
+  async #interpreterFor(taskId: string, session: Session, job: PythonJob): Promise<PythonInterpreter> {
+    const hasFiles = job.place.files !== undefined;
+    const known = session.interpreter;
+    if (known?.isAlive === true && session.hasFiles === hasFiles) return known;
+    if (known !== undefined) {
+      // A sandbox cannot be given a folder that was not there when it was made.
+      this.#lose(taskId, known.isAlive ? 'the task has got files since then' : 'the interpreter has ended');
+      session.interpreter = undefined;
+      await known.stop();
+    }
+    await this.#makeRoom();
+    const { interpreter } = await PythonInterpreter.start(await job.backend.command(job.place), job.signal);
+    session.interpreter = interpreter;
+    session.hasFiles = hasFiles;
+    return interpreter;
+  }
+
+  async #makeRoom(): Promise<void> {
+    const live = [...this.#sessions].filter(([, { interpreter }]) => interpreter !== undefined);
+    const idle = live.filter(([, { isBusy }]) => !isBusy);
+    for (const [taskId] of idle.slice(0, Math.max(0, live.length - MAX_KEPT + 1))) {
+      await this.#close(taskId, `other tasks needed the room (${MAX_KEPT} interpreters are kept)`);
+    }
+  }
+
+  async #close(taskId: string, why: string | undefined): Promise<void> {
+    const session = this.#sessions.get(taskId);
+    if (session === undefined) return;
+    clearTimeout(session.idle);
+    this.#sessions.delete(taskId);
+    if (session.interpreter !== undefined && why !== undefined) this.#lose(taskId, why);
+    await session.interpreter?.stop();
+  }
+
+  #lose(taskId: string, why: string): void {
+    this.#lost.set(taskId, why);
+    const [oldest] = this.#lost.keys();
+    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
+  }
+
+  #checkRoom(): void {
+    const turns = [...this.#sessions.values()].reduce(
+      (sum, session) => sum + session.turns.size,
+      this.#running.size,
+    );
+    if (turns >= MAX_WAITING)
+      throw new MeshError('tool', `${MAX_WAITING} runs of Python are waiting already: ask again later`);
+  }
+}
+
+const pools = new Map<string, PythonPool>();
+
+/** The pool of the agent with that workspace. */
+export function poolOf(workspace: string): PythonPool {
+  const pool = pools.get(workspace) ?? new PythonPool();
+  pools.set(workspace, pool);
+  return pool;
+}
+
+/** Whoever waits for a turn need not, once the run has ended; what has begun ends by itself then. */
+async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () =>
+    reject(new MeshError('tool', 'Python was stopped, as the run ended', { cause: signal.reason }));
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

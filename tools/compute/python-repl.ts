@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import type { DataTool } from '../data-tool.ts';
+import { poolOf } from './python-pool.ts';
+import { pythonJob, pythonReply } from './python-reply.ts';
+import { MAX_TIMEOUT_S } from './python-sandbox.ts';
+
+/** Far above what a model writes in one piece. */
+const MAX_CODE_CHARACTERS = 100_000;
+
+const input = z.strictObject({
+  code: z
+    .string()
+    .min(1)
+    .max(MAX_CODE_CHARACTERS)
+    .describe('Python code; what it prints and the value of a last expression come back'),
+  timeout_s: z
+    .number()
+    .positive()
+    .max(MAX_TIMEOUT_S)
+    .exactOptional()
+    .describe('Seconds that it may take, 10 unless given'),
+});
+
+/**
+ * State: each task has an interpreter of its own for as long as its calls come, so a name that one call defines is there in the next
+ * one of the same task to the same agent. It is lost, and the next call says so, where a call ended the interpreter, where none came
+ * for minutes, and where more tasks took turns than interpreters are kept.
+ */
+export const pythonRepl: DataTool<z.infer<typeof input>> = {
+  name: 'python_repl',
+  description:
+    'Runs Python as a REPL does: names stay from one call to the next, the value of a last expression is printed. The task’s files are in ' +
+    'the current folder, to read; what the code writes is gone in the end. No network, no other programs; print what you want to know.',
+  input,
+  async run({ code, timeout_s: timeoutS }, place) {
+    const job = await pythonJob(place, { do: 'cell', code }, timeoutS);
+    return pythonReply(await poolOf(place.workspace).cell(place.taskId, job), job.backend);
+  },
+};
