@@ -1,0 +1,171 @@
+/** Replies of models have a bound of their own; what is looked for stands at the end. */
+const MAX_CHARACTERS = 200_000;
+
+/** JSON in JSON, and an answer that is wrapped once more: `{"answer": {"answer": "4"}}`. Nobody wraps deeper. */
+const MAX_WRAPS = 4;
+
+/**
+ * The answer alone, out of whatever a model wrote around it (SV-18, RA-11). Stages: reasoning and JSON go, then the last
+ * `FINAL ANSWER:` counts, else a box, a tag or "the answer is …", else the text as it is; markdown, one pair of brackets or
+ * quotes and a full stop are stripped.
+ *
+ * @returns null where nothing is left: an answer is never empty (RA-12), so whoever asked has to ask again or say so
+ */
+export function cleanAnswer(text: string): string | null {
+  return cleaned(withoutThoughts(text.slice(-MAX_CHARACTERS)).trim(), MAX_WRAPS);
+}
+
+function cleaned(text: string, wraps: number): string | null {
+  if (text === '') return null;
+  if (wraps > 0) {
+    const unwrapped = jsonAnswer(text) ?? fencedAnswer(text);
+    if (unwrapped !== undefined) return cleaned(unwrapped.trim(), wraps - 1);
+  }
+  const marked = markedAnswer(text);
+  if (marked !== undefined) {
+    const json = wraps > 0 ? jsonAnswer(marked.whole) : undefined;
+    return json === undefined ? validated(marked.line) : cleaned(json.trim(), wraps - 1);
+  }
+  if (wraps > 0) {
+    const block = lastBlock(text);
+    const json = block === undefined ? undefined : jsonAnswer(block);
+    if (json !== undefined) return cleaned(json.trim(), wraps - 1);
+  }
+  return validated(patternAnswer(text) ?? text.replace(EMPTY_MARK, ''));
+}
+
+/** What reasoning models put before their reply; one that was cut off at the front has only the closing tag. */
+function withoutThoughts(text: string): string {
+  const end = text.lastIndexOf('</think>');
+  return end < 0 ? text : text.slice(end + '</think>'.length);
+}
+
+const MARK = /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?/gi;
+
+/** A mark with nothing behind it, or with the words of the template. */
+const EMPTY_MARK = /\**final[ \t_]+answer\**[ \t]*[:：]\**\s*(?:\[?your final answer\]?\.?)?\s*$/i;
+
+/** The last mark that has something after it; models repeat the template, and sometimes end with it. */
+function markedAnswer(text: string): { line: string; whole: string } | undefined {
+  for (const mark of [...text.matchAll(MARK)].reverse()) {
+    const whole = text.slice(mark.index + mark[0].length).trim();
+    const line = whole.split(/\r?\n/, 1)[0] ?? '';
+    if (validated(line) !== null) return { line, whole };
+  }
+  return undefined;
+}
+
+const ANSWER_KEYS = ['final_answer', 'answer', 'model_answer', 'submitted_answer', 'result', 'response'];
+
+/** The answer in a text that is JSON as a whole; undefined where it is none, or none with an answer. */
+function jsonAnswer(text: string): string | undefined {
+  if (!/^[[{"]/.test(text)) return undefined;
+  try {
+    return answerIn(JSON.parse(text));
+  } catch {
+    // Models forget a comma or quote with the wrong marks; the member itself is mostly whole.
+    if (!text.startsWith('{')) return undefined;
+    const member = /["'](?:final[_ ]answer|answer)["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(-?\d[\d.]*))/i.exec(text);
+    return member?.[1] ?? member?.[2] ?? member?.[3];
+  }
+}
+
+function answerIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) {
+    const items = value.map(answerIn);
+    return items.every((item) => item !== undefined) ? items.join(', ') : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const members = new Map(Object.entries(value).map(([key, member]) => [key.toLowerCase().replace(/[\s-]/g, '_'), member]));
+  const key = ANSWER_KEYS.find((name) => members.has(name));
+  if (key !== undefined) return answerIn(members.get(key));
+  return Object.values(value).find((member) => typeof member === 'string' && markedAnswer(member) !== undefined);
+}
+
+/** A reply that is one code block. */
+function fencedAnswer(text: string): string | undefined {
+  return /^```[\w-]*[ \t]*\r?\n?([\s\S]*?)\r?\n?```$/.exec(text)?.[1];
+}
+
+/** The last block of code in a reply that is more, or what stands between the outermost braces. */
+function lastBlock(text: string): string | undefined {
+  const fenced = [...text.matchAll(/```[\w-]*[ \t]*\r?\n?([\s\S]*?)```/g)].at(-1)?.[1];
+  if (fenced !== undefined) return fenced.trim();
+  const open = text.indexOf('{');
+  const close = text.lastIndexOf('}');
+  return open >= 0 && close > open ? text.slice(open, close + 1) : undefined;
+}
+
+const STATED =
+  /\banswer(?:[ \t]+to[ \t]+(?:the|this|your)[ \t]+question)?(?:\*\*)?[ \t]*(?:is|would be|should be|must be|=|[:：])(?![\w])[ \t]*[:：]?[ \t]*/gi;
+
+function patternAnswer(text: string): string | undefined {
+  const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1];
+  if (tagged !== undefined) return tagged;
+  const boxed = [...text.matchAll(/\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}/g)].at(-1)?.[1];
+  if (boxed !== undefined) return boxed;
+  for (const mark of [...text.matchAll(STATED)].reverse()) {
+    const rest = text.slice(mark.index + mark[0].length).trim();
+    const sentence = firstSentence(rest.split(/\r?\n/, 1)[0] ?? '');
+    if (validated(sentence) !== null) return sentence;
+  }
+  return undefined;
+}
+
+/** Shortened words whose full stop ends no sentence and is part of an answer. */
+const ABBREVIATION = /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|approx|ca|No|vol|[ap]\.m)$/u;
+
+function firstSentence(line: string): string {
+  for (const end of line.matchAll(/[.!?](?=\*{0,2}(?:\s|$))/g)) {
+    const sentence = line.slice(0, end.index);
+    if (!ABBREVIATION.test(sentence)) return withoutReason(sentence);
+  }
+  return withoutReason(line);
+}
+
+function withoutReason(sentence: string): string {
+  return sentence.replace(/,?\s+(?:because|since|which is|as shown|as the|so that)\s.*$/i, '');
+}
+
+const PAIRS = ['[]', '()', '{}', '""', "''", '“”', '‘’', '«»', '``', '$$'];
+
+/** The third stage: bare of what surrounds it, and no template. */
+function validated(text: string): string | null {
+  const bare = withoutPair(withoutMarks(text));
+  const answer = withoutMarks(bare);
+  return answer === '' || /^<?\[?(?:your|the) (?:final )?answer\]?>?$/i.test(answer) ? null : answer;
+}
+
+/** Markdown and the full stop, from outside in. */
+function withoutMarks(text: string): string {
+  let bare = text.trim();
+  for (;;) {
+    const less = bare
+      .replace(/^(?:#{1,6}|>|[-*•](?!\s*\d))\s+/, '')
+      .replace(/^(\*\*\*|\*\*|\*|`{1,3})(.+)\1$/s, '$2')
+      // Underscores are part of names in code: `__init__` stays.
+      .replace(/^(__|_)(?=.*[\s\d])(.+)\1$/s, '$2')
+      .replace(/^\*+$|^\*\*(?!.*\*\*)|(?<!\*\*.*)\*\*$/gs, '')
+      .replace(/^\\text\{([^{}]*)\}$/, '$1')
+      .trim();
+    const stopped = less.endsWith('.') && !/[.…]\.$/.test(less) && !isShortened(less.slice(0, -1)) ? less.slice(0, -1).trimEnd() : less;
+    if (stopped === bare) return bare;
+    bare = stopped;
+  }
+}
+
+/** Whether the full stop after `text` belongs to its last word: `U.S.`, `Acme Inc.`, `John F.` */
+function isShortened(text: string): boolean {
+  return /\b\p{L}\.\p{L}$/u.test(text) || (/\s/.test(text) && ABBREVIATION.test(text) && !/\bNo$/i.test(text));
+}
+
+function withoutPair(text: string): string {
+  const pair = PAIRS.find(([open = '', close = '']) => text.length > 2 && text.startsWith(open) && text.endsWith(close));
+  if (pair === undefined) return text;
+  const [open = '', close = ''] = pair;
+  const inner = text.slice(1, -1);
+  // "(a) and (b)" and "'x' or 'y'" begin and end alike, but not as a pair.
+  return inner.includes(open) || inner.includes(close) ? text : inner.trim();
+}
