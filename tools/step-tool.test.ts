@@ -34,6 +34,13 @@ function contextOf(engine: Engine) {
   const context: ToolContext = {
     engine,
     signal: new AbortController().signal,
+    workspace: '/nowhere',
+    files: undefined,
+    store: undefined,
+    options: {},
+    partners: [],
+    prompt: (name) => name,
+    ask: () => Promise.reject(new Error('it asks nobody')),
     countTokens: (count) => {
       seen.tokens += count;
     },

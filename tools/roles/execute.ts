@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import type { Tool } from '../../core/tool.ts';
+import { answering } from './answering.ts';
+import { promptText } from './conversation.ts';
+import { planSchema } from './plan.ts';
+import { roleTool } from './role-tool.ts';
+
+const executeInput = z.object({ question: z.string(), file: z.string().exactOptional(), plan: planSchema });
+
+/** Works a plan out with all the tools there are, and departs from it where the results ask for it (OV-04, OV-06). */
+export const execute: Tool = roleTool({
+  name: 'execute',
+  description: 'carries out a plan with every tool of the team, and answers the question',
+  input: executeInput,
+  run: ({ question, file, plan }, work) =>
+    answering(work, {
+      prompt: 'execute',
+      variables: () => ({ question, file: promptText(file), plan: JSON.stringify(plan, null, 2) }),
+      problem: { question, file },
+    }),
+});

@@ -1,0 +1,128 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import type { Tool } from '../../core/tool.ts';
+import { questionType } from '../solver/question-type.ts';
+import { answeredSchema } from './answering.ts';
+import { conclude, NO_ANSWER } from './conclude.ts';
+import { type Attempt, type AttemptOwner, learnFrom, recordAttempt } from './learn.ts';
+import { type Plan, planSchema } from './plan.ts';
+import { resolutionOf } from './resolution.ts';
+import { entryTool, type Problem } from './role-tool.ts';
+import type { RoleWork } from './role-work.ts';
+import { readTruths, TRUTHS_FILE, type Truth } from './truths.ts';
+
+export { TRUTHS_FILE, type Truth };
+
+const optionsSchema = z.looseObject({
+  retry: z.looseObject({ attempts: z.int().positive().default(1) }).prefault({}),
+  run_id: z.string().default('run'),
+  team: z.string().default('overseer'),
+});
+
+const briefReply = z.looseObject({
+  hints: z.array(z.looseObject({ pattern: z.string(), cause: z.string(), advice: z.string() })),
+});
+
+/**
+ * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
+ * knows the true answers, and talks to each role apart: the overseer's roles and the executing one never hear of one another
+ * (OV-18). Prompts, teams and instructions are files that no agent can write (OV-19).
+ */
+function overseeTool(): Tool {
+  let truths: ReadonlyMap<string, Truth> = new Map();
+  return entryTool({
+    name: 'oversee',
+    description:
+      'plans, executes, scores and, after a wrong answer, diagnoses it and keeps what later plans can learn',
+    async prepare({ workspace }) {
+      truths = readTruths(path.join(workspace, TRUTHS_FILE));
+    },
+    async run(problem, work) {
+      const truth = truths.get(problem.taskId);
+      if (truth === undefined) {
+        // It could learn nothing, and would not know when to stop (C-12).
+        throw new MeshError(
+          'config',
+          `the overseer needs the true answer of ${problem.taskId}, and there is none`,
+        );
+      }
+      const { retry, run_id, team } = work.options(optionsSchema);
+      const owner: AttemptOwner = { run_id, team, taskId: problem.taskId, truth };
+      for (let number = 1; ; number++) {
+        const attempt = await attemptOnce(problem, owner, number, work);
+        const { resolution, conclusion, questionType: question_type } = attempt;
+        work.note(`attempt ${number}: ${resolution}`);
+        const isCorrect = resolution === 'correct';
+        // The overseer runs on wrong attempts alone (OV-10).
+        if (isCorrect) await recordAttempt(attempt, owner, work);
+        const learned = isCorrect ? {} : { gap_stored: await learnFrom(attempt, owner, work) };
+        if (isCorrect || number === retry.attempts) {
+          const details = { attempts: number, resolution_type: resolution, question_type, ...learned };
+          return { ...conclusion, details };
+        }
+      }
+    },
+  });
+}
+
+export const oversee: Tool = overseeTool();
+
+async function attemptOnce(
+  { question, file }: Problem,
+  owner: AttemptOwner,
+  number: number,
+  work: RoleWork,
+): Promise<Attempt> {
+  const beginMs = performance.now();
+  const spent = work.usage.total;
+  const before = work.trace.entries.length;
+  const type = questionType(question);
+  const brief = await briefFor(question, type, work);
+  const attached = file === undefined ? {} : { file };
+  const soFar = () => {
+    const { tokens, costUsd } = work.usage.total;
+    return {
+      number,
+      question,
+      questionType: type,
+      brief,
+      entries: work.trace.entries.slice(before),
+      tokens: tokens - spent.tokens,
+      costUsd: costUsd === null || spent.costUsd === null ? null : costUsd - spent.costUsd,
+      seconds: (performance.now() - beginMs) / 1000,
+    };
+  };
+  let plan: Plan | null = null;
+  try {
+    const given = { question, ...attached, document: '', brief, feedback: '' };
+    plan = await work.askRole('plan', given, planSchema);
+    const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema);
+    // Before scoring (OV-07).
+    const conclusion = conclude(question, answered);
+    const attempt = soFar();
+    const resolution = resolutionOf(conclusion.answer, answered, owner.truth.answers, attempt.entries);
+    return { ...attempt, plan, conclusion, resolution };
+  } catch (error) {
+    // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
+    if (error instanceof MeshError && !work.context.signal.aborted) {
+      const conclusion = { answer: NO_ANSWER, raw: error.message };
+      const resolution = 'server_tool_use';
+      await recordAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
+    }
+    throw error;
+  }
+}
+
+/** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */
+async function briefFor(question: string, type: string, work: RoleWork): Promise<string> {
+  const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type });
+  if ('error' in reply) throw new MeshError('store', `gap records cannot be read: ${reply.error.message}`);
+  const { hints } = briefReply.parse(reply.data);
+  return hints
+    .map(
+      ({ pattern, cause, advice }, i) =>
+        `Hint ${i + 1}\n  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`,
+    )
+    .join('\n');
+}

@@ -1,0 +1,130 @@
+import * as z from 'zod';
+import type { Tool } from '../../core/tool.ts';
+import { readerFor } from '../files/readers.ts';
+import { questionType } from '../solver/question-type.ts';
+import { promptText } from './conversation.ts';
+import { roleTool } from './role-tool.ts';
+
+/** Parts that a small model leaves out: nothing said means none. */
+function listOf<Item extends z.ZodType>(item: Item, most: number) {
+  return z.preprocess((given) => given ?? [], z.array(item).max(most));
+}
+
+/** How many steps and parts a plan has at most: a longer one is no plan of a question but a list of its words. */
+const MAX_PARTS = 20;
+
+const step = z.object({
+  /** What is to be found out or worked out. */
+  task: z.string().min(1).max(2000),
+  /** A tool that may help, by name; empty: none. */
+  tool: z.string().max(100),
+  /** Needs something from outside the question. */
+  needs_information: z.boolean(),
+  /** Numbers, from 1, of the steps whose results it uses. */
+  uses: listOf(z.int().positive(), MAX_PARTS),
+});
+
+/** A step uses results of steps before it only (REQ-021). */
+const steps = z
+  .array(step)
+  .min(1)
+  .max(MAX_PARTS)
+  .superRefine((all, context) => {
+    all.forEach(({ uses }, index) => {
+      const later = uses.find((number) => number > index);
+      if (later === undefined) return;
+      context.addIssue({
+        code: 'custom',
+        path: [index, 'uses'],
+        message: `step ${index + 1} uses step ${later}, which does not come before it`,
+      });
+    });
+  });
+
+/**
+ * A plan: what the question consists of, in what order it is worked on, and how (OV-02, REQ-008, REQ-009, REQ-018 to REQ-021).
+ * `alternatives` are other ways to the same answer, where there are any (REQ-010); `contradictions` are premises of the question
+ * that cannot all be true (REQ-060).
+ */
+export const planSchema = z.object({
+  question_type: z.string().min(1).max(200),
+  sub_problems: z.array(z.string().min(1).max(2000)).min(1).max(MAX_PARTS),
+  strategy: z.string().min(1).max(4000),
+  steps,
+  needs_information: z.boolean(),
+  failure_modes: listOf(z.string().max(2000), MAX_PARTS),
+  alternatives: listOf(z.string().max(2000), 5),
+  contradictions: listOf(z.string().max(2000), 5),
+});
+
+export type Plan = z.infer<typeof planSchema>;
+
+const planInput = z.object({
+  question: z.string(),
+  file: z.string().exactOptional(),
+  /** What the file or the document says. */
+  document: z.string(),
+  /** Hints from earlier attempts, one a line; they inform the plan and order nothing (OV-17). */
+  brief: z.string(),
+  /** What the critic said of the plan before this one. */
+  feedback: z.string(),
+});
+
+/** Plans, and touches no tool (OV-03). */
+export const plan: Tool = roleTool({
+  name: 'plan',
+  description: 'takes a question apart and plans how to answer it; has no tools',
+  input: planInput,
+  async run(input, work) {
+    const made = await work.perform<Plan>({
+      input,
+      embedded: () => planByRules(input),
+      model: {
+        prompt: 'plan',
+        variables: () => ({
+          question: input.question,
+          file: promptText(input.file),
+          document: promptText(input.document),
+          brief: promptText(input.brief),
+          feedback: promptText(input.feedback),
+        }),
+        reply: planSchema,
+        result: (reply) => planSchema.parse(reply),
+      },
+    });
+    const { strategy, alternatives, contradictions } = made;
+    work.result(`plan: ${strategy} — ${made.steps.map(({ task }, i) => `(${i + 1}) ${task}`).join(' ')}`);
+    if (alternatives.length > 0) work.result(`another way: ${alternatives.join('; or ')}`);
+    if (contradictions.length > 0)
+      work.result(`the question contradicts itself: ${contradictions.join('; ')}`);
+    return made;
+  },
+});
+
+function planByRules({ question, file, document }: z.infer<typeof planInput>): Plan {
+  const type = questionType(question);
+  const reader = file === undefined ? undefined : readerFor(file);
+  const tool = reader ?? (type === 'math' ? 'calculator' : type === 'code' ? 'python_repl' : 'wikipedia');
+  const needsInformation = file !== undefined ? false : type === 'web' && document === '';
+  return {
+    question_type: type,
+    sub_problems: partsOf(question),
+    strategy:
+      file !== undefined
+        ? `read ${file} and take the answer from it`
+        : needsInformation
+          ? 'look the facts up, then answer from them'
+          : 'work the answer out from the question itself',
+    steps: [{ task: question.slice(0, 2000), tool, needs_information: needsInformation, uses: [] }],
+    needs_information: needsInformation,
+    failure_modes: [],
+    alternatives: [],
+    contradictions: [],
+  };
+}
+
+/** A question of several sentences has a part for each that asks something. */
+function partsOf(question: string): string[] {
+  const asks = question.split(/(?<=[.?!])\s+/).filter((sentence) => sentence.trim().endsWith('?'));
+  return (asks.length > 0 ? asks : [question]).map((part) => part.slice(0, 2000)).slice(0, MAX_PARTS);
+}

@@ -1,0 +1,142 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/errors.ts';
+import { FINAL_ANSWER, issuesOf, type JsonObject } from '../../core/packet.ts';
+import { callType, resultType, type Tool } from '../../core/tool.ts';
+import { documentPayload } from '../payloads.ts';
+import { RoleWork } from './role-work.ts';
+import { cutText, traceText } from './trace.ts';
+
+/** A role: an agent whose one tool is a function that a model, or rules, do. Others ask it. */
+export interface Role<Input extends JsonObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  /** Who it is in the trace, where the name of the tool does not say it. */
+  readonly by?: (options: JsonObject) => string;
+  run(input: Input, work: RoleWork): Promise<JsonObject>;
+}
+
+/** Makes a {@link Tool} of a role: call → checked input → result, with the trace and what it took. */
+export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
+  const { name, description, input, by, run } = role;
+  return {
+    name,
+    description,
+    accepts: [callType(name)],
+    emits: [resultType(name)],
+    async run(packet, context) {
+      const work = new RoleWork(by?.(context.options) ?? name, context);
+      const payload = await resultOf(packet.payload, work);
+      return [{ type: resultType(name), to: packet.from, reply_to: packet.id, payload }];
+    },
+  };
+
+  async function resultOf(given: JsonObject, work: RoleWork): Promise<JsonObject> {
+    const parsed = input.safeParse(given);
+    let result: JsonObject;
+    if (parsed.success) {
+      try {
+        result = await run(parsed.data, work);
+      } catch (error) {
+        // A bug ends the task, as in every tool.
+        if (!(error instanceof MeshError)) throw error;
+        result = { error: { code: error.code, message: error.message.toWellFormed() } };
+      }
+    } else {
+      result = { error: { code: 'packet', message: `${name}: ${issuesOf(parsed.error)}` } };
+    }
+    return { ...result, trace: work.trace.toPayload(), usage: work.usage.toPayload() };
+  }
+}
+
+/** `doc_init` of a question: the text to read, if there is one, and the name of the file that belongs to it. */
+export const questionPayload = documentPayload.extend({
+  file_name: z.string().min(1).max(255).exactOptional(),
+});
+
+/** A question as it comes to the entry agent of a team. */
+export interface Problem {
+  readonly taskId: string;
+  readonly question: string;
+  /** Name of the attached file; it lies in the task's folder. */
+  readonly file?: string;
+  /** The document, or the attachment's text, where the team puts it there; empty without one. */
+  readonly document: string;
+}
+
+/** What the entry agent comes to. `answer` is cleaned, `raw` as the model or the rules said it. */
+export interface Conclusion {
+  readonly answer: string;
+  readonly raw: string;
+  /** The role that failed, where the answer only says so. */
+  readonly failedRole?: string;
+  /** Further things that a report shows. */
+  readonly details?: JsonObject;
+}
+
+export interface EntryRole {
+  readonly name: string;
+  readonly description: string;
+  prepare?: Tool['prepare'];
+  run(problem: Problem, work: RoleWork): Promise<Conclusion>;
+}
+
+/** An answer is a line; a model that writes a book as its answer is cut. */
+const MAX_ANSWER_CHARACTERS = 10_000;
+const MAX_TRACE_CHARACTERS = 400_000;
+
+/** Makes a {@link Tool} of a team's entry: document → workflow → final answer, with how it came about. */
+export function entryTool({ name, description, prepare, run }: EntryRole): Tool {
+  return {
+    name,
+    description,
+    accepts: ['doc_init'],
+    emits: ['data_event'],
+    ...(prepare === undefined ? {} : { prepare }),
+    async run(packet, context) {
+      const parsed = questionPayload.safeParse(packet.payload);
+      if (!parsed.success) {
+        throw new MeshError('packet', `${packet.type} is not what ${name} reads: ${issuesOf(parsed.error)}`);
+      }
+      const { question, chunks, file_name } = parsed.data;
+      const work = new RoleWork(name, context);
+      const conclusion = await run(
+        {
+          taskId: packet.task_id,
+          question,
+          document: chunks.join(''),
+          ...(file_name === undefined ? {} : { file: file_name }),
+        },
+        work,
+      );
+      const payload = finalPayload(conclusion, work);
+      context.record('answers.log', { task_id: packet.task_id, engine: context.engine.name, ...payload });
+      return [{ type: 'data_event', tag: FINAL_ANSWER, log: 'answers.log', payload }];
+    },
+  };
+}
+
+function finalPayload({ answer, raw, failedRole, details }: Conclusion, work: RoleWork): JsonObject {
+  return {
+    answer: cutText(answer, MAX_ANSWER_CHARACTERS),
+    raw_answer: cutText(raw, MAX_ANSWER_CHARACTERS),
+    reasoning_trace: cutText(traceText(work.trace.entries), MAX_TRACE_CHARACTERS),
+    usage: work.usage.toPayload(),
+    tool_calls: toolCalls(work),
+    ...(failedRole === undefined ? {} : { failed_role: failedRole }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+/** How often each tool was asked, and how often in vain (RA-57). */
+function toolCalls({ trace }: RoleWork): JsonObject[] {
+  const byTool = new Map<string, { tool: string; count: number; failed: number }>();
+  for (const { kind, tool, failed } of trace.entries) {
+    if (kind !== 'tool' || tool === undefined) continue;
+    const sum = byTool.get(tool) ?? { tool, count: 0, failed: 0 };
+    sum.count += 1;
+    if (failed === true) sum.failed += 1;
+    byTool.set(tool, sum);
+  }
+  return [...byTool.values()];
+}

@@ -1,0 +1,175 @@
+import * as z from 'zod';
+import type { ChatRequest, ChatTurn, Step } from '../../core/engine.ts';
+import { MeshError } from '../../core/errors.ts';
+import { issuesOf, type JsonObject } from '../../core/packet.ts';
+import type { Partner, ToolContext } from '../../core/tool.ts';
+import { isJsonObject } from '../../store/storable.ts';
+import { Trace, traceEntrySchema } from './trace.ts';
+import { UsageBook, usageSchema } from './usage.ts';
+
+/** What a data tool said: a text, or why not. */
+export type ToolReply =
+  | { readonly text: string; readonly data?: JsonObject }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
+const toolReplySchema = z.union([
+  z.object({ error: z.object({ code: z.string(), message: z.string() }) }),
+  z.object({ text: z.string(), data: z.custom<JsonObject>(isJsonObject).exactOptional() }),
+]);
+
+/** What every role sends with its result. */
+const roleReplySchema = z.looseObject({
+  error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  trace: z.array(traceEntrySchema).default([]),
+  usage: z.array(usageSchema).default([]),
+});
+
+const timeoutSchema = z.looseObject({
+  /** A video takes minutes; who waits longer than this for one tool has no time left for another way. */
+  tool_timeout_s: z.number().positive().default(240),
+});
+
+/**
+ * The work of a role for one packet: it thinks with the engine, asks data tools and other roles, and keeps what happened
+ * and what it took, which travel back with the result.
+ */
+export class RoleWork {
+  /** Who it is in the trace and in the usage. */
+  readonly role: string;
+  readonly trace = new Trace();
+  readonly usage = new UsageBook();
+  readonly context: ToolContext;
+
+  constructor(role: string, context: ToolContext) {
+    this.role = role;
+    this.context = context;
+  }
+
+  /** Whether a model does the thinking. Without one, roles follow rules. */
+  get hasModel(): boolean {
+    return this.context.engine.chat !== undefined;
+  }
+
+  /** The partners with data tools, which a model may be offered. */
+  get tools(): readonly Partner[] {
+    return this.context.partners;
+  }
+
+  /**
+   * What the team file says to this agent.
+   *
+   * @throws MeshError `config` with the key that cannot be used (REQ-076)
+   */
+  options<Options>(schema: z.ZodType<Options>): Options {
+    const parsed = schema.safeParse(this.context.options);
+    if (parsed.success) return parsed.data;
+    throw new MeshError('config', `options of the agent with ${this.role}: ${issuesOf(parsed.error)}`);
+  }
+
+  note(text: string): void {
+    this.trace.add({ by: this.role, kind: 'note', text });
+  }
+
+  reasoning(text: string): void {
+    this.trace.add({ by: this.role, kind: 'reasoning', text });
+  }
+
+  result(text: string): void {
+    this.trace.add({ by: this.role, kind: 'result', text });
+  }
+
+  /** One structured step of the engine. */
+  perform<Result extends JsonObject>(step: Step<Result>): Promise<Result> {
+    return this.context.engine.perform(step, this.#engineWork());
+  }
+
+  /** One turn with the model. */
+  async chat(request: ChatRequest): Promise<ChatTurn> {
+    const { chat, name } = this.context.engine;
+    if (chat === undefined) throw new Error(`engine ${name} has no model to chat with`);
+    return chat(request, this.#engineWork());
+  }
+
+  /** Asks the agent that has the data tool `tool`. A failure is an answer too: whoever asked goes on without it. */
+  async use(tool: string, args: JsonObject): Promise<ToolReply> {
+    const reply = await this.askTool(tool, args);
+    const failed = 'error' in reply;
+    this.trace.add({
+      by: this.role,
+      kind: 'tool',
+      tool,
+      arguments: args,
+      text: failed ? reply.error.message : reply.text,
+      ...(failed ? { failed } : {}),
+    });
+    return reply;
+  }
+
+  /** As {@link RoleWork.use}, without a word in the trace: for what is no step towards the answer, and for secrets. */
+  async askTool(tool: string, args: JsonObject): Promise<ToolReply> {
+    const partner = this.context.partners.find((candidate) => candidate.tool === tool);
+    if (partner === undefined) {
+      return { error: { code: 'tool', message: `no agent with the tool ${tool} may be asked here` } };
+    }
+    const timeoutMs = this.options(timeoutSchema).tool_timeout_s * 1000;
+    try {
+      const reply = await this.context.ask(partner.id, { arguments: args }, { timeoutMs });
+      const parsed = toolReplySchema.safeParse(reply);
+      if (parsed.success) return parsed.data;
+      return { error: { code: 'packet', message: `${tool} replied in no known form` } };
+    } catch (error) {
+      // The agent is gone or silent, or the arguments cannot travel: another way may do.
+      const isTold = error instanceof MeshError && (error.code === 'agent' || error.code === 'packet');
+      if (!isTold || this.context.signal.aborted) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  }
+
+  /**
+   * Asks another role, and takes over what it took and, unless told otherwise, what it noted.
+   *
+   * @returns its result, as `schema` says
+   * @throws MeshError with the code that the role failed with; `packet` for a reply that is not what it should be
+   */
+  async askRole<Result>(
+    partner: string,
+    payload: JsonObject,
+    schema: z.ZodType<Result>,
+    { takesTrace = true }: { readonly takesTrace?: boolean } = {},
+  ): Promise<Result> {
+    const { error, trace, usage, ...result } = parsedReply(
+      partner,
+      await this.context.ask(partner, payload),
+      roleReplySchema,
+    );
+    if (takesTrace) this.trace.addAll(trace);
+    for (const entry of usage) this.usage.add(entry);
+    if (error !== undefined) throw new MeshError(codeOf(error.code), `${partner}: ${error.message}`);
+    return parsedReply(partner, result, schema);
+  }
+
+  #engineWork() {
+    const { signal, countTokens } = this.context;
+    return {
+      signal,
+      countTokens,
+      countUsage: (usage: Parameters<UsageBook['count']>[1]) => this.usage.count(this.role, usage),
+      onNote: (note: string) => this.note(note),
+    };
+  }
+}
+
+function parsedReply<Result>(partner: string, reply: unknown, schema: z.ZodType<Result>): Result {
+  const parsed = schema.safeParse(reply);
+  if (parsed.success) return parsed.data;
+  throw new MeshError(
+    'packet',
+    `the reply of ${partner} is not what it should be: ${issuesOf(parsed.error)}`,
+  );
+}
+
+const CODES = ['engine', 'tool', 'store', 'limit', 'config', 'packet'] as const;
+
+function codeOf(code: string): MeshError['code'] {
+  return CODES.find((known) => known === code) ?? 'agent';
+}

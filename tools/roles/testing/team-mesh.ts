@@ -1,0 +1,141 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Agent } from '../../../core/agent/agent.ts';
+import { Workspace } from '../../../core/agent/workspace.ts';
+import { MeshNetwork } from '../../../core/hub/mesh-network.ts';
+import { routerNamed } from '../../../core/hub/routing.ts';
+import { MAX_FRAME_BYTES } from '../../../core/limits.ts';
+import type { JsonObject, PacketHead } from '../../../core/packet.ts';
+import { taskFilesFolder } from '../../../core/tasks/task-files.ts';
+import { plain } from '../../../core/testing/mesh.ts';
+import { engineNamed } from '../../engines/registry.ts';
+import { toolNamed } from '../../registry.ts';
+
+/** One agent of a team under test; as in a team file. */
+export interface TestAgent {
+  readonly id: string;
+  readonly tool: string;
+  readonly may_call?: readonly string[];
+  readonly options?: JsonObject;
+}
+
+export interface TeamMeshOptions {
+  readonly agents: readonly TestAgent[];
+  /** The first agent by default. */
+  readonly entry?: string;
+  /** URL of a scripted model server (OpenAI's format); without it the embedded engine. */
+  readonly modelUrl?: string;
+  readonly engineOptions?: Readonly<Record<string, string | number | boolean>>;
+  /** Options that every agent of a team gets, as `iterations`. */
+  readonly teamOptions?: JsonObject;
+  /** Prompts by name; by default those that ship. */
+  readonly prompts?: (name: string) => string;
+  /** Files of the task `t`, by name. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Files that lie in agents' workspaces from the start. */
+  readonly workspaceFiles?: readonly {
+    readonly agent: string;
+    readonly name: string;
+    readonly text: string;
+  }[];
+  readonly store?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A team of agents in this process, over real connections and with its real `may_call`, for tests of roles. It is taken down when the
+ * test is over.
+ */
+export async function startTeamMesh(options: TeamMeshOptions) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
+  const filesRoot = path.join(folder, 'files');
+  const taskFolder = taskFilesFolder(filesRoot, 't');
+  mkdirSync(taskFolder, { recursive: true });
+  for (const [name, content] of Object.entries(options.files ?? {})) {
+    writeFileSync(path.join(taskFolder, name), content);
+  }
+  const secret = 'a secret';
+  const { prompts = shippedPrompt } = options;
+  const engine = await engineNamed(options.modelUrl === undefined ? 'extractive' : 'openai', {
+    model: 'scripted',
+    ...(options.modelUrl === undefined ? {} : { host: `${options.modelUrl}/v1` }),
+    options: { max_retries: 1, ...options.engineOptions },
+    prompts,
+    environment: {},
+  });
+  const toolOf = new Map(options.agents.map(({ id, tool }) => [id, tool]));
+  const agents = await Promise.all(
+    options.agents.map(async ({ id, tool: name, may_call = [], options: own = {} }) => {
+      const tool = await toolNamed(name);
+      const workspace = path.join(folder, 'workspaces', id);
+      mkdirSync(workspace, { recursive: true });
+      for (const file of options.workspaceFiles ?? []) {
+        if (file.agent === id) writeFileSync(path.join(workspace, file.name), file.text);
+      }
+      return Agent.listen({
+        id,
+        tool,
+        engine,
+        subscribes: tool.accepts,
+        partners: may_call.map((partner) => ({ id: partner, tool: toolOf.get(partner) ?? '' })),
+        options: { ...options.teamOptions, ...own },
+        files: filesRoot,
+        store: options.store,
+        prompt: prompts,
+        workspace: new Workspace(workspace, { id, tool: name, engine: engine.name }),
+        host: '127.0.0.1',
+        port: 0,
+        secret,
+        adapter: undefined,
+        resolveAdapter: async () => plain,
+      });
+    }),
+  );
+  const relayed: PacketHead[] = [];
+  const refused: string[] = [];
+  const network = await MeshNetwork.connect({
+    runId: 'test',
+    host: '127.0.0.1',
+    adapter: plain,
+    secret,
+    nodes: options.agents.map(({ id, tool, may_call }, index) => ({
+      id,
+      tool,
+      port: agents[index]?.port ?? 0,
+      secret,
+      mayCall: may_call ?? [],
+    })),
+    final: options.entry ?? options.agents[0]?.id ?? '',
+    router: routerNamed('direct'),
+    observer: {
+      packet: ({ head }) => relayed.push(head),
+      refused: (node, reason) => refused.push(`${node}: ${reason}`),
+    },
+    maxFrameBytes: MAX_FRAME_BYTES,
+  });
+  onTestFinished(async () => {
+    network.close();
+    await Promise.all(agents.map((agent) => agent.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    /** Requests and replies in the order that the hub relayed them, as `from>to type`. */
+    relayed: () => relayed.map(({ from, to, type }) => `${from}>${to ?? '*'} ${type}`),
+    refused,
+    folder,
+    network,
+    agents,
+    ask: (payload: JsonObject, taskId = 't', timeoutMs = 30_000) =>
+      network.runTask(
+        { taskId, payload: { chunks: [], ...payload }, timeoutMs },
+        new AbortController().signal,
+      ),
+  };
+}
+
+/** Read as a file: what tools import is below them. */
+function shippedPrompt(name: string): string {
+  return readFileSync(new URL(`../../../config/prompts/${name}.md`, import.meta.url), 'utf8');
+}
