@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { packageVersion } from '../../config/package-root.ts';
+import { userPath } from '../../config/user-paths.ts';
+import { MeshError } from '../../core/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { exitCodeOf, INTERRUPTED_EXIT } from '../exit-code.ts';
+import type { BatchEnd } from '../gaia/batch.ts';
+import { batchProgress } from '../gaia/batch-progress.ts';
+import { batchTable } from '../gaia/batch-table.ts';
+import { exportCacheFile, importCacheFile } from '../gaia/cache-exchange.ts';
+import { type GaiaOptions, type GaiaPlan, gaiaPlan, type PlannedTeam, teamFile } from '../gaia/gaia-plan.ts';
+import { Journal } from '../gaia/journal.ts';
+import { missingFiles } from '../gaia/place-file.ts';
+import { redactor } from '../gaia/redact.ts';
+import { RunLog } from '../gaia/run-log.ts';
+import { runTeam, type SharedBatch, type TeamEnd } from '../gaia/run-team.ts';
+import type { SubmissionScore } from '../gaia/scoring-api.ts';
+import { storeCache } from '../gaia/store-cache.ts';
+import { type TeamSummary, teamSummary } from '../gaia/summary.ts';
+import { type Finished, submitAnswers, writeAnswers } from '../gaia/write-results.ts';
+import { interruptible } from '../interruptible.ts';
+
+/** Files that are missing and named before the first question; the log has them all. */
+const SHOWN_MISSING = 10;
+
+/** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
+export async function gaia(options: GaiaOptions): Promise<void> {
+  loadKeys();
+  const interruption = interruptible('the batch');
+  const plan = await gaiaPlan(options, interruption.signal);
+  const { places, questions, setup } = plan;
+  const redact = redactor(process.env);
+  const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
+  const log = new RunLog(places.folder, redact);
+  const progress = await batchProgress(
+    plan.teams.length * options.repeat * questions.length,
+    plan.api !== undefined,
+  );
+  const note = (text: string) => {
+    progress.note(text);
+    log.note(text);
+  };
+  const shared: SharedBatch = {
+    journal,
+    repeat: options.repeat,
+    redact,
+    onEvent: (event) => {
+      progress.event(event);
+      log.event(event);
+    },
+    signal: interruption.signal,
+    portBase: options.portBase ?? 'auto',
+    note,
+  };
+  try {
+    for (const warning of plan.warnings) note(warning);
+    if (journal.dropped !== undefined) note(journal.dropped);
+    await reportMissing(plan, note);
+    const { teams, end } = await runTeams(plan, options, shared);
+    progress.end();
+    await finish(plan, options, journal, teams, end, interruption.signal);
+    if (end.kind !== 'finished') log.note(end.reason);
+  } catch (error) {
+    log.error(error);
+    throw error;
+  } finally {
+    progress.end();
+    journal.close();
+    log.close();
+  }
+}
+
+type Ends = ReadonlyMap<string, TeamEnd>;
+
+async function runTeams(
+  plan: GaiaPlan,
+  options: GaiaOptions,
+  shared: SharedBatch,
+): Promise<{ teams: Ends; end: BatchEnd }> {
+  const teams = new Map<string, TeamEnd>();
+  const usesCache = ({ team }: PlannedTeam) => options.cache && team.use_cache && options.repeat === 1;
+  const store = plan.teams.some(usesCache) ? await openCache(plan, shared.note) : undefined;
+  try {
+    await importCacheFile(plan, options, store, shared.note);
+    for (const planned of plan.teams) {
+      const { team, setup } = planned;
+      const cache =
+        store === undefined || !usesCache(planned) ? undefined : storeCache(store, team.name, setup);
+      const result = await runTeam(plan, planned, shared, cache);
+      teams.set(team.name, result);
+      if (result.end.kind !== 'finished') return { teams, end: result.end };
+    }
+    await exportCacheFile(plan, options, store);
+    return { teams, end: { kind: 'finished' } };
+  } finally {
+    await store?.close();
+  }
+}
+
+async function openCache({ places }: GaiaPlan, note: (text: string) => void): Promise<Store> {
+  const { openStore } = await import('../../store/open-store.ts');
+  return openStore(places.store, { warn: note });
+}
+
+/** Answers, submission, summary: of whatever is finished, so that a batch that was broken off leaves something to look at. */
+async function finish(
+  plan: GaiaPlan,
+  options: GaiaOptions,
+  journal: Journal,
+  ends: Ends,
+  end: BatchEnd,
+  signal: AbortSignal,
+): Promise<void> {
+  const { places, questions } = plan;
+  const names = plan.teams.map(({ team }) => team.name);
+  const finished: Finished = { journal, teams: names, questions, repeat: options.repeat };
+  writeAnswers(finished, places);
+  const summaries: Record<string, TeamSummary & TeamFacts> = {};
+  for (const { team } of plan.teams) {
+    const summary = teamSummary(questions, options.repeat, ({ taskId }, cycle) =>
+      journal.read({ task_id: taskId, team: team.name, cycle }),
+    );
+    summaries[team.name] = { ...summary, ...factsOf(team, ends.get(team.name)) };
+  }
+  const isComplete = end.kind === 'finished';
+  const submissions = await submitted(plan, options, finished, isComplete && !signal.aborted);
+  if (options.json === true) {
+    const summary = {
+      schema_version: 1,
+      complete: isComplete,
+      ...(isComplete ? {} : { ended_by: end.kind, reason: end.reason }),
+      scorer: 'gaia',
+      questions: questions.length,
+      repeat: options.repeat,
+      teams: summaries,
+      ...(submissions.size === 0 ? {} : { submissions: Object.fromEntries(submissions) }),
+    };
+    process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+  } else {
+    process.stdout.write(`\n${batchTable(summaries)}`);
+    for (const [team, score] of submissions) console.log(scoreLine(team, score));
+  }
+  if (isComplete) {
+    if (options.json !== true) console.log(`✅ DONE → See ${shown(places.answers)}`);
+    return;
+  }
+  console.error(`Not finished: ${end.reason}`);
+  console.error(`What there is: ${shown(places.answers)}; the same command with --resume asks the rest`);
+  process.exitCode = exitCodeOfEnd(end);
+}
+
+interface TeamFacts {
+  readonly engine: string;
+  readonly model: string | null;
+  readonly adapter: string;
+  /** Of this process: questions that were finished in it, by its clock; null where there were none. */
+  readonly wall_seconds: number | null;
+  readonly questions_per_s: number | null;
+}
+
+function factsOf({ engine, model, adapter }: PlannedTeam['team'], end: TeamEnd | undefined): TeamFacts {
+  const timed = end === undefined || end.asked === 0 ? undefined : end;
+  return {
+    engine,
+    model: model ?? null,
+    adapter,
+    wall_seconds: timed?.wallSeconds ?? null,
+    questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
+  };
+}
+
+/**
+ * Saves each team's submission, and sends it where the questions came from, or where the user asked for it. Part of a batch is never
+ * sent: the rest would count as wrong.
+ */
+async function submitted(
+  plan: GaiaPlan,
+  options: GaiaOptions,
+  finished: Finished,
+  isComplete: boolean,
+): Promise<Map<string, SubmissionScore>> {
+  const scores = new Map<string, SubmissionScore>();
+  const isWanted =
+    options.submission !== undefined || (plan.api !== undefined && options.questions === undefined);
+  if (!isWanted) return scores;
+  const who = {
+    username: options.username ?? process.env.HF_USERNAME ?? 'gaia-mesh',
+    agentCode: options.agentCode ?? `gaia-mesh ${packageVersion}`,
+  };
+  for (const { team } of plan.teams) {
+    const file = teamFile(plan.places.submission, team.name, plan.teams.length);
+    const api = isComplete ? plan.api : undefined;
+    const score = await submitAnswers(finished, team.name, who, file, api);
+    if (score !== undefined) scores.set(team.name, score);
+  }
+  return scores;
+}
+
+function scoreLine(
+  team: string,
+  { score, correct_count, total_attempted, message }: SubmissionScore,
+): string {
+  return `Submitted (${team}): score ${score} %, ${correct_count} of ${total_attempted} correct. ${message}`;
+}
+
+/** Before anything is asked (REQ-052). Where there is a server too, it may have what the folder has not. */
+async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Promise<void> {
+  if (plan.folder === undefined || plan.api !== undefined) return;
+  const missing = await missingFiles(plan.questions, plan.folder);
+  for (const fault of missing.slice(0, SHOWN_MISSING)) note(`file of question ${fault}`);
+  if (missing.length > SHOWN_MISSING) note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
+}
+
+/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
+function loadKeys(): void {
+  const file = userPath('.env');
+  if (existsSync(file)) process.loadEnvFile(file);
+}
+
+function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
+  switch (end.kind) {
+    case 'interrupted':
+      return INTERRUPTED_EXIT;
+    case 'limit':
+      return exitCodeOf(new MeshError('limit', end.reason));
+    case 'stopped':
+      return exitCodeOf(end.error);
+  }
+}
+
+/** A file as the user would type it: relative where that is shorter. */
+function shown(file: string): string {
+  const relative = path.relative(userPath('.'), file);
+  return relative.startsWith('..') ? file : relative;
+}

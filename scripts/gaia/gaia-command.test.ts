@@ -1,0 +1,439 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startModelServer } from '../../tools/fixtures/model-server.ts';
+import { Cli, jsonLines, runCli, temporaryFolder } from '../testing/cli.ts';
+import { type ScoringScript, startScoringServer } from './testing/scoring-server.ts';
+
+/** The pipeline on its embedded engine: real agents, and no model. */
+const FACTS = {
+  lamp: 'The lamp of the tower was lit for the first time on 3 October 1868. It burned for eighty years.',
+  bridge: 'The bridge over the Orra was built by Ida Lund. Its stones came from Tromsø.',
+  clock: 'The clock of the town hall was made by Zoë Müller in 1921. It has never stopped.',
+};
+const QUESTIONS = [
+  {
+    task_id: 'lamp',
+    Question: 'On what date was the lamp lit for the first time?',
+    Level: 1,
+    'Final answer': '3 October 1868',
+    file_name: 'lamp.txt',
+  },
+  {
+    task_id: 'bridge',
+    Question: 'Who built the bridge over the Orra?',
+    Level: '2',
+    'Final answer': 'Ida Lund',
+    file_name: 'bridge.txt',
+  },
+  {
+    task_id: 'clock',
+    Question: 'Who made the clock of the town hall?',
+    Level: 1,
+    'Final answer': 'Zoë Müller',
+    file_name: 'clock.txt',
+  },
+];
+
+const servers: { close: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+/** A folder with questions and their files. */
+function place(questions: readonly object[] = QUESTIONS): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(FACTS)) writeFileSync(path.join(folder, `${name}.txt`), text);
+  writeFileSync(path.join(folder, 'q.jsonl'), questions.map((line) => JSON.stringify(line)).join('\n'));
+  return folder;
+}
+
+const run = (cwd: string, ...args: string[]) =>
+  runCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
+
+async function scoringServer(script: Partial<ScoringScript> = {}) {
+  const questions = QUESTIONS.map(({ task_id, Question, Level, file_name }) => ({
+    task_id,
+    question: Question,
+    Level: String(Level),
+    file_name,
+  }));
+  const files = Object.fromEntries(
+    Object.entries(FACTS).map(([name, text]) => [name, { name: `${name}.txt`, bytes: Buffer.from(text) }]),
+  );
+  const truths = Object.fromEntries(QUESTIONS.map((line) => [line.task_id, line['Final answer']]));
+  const server = await startScoringServer({ questions, files, truths, ...script });
+  servers.push(server);
+  return server;
+}
+
+describe('gaia on a file of questions', () => {
+  test('writes answers in input order, a leaderboard file and a log, and prints the table (REQ-007, REQ-073, REQ-074, SV-03)', async () => {
+    const folder = place();
+
+    const { code, stdout, stderr } = await run(folder);
+
+    expect([code, stderr]).toEqual([0, expect.stringContaining('3/3 questions, 3 answered, 3 right')]);
+    const answers = jsonLines(path.join(folder, 'a.jsonl'));
+    expect(
+      answers.map((line) => [line.task_id, line.final_answer, line.status, line.correct, line.level]),
+    ).toEqual([
+      ['lamp', '3 October 1868', 'answered', true, '1'],
+      ['bridge', 'Ida Lund', 'answered', true, '2'],
+      ['clock', 'Zoë Müller', 'answered', true, '1'],
+    ]);
+    for (const line of answers) {
+      expect(line).toMatchObject({ team: 'pipeline', cycle: 1, cost: 0, packets: 4 });
+      for (const key of ['tokens', 'bytes', 'seconds']) expect(line[key]).toBeGreaterThan(0);
+      expect(line.reasoning_trace).not.toBe('');
+    }
+    expect(jsonLines(path.join(folder, 'a.leaderboard.jsonl')).map((line) => line.model_answer)).toHaveLength(
+      3,
+    );
+    expect(stdout).toMatch(/pipeline +all +3 +3 +3 +100\.0 % +43\.8–100\.0 %/);
+    expect(stdout).toMatch(/per right answer/);
+    expect(stdout).toMatch(/✅ DONE → See a\.jsonl\n$/);
+    expect(readdirSync(folder).filter((name) => /^agent_run_\d{8}-\d{6}\.log$/.test(name))).toHaveLength(1);
+    // The mesh's own results, with the packets.
+    expect(existsSync(path.join(folder, 'a.runs', 'pipeline', 'run_artifacts.tar.gz'))).toBe(true);
+  });
+
+  test('prints its summary alone with --json, and answers from the cache the second time (RA-08)', async () => {
+    const folder = place();
+    const first = JSON.parse((await run(folder, '--json')).stdout);
+    expect(first).toMatchObject({
+      ...{ schema_version: 1, complete: true, scorer: 'gaia', questions: 3, repeat: 1 },
+      teams: {
+        pipeline: { questions: 3, answered: 3, correct: 3, accuracy: 1, cached: 0, engine: 'extractive' },
+      },
+    });
+    const { levels, per_correct, low, high, questions_per_s } = first.teams.pipeline;
+    expect(Object.keys(levels)).toEqual(['1', '2']);
+    expect(levels['1']).toMatchObject({ questions: 2, correct: 2, accuracy: 1, per_correct: { packets: 4 } });
+    expect(low).toBeCloseTo(0.4385, 3);
+    expect(high).toBe(1);
+    expect(per_correct.tokens).toBeGreaterThan(0);
+    expect(questions_per_s).toBeGreaterThan(0);
+
+    const second = JSON.parse((await run(folder, '--json')).stdout);
+    expect(second.teams.pipeline).toMatchObject({ correct: 3, cached: 3, tokens: 0, packets: 0 });
+    expect(second.teams.pipeline.metrics).toMatchObject({
+      cache_hit_rate: 1,
+      model_calls_per_question: null,
+    });
+    expect(second.teams.pipeline.metrics.seconds_per_cached).toBeLessThan(0.1);
+    expect((await run(folder, '--json', '--no-cache')).stdout).toContain('"cached": 0');
+  });
+
+  test('goes on without a file that is missing, and says so first (REQ-052, RA-04)', async () => {
+    const folder = place([...QUESTIONS.slice(0, 2), { ...QUESTIONS[2], file_name: 'gone.txt' }]);
+
+    const { code, stderr } = await run(folder);
+
+    expect(code).toBe(0);
+    const note = `file of question clock: ${path.join(folder, 'gone.txt')}: there is no such file`;
+    expect(stderr.indexOf(note)).toBeGreaterThanOrEqual(0);
+    expect(stderr.indexOf(note)).toBeLessThan(stderr.indexOf('1/3 questions'));
+    expect(jsonLines(path.join(folder, 'a.jsonl'))[2]).toMatchObject({
+      file: expect.stringContaining('gone.txt: missing'),
+    });
+  });
+
+  test('killed with SIGKILL and resumed asks only what was not finished, and nothing has got lost', async () => {
+    const many = Array.from({ length: 12 }, (_, i) =>
+      QUESTIONS.map((line) => ({ ...line, task_id: `${line.task_id}-${i}` })),
+    ).flat();
+    const folder = place(many);
+    const args = [
+      '--team',
+      'pipeline',
+      '--questions',
+      'q.jsonl',
+      '--out',
+      'a.jsonl',
+      '--no-cache',
+      '--concurrency',
+      '1',
+    ];
+    const killed = new Cli(['gaia', ...args], { cwd: folder });
+    await killed.says(/8\/36 questions/);
+    killed.signal('SIGKILL');
+    await killed.ended();
+    const before = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8');
+    const whole = before.slice(0, before.lastIndexOf('\n') + 1);
+    expect(existsSync(path.join(folder, 'a.jsonl'))).toBe(false);
+
+    const { code, stderr } = await runCli(['gaia', ...args, '--resume'], { cwd: folder });
+
+    expect([code, stderr]).toEqual([0, expect.stringContaining('36/36 questions')]);
+    expect(readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8').startsWith(whole)).toBe(true);
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual(
+      many.map((line) => line.task_id),
+    );
+    const other = await runCli(['gaia', ...args, '--resume', '--repeat', '2'], { cwd: folder });
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('repeat: 1 then, 2 now')]);
+  });
+
+  test('repeated shows cycles, and stops where its tokens are used up', async () => {
+    const folder = place();
+    const whole = JSON.parse((await run(folder, '--repeat', '2', '--json')).stdout);
+    expect(whole.teams.pipeline).toMatchObject({
+      questions: 3,
+      cached: 0,
+      pass_at: { 1: 1, 2: 1 },
+      pass_hat: { 2: 1 },
+    });
+    expect(whole.teams.pipeline.cycles).toMatchObject([{ cycle: 1 }, { cycle: 2, delta: 0, newly_wrong: 0 }]);
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => `${line.task_id} ${line.cycle}`)).toEqual(
+      [1, 2].flatMap((cycle) => QUESTIONS.map(({ task_id }) => `${task_id} ${cycle}`)),
+    );
+
+    const { code, stdout, stderr } = await run(
+      folder,
+      '--no-cache',
+      '--concurrency',
+      '1',
+      '--max-tokens',
+      '1',
+      '--json',
+    );
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/tokens of 1 \(--max-tokens\)[\s\S]*--resume asks the rest/),
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ complete: false, ended_by: 'limit' },
+      teams: { pipeline: { questions: 3, answered: 1, not_asked: 2, scored: 3 } },
+    });
+  });
+
+  test.each([
+    ['no questions', ['--out', 'a.jsonl'], 'give --questions FILE.jsonl, or --api URL'],
+    ['an unknown team', ['--team', 'nobody', '--questions', 'q.jsonl'], 'unknown team "nobody"'],
+    ['an unknown engine', ['--engine', 'steam', '--questions', 'q.jsonl'], 'unknown engine "steam"'],
+    ['an address that is none', ['--host', 'nowhere', '--questions', 'q.jsonl'], 'expected an address like'],
+    ['a concurrency of 0', ['--concurrency', '0', '--questions', 'q.jsonl'], '--concurrency'],
+    [
+      'one cache file for two teams',
+      ['--team', 'pipeline,single', '--cache-file', 'c', '--questions', 'q.jsonl'],
+      '--cache-file is for one team',
+    ],
+    ['a broken line', ['--questions', 'broken.jsonl'], 'broken.jsonl:2: not JSON'],
+  ])('refuses %s before anything is started (REQ-076, C-21)', async (_what, args, message) => {
+    const folder = place();
+    writeFileSync(path.join(folder, 'broken.jsonl'), '{"task_id":"a","question":"q"}\n{"task_id":');
+
+    const { code, stdout, stderr } = await runCli(['gaia', ...args], { cwd: folder });
+
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
+    expect(readdirSync(folder).filter((name) => /journal|\.runs|\.log/.test(name))).toEqual([]);
+  });
+});
+
+describe('gaia on a scoring API', () => {
+  test('fetches questions and files, saves the submission, sends it and shows the score (SV-01, SV-02, SV-19, SV-20, RA-01, RA-03, RA-05)', async () => {
+    const folder = temporaryFolder();
+    const payload = path.join(folder, 'submission_payload.log');
+    let wasSaved = false;
+    const server = await scoringServer({
+      onSubmit: () => {
+        wasSaved = existsSync(payload);
+      },
+    });
+
+    const { code, stdout } = await runCli(
+      [
+        'gaia',
+        '--team',
+        'pipeline',
+        '--api',
+        server.url,
+        '--out',
+        'a.jsonl',
+        '--username',
+        'someone',
+        '--agent-code',
+        'https://example.org/code',
+      ],
+      { cwd: folder },
+    );
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('Submitted (pipeline): score 100 %, 3 of 3 correct.');
+    expect(wasSaved).toBe(true);
+    expect(JSON.parse(readFileSync(payload, 'utf8'))).toEqual(server.submissions[0]);
+    expect(server.submissions[0]).toMatchObject({
+      username: 'someone',
+      agent_code: 'https://example.org/code',
+    });
+    expect(server.requests[0]).toBe('GET /questions');
+    expect(server.requests).toContain('GET /files/bridge');
+    const file = path.join(folder, 'a.runs', 'files', 'bridge', 'downloads', 'bridge.txt');
+    expect(readFileSync(file, 'utf8')).toBe(FACTS.bridge);
+  });
+
+  test('that has no files is gone on with, and one that refuses the answers leaves them saved (RA-04, RA-59, SV-19)', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(path.join(folder, 'own'));
+    writeFileSync(path.join(folder, 'own', 'lamp.txt'), FACTS.lamp);
+    const body = '{"detail":[{"type":"missing","loc":["body","answers"],"msg":"Field required","input":{}}]}';
+    const server = await scoringServer({ files: {}, submitFailure: { status: 422, body } });
+
+    const { code, stderr } = await runCli(
+      [
+        'gaia',
+        '--team',
+        'pipeline',
+        '--api',
+        server.url,
+        '--files',
+        'own',
+        '--out',
+        'a.jsonl',
+        '--submission',
+        'sent.json',
+      ],
+      { cwd: folder },
+    );
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('bridge: bridge.txt is missing');
+    expect(stderr).toContain('HTTP 404: No file path associated with task_id bridge.');
+    expect(stderr).toContain('HTTP 422: body.answers: Field required');
+    expect(stderr).toContain(`what was to be sent is in ${path.join(folder, 'sent.json')}`);
+    expect(JSON.parse(readFileSync(path.join(folder, 'sent.json'), 'utf8')).answers).toHaveLength(3);
+    expect(jsonLines(path.join(folder, 'a.jsonl'))[0]).toMatchObject({
+      task_id: 'lamp',
+      final_answer: '3 October 1868',
+    });
+    // What the folder has is not asked for.
+    expect(server.requests).not.toContain('GET /files/lamp');
+  });
+
+  test('whose questions are none is named, and nothing is started (RA-02)', async () => {
+    const server = await scoringServer({ questions: '{"detail": "starting"}' });
+    const folder = temporaryFolder();
+
+    const { code, stderr } = await runCli(['gaia', '--api', server.url, '--out', 'a.jsonl'], { cwd: folder });
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${server.url}/questions: `)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('gaia with a model', () => {
+  const args = [
+    '--team',
+    'single',
+    '--questions',
+    'q.jsonl',
+    '--out',
+    'a.jsonl',
+    '--no-cache',
+    '--concurrency',
+    '1',
+    '--model',
+    'm',
+  ];
+  const many = Array.from({ length: 9 }, (_, i) => ({
+    task_id: `q-${i}`,
+    question: `What is 2 + ${i}?`,
+    answer: 4,
+  }));
+  const env = { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789' };
+
+  test('at --base-url counts its tokens by role and its calls, and no key is in any file (RA-50, RA-57)', async () => {
+    const server = await startModelServer([{ content: 'Two and two.\nFINAL ANSWER: 4' }]);
+    servers.push(server);
+    const folder = place(many.slice(0, 3));
+
+    const { code, stdout } = await runCli(['gaia', ...args, '--base-url', `${server.url}/v1`, '--json'], {
+      cwd: folder,
+      env,
+    });
+
+    expect(code).toBe(0);
+    const { single } = JSON.parse(stdout).teams;
+    expect(single).toMatchObject({
+      correct: 3,
+      engine: 'openai',
+      model: 'm',
+      tokens: 330,
+      metrics: { model_calls_per_question: 1 },
+    });
+    expect(Object.values(single.roles)).toMatchObject([
+      { calls: 3, prompt_tokens: 300, completion_tokens: 30 },
+    ]);
+    expect(server.requests).toHaveLength(3);
+    for (const name of readdirSync(folder)) {
+      if (/jsonl|journal|log/.test(name))
+        expect(readFileSync(path.join(folder, name), 'utf8')).not.toContain(env.OPENAI_API_KEY);
+    }
+  });
+
+  test('that is gone in the middle stops with component, question and cause; resumed, it asks what was not finished (REQ-067)', async () => {
+    let isGone = true;
+    const server = await startModelServer((_request, index) =>
+      isGone && index >= 4
+        ? { status: 404, error: 'The model m does not exist', code: 'model_not_found' }
+        : { content: 'FINAL ANSWER: 4' },
+    );
+    servers.push(server);
+    const folder = place(many);
+    const all = ['gaia', ...args, '--base-url', `${server.url}/v1`];
+
+    const gone = await runCli(all, { cwd: folder, env });
+
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toMatch(
+      /Not finished: the model, team single, question q-6 \(What is 2 \+ 6\?\): 3 questions in a row failed/,
+    );
+    expect(gone.stderr).toContain('--resume asks the rest');
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual([
+      'q-0',
+      'q-1',
+      'q-2',
+      'q-3',
+    ]);
+
+    isGone = false;
+    const asked = server.requests.length;
+    const again = await runCli([...all, '--resume'], { cwd: folder, env });
+    expect(again.code).toBe(0);
+    expect(server.requests.length - asked).toBe(5);
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => [line.task_id, line.status])).toEqual(
+      many.map(({ task_id }) => [task_id, 'answered']),
+    );
+  });
+});
+
+test('Ctrl-C ends a batch in order: what is finished is written, and it says how to go on', async () => {
+  const many = Array.from({ length: 40 }, (_, i) => ({ ...QUESTIONS[i % 3], task_id: `q-${i}` }));
+  const folder = place(many);
+  const args = [
+    '--team',
+    'pipeline',
+    '--questions',
+    'q.jsonl',
+    '--out',
+    'a.jsonl',
+    '--no-cache',
+    '--concurrency',
+    '1',
+  ];
+  const batch = new Cli(['gaia', ...args], { cwd: folder });
+  await batch.says(/4\/40 questions/);
+  batch.signal('SIGINT');
+
+  const { code, stdout, stderr } = await batch.ended();
+
+  expect(code).toBe(130);
+  expect(stderr).toContain('Not finished: interrupted');
+  expect(stdout).toMatch(/\d+ not asked, which count as wrong/);
+  const answers = jsonLines(path.join(folder, 'a.jsonl'));
+  expect(answers.length).toBeGreaterThanOrEqual(4);
+  expect(answers.length).toBeLessThan(40);
+  expect(answers.map((line) => line.task_id)).toEqual(
+    many.slice(0, answers.length).map((line) => line.task_id),
+  );
+});
