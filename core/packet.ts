@@ -49,6 +49,11 @@ export const MESH_TYPE_PREFIX = 'mesh.';
 /** Longest text of each key of the head, in UTF-16 units; none may be empty. */
 export const HEAD_LENGTHS = { type: 64, from: 64, to: 64, id: 128, task_id: 256, tag: 64 } as const;
 
+/** type, from, id, task_id, token_used, ts, payload. */
+const REQUIRED_KEYS = 7;
+const MAX_LOG_URI_LENGTH = 1024;
+const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
 const anyText = (maxLength: number) =>
   z
     .string()
@@ -59,10 +64,7 @@ const text = (maxLength: number) => anyText(maxLength).min(1);
 /** An id of a node: it names a folder, so it holds nothing that a path could misread. */
 export const nodeIdSchema = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-    'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit',
-  );
+  .regex(NODE_ID, 'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit');
 
 const packetSchema = z.strictObject({
   type: text(HEAD_LENGTHS.type),
@@ -73,7 +75,7 @@ const packetSchema = z.strictObject({
   task_id: text(HEAD_LENGTHS.task_id),
   tag: text(HEAD_LENGTHS.tag).exactOptional(),
   token_used: z.int().nonnegative(),
-  log_uri: anyText(1024).exactOptional(),
+  log_uri: anyText(MAX_LOG_URI_LENGTH).exactOptional(),
   ts: z.int().nonnegative(),
   payload: z.custom<JsonObject>(isPlainObject, 'must be an object'),
 });
@@ -90,10 +92,61 @@ export function parsePacket(value: unknown): Packet {
 }
 
 function assertPacket(value: unknown): asserts value is Packet {
+  // Every packet that is decoded comes by here; the schema is for those who want to know what is wrong.
+  if (isPlainPacket(value)) return;
   const result = packetSchema.safeParse(value);
   if (!result.success) throw new MeshError('packet', `not a packet: ${issuesOf(result.error)}`);
   const fault = jsonFault(result.data.payload, 'payload', 1);
   if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortReason(fault)}`);
+}
+
+/** False for all that the schema refuses. */
+function isPlainPacket(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  let required = 0;
+  for (const key of Object.keys(value)) {
+    const member = value[key];
+    switch (key) {
+      case 'type':
+      case 'id':
+      case 'task_id':
+        required += 1;
+        if (!isText(member, HEAD_LENGTHS[key])) return false;
+        break;
+      case 'reply_to':
+        if (!isText(member, HEAD_LENGTHS.id)) return false;
+        break;
+      case 'tag':
+        if (!isText(member, HEAD_LENGTHS.tag)) return false;
+        break;
+      case 'from':
+        required += 1;
+        if (typeof member !== 'string' || !NODE_ID.test(member)) return false;
+        break;
+      case 'to':
+        if (typeof member !== 'string' || !NODE_ID.test(member)) return false;
+        break;
+      case 'log_uri':
+        if (member !== '' && !isText(member, MAX_LOG_URI_LENGTH)) return false;
+        break;
+      case 'token_used':
+      case 'ts':
+        required += 1;
+        if (!Number.isSafeInteger(member) || Number(member) < 0) return false;
+        break;
+      case 'payload':
+        required += 1;
+        if (!isPlainObject(member) || !isJson(member, 1)) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return required === REQUIRED_KEYS;
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= maxLength && value.isWellFormed();
 }
 
 /** One line that names each key and what is wrong with it. */
@@ -119,6 +172,34 @@ function isPlainObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether {@link jsonFault} finds nothing. */
+function isJson(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth > MAX_PAYLOAD_DEPTH) return false;
+  if (Array.isArray(value)) {
+    // Not `every`: it steps over holes.
+    for (let i = 0; i < value.length; i++) if (!isJson(value[i], depth + 1)) return false;
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__' || !key.isWellFormed() || !isJson(value[key], depth + 1)) return false;
+  }
+  return true;
 }
 
 /**

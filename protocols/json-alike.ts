@@ -53,11 +53,8 @@ export class AlikeJson {
   #all: Uint8Array = new Uint8Array(0);
 
   find(run: FrameRun, from: number): AlikePackets | undefined {
-    const { bytes, ends } = run;
-    if (bytes.buffer !== this.#all.buffer) {
-      this.#view = new DataView(bytes.buffer);
-      this.#all = new Uint8Array(bytes.buffer);
-    }
+    const { ends } = run;
+    const bytes = this.#look(run.bytes);
     const base = bytes.byteOffset;
     let start = base + (from === 0 ? 0 : (ends[from - 1] ?? 0));
     let packets = 0;
@@ -89,7 +86,16 @@ export class AlikeJson {
     return { head: known.head, packets, tokens };
   }
 
-  /** After a peek at a packet that {@link find} did not know. */
+  /** Whether the packet plainly has a head that was peeked before. */
+  knows(blob: Uint8Array): boolean {
+    const bytes = this.#look(blob);
+    const end = bytes.byteOffset + bytes.length;
+    this.#wants = !this.#known.some((known) => this.#tokensOf(known, bytes, bytes.byteOffset, end) >= 0);
+    if (!this.#wants) this.#learned = 0;
+    return !this.#wants;
+  }
+
+  /** After a peek at a packet that was not known. */
   learn(blob: Uint8Array, head: PacketHead): void {
     if (!this.#wants) return;
     this.#wants = false;
@@ -102,12 +108,19 @@ export class AlikeJson {
       before: wordsOf(`{"type":${JSON.stringify(head.type)},"from":${JSON.stringify(head.from)}${to},"id":"`),
       between: wordsOf(`","task_id":${JSON.stringify(head.task_id)}${tag},"token_used":`),
     };
-    const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.length);
-    this.#view = new DataView(bytes.buffer);
-    this.#all = new Uint8Array(bytes.buffer);
+    const bytes = this.#look(blob);
     if (this.#tokensOf(known, bytes, bytes.byteOffset, bytes.byteOffset + bytes.length) < 0) return;
     this.#known.unshift(known);
     this.#known.length = Math.min(this.#known.length, MAX_KNOWN);
+  }
+
+  /** Turns to the memory that `blob` lies in. */
+  #look(blob: Uint8Array): Buffer {
+    if (blob.buffer !== this.#all.buffer) {
+      this.#view = new DataView(blob.buffer);
+      this.#all = new Uint8Array(blob.buffer);
+    }
+    return Buffer.isBuffer(blob) ? blob : Buffer.from(blob.buffer, blob.byteOffset, blob.length);
   }
 
   /** The tokens of the packet in `[start, end)` of the whole memory that `bytes` is a part of; -1 where it is not plainly of this head. */

@@ -255,7 +255,14 @@ program
   .description('measure the default run, a batch of tasks, and how often the embedded engine is right')
   .option('--json', 'print the figures as JSON')
   .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
-  .option('--write', 'write them to docs/results.md and README.md')
+  .option('--write', 'write them to docs/results.md and README.md (with --relay: docs/relay.md)')
+  .option('--relay', 'the hub alone instead, against other hubs and the brokers that are installed')
+  .option(
+    '--rounds <n>',
+    'with --relay: rounds, in which each target carries each load once',
+    positiveInteger,
+  )
+  .option('--quick', 'with --relay: four agents and small packets only')
   .action(async (options) => (await import('./commands/perf.ts')).perf(options));
 
 program

@@ -6,6 +6,10 @@ import { readTaskFile } from '../../core/tasks/task-source.ts';
 import { docsPage, shownRevision } from '../docs-page.ts';
 import { measureAnswers } from '../perf/answers.ts';
 import { measureCodecs } from '../perf/codecs.ts';
+import { verdictsOf } from '../perf/relay/figures.ts';
+import { planOf } from '../perf/relay/plan.ts';
+import { relayPage, relayTables } from '../perf/relay/relay-page.ts';
+import { runRounds } from '../perf/relay/run-rounds.ts';
 import {
   answersTable,
   codecsTable,
@@ -22,11 +26,16 @@ const START_ROUNDS = 11;
 const TASK_ROUNDS = 5;
 const TASKS = 500;
 const CODEC_ROUNDS = 101;
+const RELAY_ROUNDS = 5;
 
 export interface PerfOptions {
   readonly json?: boolean;
   readonly write?: boolean;
   readonly questions?: string;
+  /** The hub alone, against other hubs and brokers. */
+  readonly relay?: boolean;
+  readonly rounds?: number;
+  readonly quick?: boolean;
 }
 
 /**
@@ -34,6 +43,7 @@ export interface PerfOptions {
  * puts them into `docs/results.md` and `README.md`.
  */
 export async function perf(options: PerfOptions): Promise<void> {
+  if (options.relay === true) return relay(options);
   const page = options.write ? docsPage('results.md') : undefined;
   const file = options.questions === undefined ? undefined : userPath(options.questions);
   const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
@@ -56,6 +66,27 @@ export async function perf(options: PerfOptions): Promise<void> {
   if (page === undefined) return;
   const tables = { speed, codecs: codecsTable(codecs), answers: answersTable(answers) };
   await write(page, tables, file);
+}
+
+async function relay({ json, write, rounds = RELAY_ROUNDS, quick = false }: PerfOptions): Promise<void> {
+  const page = write ? docsPage('relay.md') : undefined;
+  const results = await runRounds(planOf(quick), rounds, (text) => console.error(text));
+  if (json) {
+    const outcomes = results.outcomes.map(({ cell, target, rounds: samples, faults }) => ({
+      cell: cell.name,
+      load: cell.load,
+      target,
+      samples: [...samples.values()],
+      faults,
+    }));
+    const figures = { machine: machine(), rounds, verdicts: verdictsOf(results), outcomes };
+    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+  } else {
+    console.log(relayTables(results));
+  }
+  if (page === undefined) return;
+  writeFileSync(page, relayPage(results, await shownRevision(), quick));
+  console.error(`written: ${page}`);
 }
 
 async function write(

@@ -1,0 +1,58 @@
+import { Random } from '../../../core/statistics/random.ts';
+import { measure, type Sample } from './measure-relay.ts';
+import type { Cell } from './plan.ts';
+import { installedTargets, type Target, type TargetName } from './targets.ts';
+
+const SEED = 1;
+
+/** What one target did in one cell, round by round; a round that it did not survive is missing. */
+export interface Outcome {
+  readonly cell: Cell;
+  readonly target: TargetName;
+  readonly rounds: ReadonlyMap<number, Sample>;
+  /** Why rounds are missing. */
+  readonly faults: readonly string[];
+}
+
+export interface RelayResults {
+  readonly targets: readonly Target[];
+  readonly rounds: number;
+  readonly outcomes: readonly Outcome[];
+}
+
+/**
+ * Every cell and target once a round, the targets of a cell one behind the other in an order of chance: the machine changes its speed by
+ * itself, and only neighbours can be compared.
+ */
+export async function runRounds(
+  cells: readonly Cell[],
+  rounds: number,
+  progress: (text: string) => void,
+): Promise<RelayResults> {
+  const targets = await installedTargets();
+  const random = new Random(SEED);
+  const outcomes = cells.flatMap((cell) =>
+    targets
+      .filter(({ name }) => cell.targets.includes(name))
+      .map((target) => ({ cell, target, rounds: new Map<number, Sample>(), faults: [] as string[] })),
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const cell of cells) {
+      progress(`round ${round + 1} of ${rounds}: ${cell.name}`);
+      for (const outcome of random.shuffle(outcomes.filter((each) => each.cell === cell))) {
+        try {
+          outcome.rounds.set(round, await measure(outcome.target, cell.load));
+        } catch (error) {
+          // What one target loses is a result, not the end of the measurement; but this hub loses nothing.
+          if (outcome.target.keepsBooks === true) throw error;
+          outcome.faults.push(String(error));
+        }
+      }
+    }
+  }
+  return {
+    targets,
+    rounds,
+    outcomes: outcomes.map(({ target, ...outcome }) => ({ ...outcome, target: target.name })),
+  };
+}
