@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { MeshError } from '../../core/errors.ts';
 import { blobsOf, FrameReader, PREFIX_BYTES, type RunUse } from '../../core/frame.ts';
+import { SLAB_BYTES } from '../../core/slab.ts';
 import { Fault, fuzzTarget } from './target.ts';
 
 /** Room for frames of a slab and more, and small enough that lengths beyond it are as likely as lengths below. */
 const MAX_FRAME_BYTES = 600_000;
-/** A reader wants a slab where little has come, twice as much and the room for a read where more has; it holds twice what it wants at most. */
-const SLAB_BYTES = 256 * 1024;
+/** The room for a read. A reader wants a slab where little has come, twice as much and this room where more has; it holds twice what it wants at most. */
 const READ_BYTES = 16 * 1024;
 
 /** A length as it is written, and the bytes that really follow. */
