@@ -6,8 +6,9 @@ export const ROUTINGS = ['broadcast', 'topic', 'direct'] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
 /**
- * Who gets a packet. The hub calls this for every packet, and forwards neighbours with the *same* list (identity, not
- * contents) as one slice: a strategy keeps its lists and makes them anew only in {@link Router.membersChanged}.
+ * Who gets a packet. The hub forwards neighbours with the *same* list (identity, not
+ * contents) as one slice: a strategy keeps its lists and makes them anew only in {@link Router.membersChanged}. It is asked once
+ * for many packets that differ in id and tokens alone, so it must not look at those.
  */
 export interface Router {
   recipients(head: PacketHead, sender: Link): readonly Link[];

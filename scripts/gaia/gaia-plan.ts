@@ -64,6 +64,10 @@ export interface GaiaPlan {
 export interface GaiaPlaces {
   readonly answers: string;
   readonly journal: string;
+  /** What the batch is of, for reports. */
+  readonly head: string;
+  /** The page for a browser. */
+  readonly report: string;
   readonly submission: string;
   /** For the log that people read. */
   readonly folder: string;
@@ -73,8 +77,11 @@ export interface GaiaPlaces {
   readonly store: string;
 }
 
+/** The team that every report sets the others against: one agent, nobody to ask. */
+export const BASELINE = 'single';
+
 /** `--team all`, in this order: the baseline first. */
-const ALL_TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
+const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
 /** Questions on their way at once. What is learned from one is there for the next only if they come one after the other (OV-15, C-14). */
 const CONCURRENCY = 4;
@@ -168,10 +175,13 @@ function placesOf(options: GaiaOptions): GaiaPlaces {
       ? path.join(defaultOut(), 'runs', 'gaia', 'answers.jsonl')
       : userPath(options.out);
   const folder = path.dirname(answers);
-  const runs = path.join(folder, `${path.basename(answers, path.extname(answers))}.runs`);
+  const { journal, stem, head, report } = besides(answers);
+  const runs = `${stem}.runs`;
   return {
     answers,
-    journal: `${answers}.journal`,
+    journal,
+    head,
+    report,
     submission:
       options.submission === undefined ? path.join(folder, SUBMISSION_FILE) : userPath(options.submission),
     folder,
@@ -180,6 +190,23 @@ function placesOf(options: GaiaOptions): GaiaPlaces {
     // In a folder of its own: the agent that works with it may read and write all that is beside it.
     store: storeOf(options) ?? path.join(runs, 'store', 'attempts.sqlite'),
   };
+}
+
+/** What is beside an answers file. */
+export function besides(answers: string): { journal: string; stem: string; head: string; report: string } {
+  const stem = path.join(path.dirname(answers), path.basename(answers, path.extname(answers)));
+  return {
+    stem,
+    journal: `${answers}.journal`,
+    head: `${stem}.batch.json`,
+    report: `${stem}.report.html`,
+  };
+}
+
+/** A file as the user would type it: relative where that is shorter. */
+export function shortPath(file: string): string {
+  const relative = path.relative(userPath('.'), file);
+  return relative.startsWith('..') ? file : relative;
 }
 
 function storeOf({ store }: GaiaOptions): string | undefined {

@@ -1,25 +1,13 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { parseJsonLine } from '../../core/json-line.ts';
 import { FileLock } from './file-lock.ts';
-import { type GaiaResult, gaiaResultSchema } from './gaia-result.ts';
+import type { GaiaResult } from './gaia-result.ts';
+import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
-
-/** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
-const READ_BYTES = 64 * 1024;
 
 /** What must be the same for a batch to be gone on with, by name: questions, teams, adapter, engine, model, prompts, … */
 export type Setup = Readonly<Record<string, string>>;
@@ -28,9 +16,6 @@ const headerSchema = z.strictObject({
   journal: z.literal(JOURNAL_VERSION),
   setup: z.record(z.string(), z.string()),
 });
-
-/** Which attempt: one question in one cycle by one team. */
-export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
 
 /**
  * The results of a batch, one JSON line each, behind a line that says what the batch is. Lines are only ever added, each
@@ -43,13 +28,14 @@ export class Journal {
   readonly dropped: string | undefined;
   readonly #descriptor: number;
   readonly #lock: FileLock;
-  readonly #lines = new Map<string, { readonly at: number; readonly bytes: number }>();
+  readonly #index: JournalIndex;
   #end = 0;
 
   private constructor(file: string, descriptor: number, lock: FileLock, setup: Setup) {
     this.file = file;
     this.#descriptor = descriptor;
     this.#lock = lock;
+    this.#index = new JournalIndex(file, descriptor);
     this.dropped = this.#readAll(setup);
   }
 
@@ -75,11 +61,11 @@ export class Journal {
   }
 
   get size(): number {
-    return this.#lines.size;
+    return this.#index.size;
   }
 
   has(key: ResultKey): boolean {
-    return this.#lines.has(keyText(key));
+    return this.#index.has(key);
   }
 
   /**
@@ -88,19 +74,15 @@ export class Journal {
    * @throws MeshError `io` when the disk is full: nothing can be finished any more
    */
   append(result: GaiaResult): void {
-    const key = keyText(result);
     // A bug of the batch, which would be paid for twice.
-    if (this.#lines.has(key)) throw new Error(`result ${key} is in the journal already`);
-    this.#lines.set(key, this.#write(`${JSON.stringify(result)}\n`));
+    if (this.#index.has(result)) throw new Error(`result ${keyText(result)} is in the journal already`);
+    const { at, bytes } = this.#write(`${JSON.stringify(result)}\n`);
+    this.#index.set(result, at, bytes);
   }
 
   /** The result, read from the file; undefined where it is not finished. */
   read(key: ResultKey): GaiaResult | undefined {
-    const line = this.#lines.get(keyText(key));
-    if (line === undefined) return undefined;
-    const bytes = Buffer.alloc(line.bytes);
-    this.#fill(bytes, line.at);
-    return parseJsonLine(bytes.toString('utf8'), gaiaResultSchema, this.file);
+    return this.#index.read(key);
   }
 
   close(): void {
@@ -124,79 +106,24 @@ export class Journal {
     return { at, bytes: bytes.length };
   }
 
-  #fill(into: Buffer, at: number): number {
-    let filled = 0;
-    while (filled < into.length) {
-      const read = readSync(this.#descriptor, into, filled, into.length - filled, at + filled);
-      if (read === 0) break;
-      filled += read;
-    }
-    return filled;
-  }
-
   #readAll(setup: Setup): string | undefined {
     const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup })}\n`;
-    let dropped: string | undefined;
-    for (const { text, at, bytes, number, isLast, isWhole } of this.#readLines()) {
-      const where = `${this.file}:${number}`;
-      if (number === 1) {
-        // Killed within the first write. Anything else that begins otherwise is a file of somebody else's.
-        if (!isWhole && header.startsWith(text)) break;
-        checkSetup(this.file, headerOf(text, where).setup, setup);
-      } else {
-        const result = isWhole ? resultIn(text, where) : 'the line is not whole';
-        if (typeof result === 'string') {
-          if (!isLast) throw damaged(where, result);
-          dropped = `${where}: the last line was torn when the run before ended: that question is asked again`;
-          break;
-        }
-        this.#lines.set(keyText(result), { at, bytes });
-      }
-      this.#end = at + bytes;
-    }
+    const { end, dropped } = this.#index.load((line, isWhole, where) => {
+      // Killed within the first write. Anything else that begins otherwise is a file of somebody else's.
+      if (!isWhole && header.startsWith(line)) return false;
+      checkSetup(this.file, headerOf(line, where).setup, setup);
+      return true;
+    });
+    this.#end = end;
     // What comes next must begin a line of its own.
-    ftruncateSync(this.#descriptor, this.#end);
-    if (this.#end === 0) this.#write(header);
+    ftruncateSync(this.#descriptor, end);
+    if (end === 0) this.#write(header);
     return dropped;
-  }
-
-  /** The lines with where they are; the last one is not whole if no line feed ends it. */
-  *#readLines(): Generator<{
-    text: string;
-    at: number;
-    bytes: number;
-    number: number;
-    isLast: boolean;
-    isWhole: boolean;
-  }> {
-    const { size } = fstatSync(this.#descriptor);
-    let begun = Buffer.alloc(0);
-    let at = 0;
-    let number = 0;
-    for (let offset = 0; offset < size; ) {
-      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - offset));
-      this.#fill(chunk, offset);
-      offset += chunk.length;
-      begun = Buffer.concat([begun, chunk]);
-      for (let feed = begun.indexOf(0x0a); feed >= 0; feed = begun.indexOf(0x0a)) {
-        const bytes = feed + 1;
-        const text = begun.toString('utf8', 0, feed);
-        begun = begun.subarray(bytes);
-        number += 1;
-        yield { text, at, bytes, number, isLast: at + bytes === size, isWhole: true };
-        at += bytes;
-      }
-      if (begun.length > MAX_LINE_BYTES)
-        throw damaged(`${this.file}:${number + 1}`, `longer than ${MAX_LINE_BYTES} bytes`);
-    }
-    if (begun.length > 0) {
-      const text = begun.toString('utf8');
-      yield { text, at, bytes: begun.length, number: number + 1, isLast: true, isWhole: false };
-    }
   }
 }
 
-function headerOf(line: string, where: string): z.infer<typeof headerSchema> {
+/** @throws MeshError `store` for a file that is no journal */
+export function headerOf(line: string, where: string): z.infer<typeof headerSchema> {
   try {
     return parseJsonLine(line, headerSchema, where);
   } catch (error) {
@@ -208,27 +135,6 @@ function headerOf(line: string, where: string): z.infer<typeof headerSchema> {
       },
     );
   }
-}
-
-/** The result, or what is wrong with the line. */
-function resultIn(line: string, where: string): GaiaResult | string {
-  try {
-    return parseJsonLine(line, gaiaResultSchema, where);
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    return error.message;
-  }
-}
-
-function damaged(where: string, what: string): MeshError {
-  return new MeshError(
-    'store',
-    `the journal is damaged at ${where} (${what}): mend or delete that line, or begin anew without --resume`,
-  );
-}
-
-function keyText({ team, cycle, task_id }: ResultKey): string {
-  return JSON.stringify([team, cycle, task_id]);
 }
 
 function checkSetup(file: string, then: Setup, now: Setup): void {

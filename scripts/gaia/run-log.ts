@@ -5,6 +5,7 @@ import { MAX_LOG_BYTES } from '../../core/limits.ts';
 import type { BatchEvent } from './batch.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import type { Question } from './question.ts';
+import { isToolStep, stepsOf } from './trace-steps.ts';
 
 /** What each kind of line begins with, so that a person finds it and a program can tell them apart (RA-55). */
 const SYMBOLS = {
@@ -128,14 +129,4 @@ export class RunLog {
 
 function whoOf({ team, cycle, task_id }: Pick<GaiaResult, 'team' | 'cycle' | 'task_id'>): string {
   return `${team} ${task_id}${cycle === 1 ? '' : ` cycle ${cycle}`}`;
-}
-
-/** A trace's numbered steps; of another text its lines are one step. */
-function stepsOf(trace: string): string[] {
-  return trace.split(/\n(?=\d+\. )/);
-}
-
-/** As traces write it: `3. expert: calculator({"expression":"2+2"}) → 4`. */
-function isToolStep(step: string): boolean {
-  return /^\d+\. [^\n:]+: \w+\(\{/.test(step);
 }

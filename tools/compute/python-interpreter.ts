@@ -229,8 +229,8 @@ class Call {
   }
 
   fail(why: string): void {
-    if (!this.#isReply) this.#keep(this.#rest);
-    this.#rest = Buffer.alloc(0);
+    const rest = this.#isReply ? [] : [this.#rest.subarray(0, MAX_OUTPUT_BYTES - this.#keptBytes)];
+    this.#kept.push(...rest);
     const printed = this.#output();
     const tail = printed.length > SHOWN_CHARACTERS ? `… ${printed.slice(-SHOWN_CHARACTERS)}` : printed;
     this.#reject(

@@ -45,7 +45,10 @@ export const moderate: Tool = entryTool({
     const concluded = await round.reason(plan, facts);
     if (concluded === undefined) return failedBy('expert');
 
-    const details = detailsOf(plan, facts);
+    if (plan.alternatives.length > 0 && !/\bcomparison\s*:/i.test(concluded.text)) {
+      work.note('the plan names another way, and the expert did not compare the two');
+    }
+    const details = detailsOf(plan, facts, concluded.text);
     const expert = conclude(problem.question, concluded);
     if (expert.answer === NO_ANSWER) {
       work.note('the expert came to no answer: there is nothing to finalize');
@@ -67,12 +70,16 @@ function failedBy(role: Retried): Conclusion {
   return { answer: text, raw: text, failedRole: role };
 }
 
-function detailsOf({ contradictions }: Plan, facts: readonly Fact[]): JsonObject {
+function detailsOf(plan: Plan, facts: readonly Fact[], conclusion: string): JsonObject {
   const sources = facts.filter(({ found, source }) => found && source !== '').map(({ source }) => source);
+  const seen = [...conclusion.matchAll(/^\W*contradiction\W*:\W*(.+)$/gim)].map(([, text = '']) =>
+    text.trim(),
+  );
   return {
     sources: [...new Set(sources)],
     not_found: facts.filter(({ found }) => !found).map(({ fact }) => fact),
-    contradictions,
+    // Premises that cannot all be true, by planner and expert (REQ-060).
+    contradictions: [...plan.contradictions, ...seen],
   };
 }
 

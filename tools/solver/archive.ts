@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readerFor, extensionOf } from '../files/readers.ts';
+import { extensionOf, readerFor } from '../files/readers.ts';
 import { isStopWord, splitWords } from '../reader/words.ts';
 import { answerFromDocument } from './document.ts';
 import { documentText } from './document-text.ts';
@@ -20,7 +20,10 @@ export async function solveArchive(question: string, file: string, workings: Wor
   const entries = listing.safeParse(reply?.data);
   if (!entries.success) return workings.giveUp('document', `What is in ${file} is needed.`);
   const names = entries.data.entries.map(({ name }) => name);
-  if (/\bhow many (?:files|documents|entries|members)\b/i.test(question) && !/\b(?:lines|rows|words)\b/i.test(question)) {
+  if (
+    /\bhow many (?:files|documents|entries|members)\b/i.test(question) &&
+    !/\b(?:lines|rows|words)\b/i.test(question)
+  ) {
     const kind = /\bhow many (?:\w+ )?\.?(\w+) files\b/i.exec(question)?.[1]?.toLowerCase();
     const counted = kind === undefined ? names : names.filter((name) => extensionOf(name) === kind);
     return workings.answer('document', String((counted.length > 0 ? counted : names).length), 0.8);
@@ -35,7 +38,12 @@ export async function solveArchive(question: string, file: string, workings: Wor
   return last ?? workings.giveUp('unknown', `No file in ${file} could be read.`);
 }
 
-async function solveMember(question: string, file: string, name: string, workings: Workings): Promise<Solution | undefined> {
+async function solveMember(
+  question: string,
+  file: string,
+  name: string,
+  workings: Workings,
+): Promise<Solution | undefined> {
   const reply = await workings.ask('read_zip', { file, entry: name });
   if (reply === undefined) return undefined;
   switch (readerFor(name)) {
@@ -56,12 +64,21 @@ async function solveMember(question: string, file: string, name: string, working
 
 /** What the question names comes first, then data and documents, then what only says what the others are. */
 function byLikelihood(question: string, names: readonly string[]): string[] {
-  const asked = new Set(splitWords(question).filter(({ lower }) => !isStopWord(lower)).map(({ stem }) => stem));
+  const asked = new Set(
+    splitWords(question)
+      .filter(({ lower }) => !isStopWord(lower))
+      .map(({ stem }) => stem),
+  );
   const points = (name: string) => {
     if (/(?:^|\/)(?:__macosx|\.)/i.test(name)) return -10;
     const shared = splitWords(name.replace(/[_./-]/g, ' ')).filter(({ stem }) => asked.has(stem)).length;
     const isAside = /(?:^|\/)(?:readme|licen[cs]e|notes?|about|changelog)\b/i.test(name) ? 2 : 0;
-    return shared + (readerFor(name) === undefined ? -1 : 0) + (readerFor(name) === 'read_excel' ? 0.5 : 0) - isAside;
+    return (
+      shared +
+      (readerFor(name) === undefined ? -1 : 0) +
+      (readerFor(name) === 'read_excel' ? 0.5 : 0) -
+      isAside
+    );
   };
   return names.filter((name) => points(name) > -10).toSorted((a, b) => points(b) - points(a));
 }

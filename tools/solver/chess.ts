@@ -11,8 +11,12 @@ export function findPosition(text: string): string | undefined {
   if (match === null) return undefined;
   const [placement] = match;
   const rest = REST.exec(text.slice(match.index + placement.length));
-  if (rest !== null) return `${placement} ${rest[1]} ${rest[2] ?? '-'} ${rest[3] ?? '-'} ${rest[4] ?? 0} ${rest[5] ?? 1}`;
-  const isBlack = /\bblack(?:'s|’s)?\s+(?:is |has |side )?(?:to (?:move|play)|turn|moves|plays)\b|\bit(?:'s| is)\s+black(?:'s|’s)?\b/i.test(text);
+  if (rest !== null)
+    return `${placement} ${rest[1]} ${rest[2] ?? '-'} ${rest[3] ?? '-'} ${rest[4] ?? 0} ${rest[5] ?? 1}`;
+  const isBlack =
+    /\bblack(?:'s|’s)?\s+(?:is |has |side )?(?:to (?:move|play)|turn|moves|plays)\b|\bit(?:'s| is)\s+black(?:'s|’s)?\b/i.test(
+      text,
+    );
   return `${placement} ${isBlack ? 'b' : 'w'} - - 0 1`;
 }
 
@@ -27,24 +31,44 @@ export async function solveChess(question: string, position: string, workings: W
   if (reply === undefined) return workings.giveUp('chess', 'The analysis of the position is needed.');
   const data = reply.data ?? {};
   if (/\bhow many\b[^?.]*\bmoves?\b/i.test(question)) {
-    const moves = /\bmate|\bin how many\b/i.test(question) ? data.mate_in : Array.isArray(data.legal_moves) ? data.legal_moves.length : undefined;
-    return typeof moves === 'number' ? workings.answer('chess', String(moves), 0.8) : workings.giveUp('chess', 'The search does not see a mate.');
+    const moves = /\bmate|\bin how many\b/i.test(question)
+      ? data.mate_in
+      : Array.isArray(data.legal_moves)
+        ? data.legal_moves.length
+        : undefined;
+    return typeof moves === 'number'
+      ? workings.answer('chess', String(moves), 0.8)
+      : workings.giveUp('chess', 'The search does not see a mate.');
   }
   const state = stateAsked(question, data);
   if (state !== undefined) return workings.answer('chess', state ? 'Yes' : 'No', 0.9);
-  if (/\bwhose (?:turn|move)\b|\bwho (?:is to|has to|must) move\b/i.test(question) && typeof data.turn === 'string') {
+  if (
+    /\bwhose (?:turn|move)\b|\bwho (?:is to|has to|must) move\b/i.test(question) &&
+    typeof data.turn === 'string'
+  ) {
     return workings.answer('chess', data.turn === 'white' ? 'White' : 'Black', 0.9);
   }
   const move = data.best_move;
   if (typeof move !== 'string') return workings.giveUp('chess', 'There is no move in the position.');
-  workings.say(typeof data.mate_in === 'number' ? `${move} leads to mate in ${data.mate_in}.` : `${move} is best as far as the search looks.`);
+  workings.say(
+    typeof data.mate_in === 'number'
+      ? `${move} leads to mate in ${data.mate_in}.`
+      : `${move} is best as far as the search looks.`,
+  );
   return workings.answer('chess', fitFormat(question, move), typeof data.mate_in === 'number' ? 0.9 : 0.3);
 }
 
 function stateAsked(question: string, data: Readonly<Record<string, unknown>>): boolean | undefined {
-  const isQuestion = /\b(?:is|are|does|has)\b[^.?]*\b(?:check|checkmate|checkmated|stalemate|stalemated|mated)\b/i.test(question);
+  const isQuestion =
+    /\b(?:is|are|does|has)\b[^.?]*\b(?:check|checkmate|checkmated|stalemate|stalemated|mated)\b/i.test(
+      question,
+    );
   if (!isQuestion) return undefined;
-  const member = /\bstalemate/i.test(question) ? data.is_stalemate : /\b(?:checkmate|mate)/i.test(question) ? data.is_checkmate : data.is_check;
+  const member = /\bstalemate/i.test(question)
+    ? data.is_stalemate
+    : /\b(?:checkmate|mate)/i.test(question)
+      ? data.is_checkmate
+      : data.is_check;
   return typeof member === 'boolean' ? member : undefined;
 }
 
@@ -60,10 +84,20 @@ const PIECES: readonly (readonly [RegExp, string])[] = [
 function piecesAsked(question: string, position: string): number | undefined {
   const asked = /\bhow many\b(.*)/is.exec(question)?.[1];
   if (asked === undefined || /\bmoves?\b/i.test(asked)) return undefined;
-  const letters = PIECES.filter(([pattern]) => pattern.test(asked)).map(([, letter]) => letter).join('');
+  const letters = PIECES.filter(([pattern]) => pattern.test(asked))
+    .map(([, letter]) => letter)
+    .join('');
   if (letters === '') return undefined;
   const isBoth = /\bboth\b|\ball\b|\baltogether\b|\bin total\b/i.test(asked);
-  const only = isBoth ? undefined : /\bwhite\b/i.test(asked) ? 'white' : /\bblack\b/i.test(asked) ? 'black' : undefined;
-  const wanted = only === 'white' ? letters.toUpperCase() : only === 'black' ? letters : letters + letters.toUpperCase();
-  return [...(position.split(' ')[0] ?? '')].filter((sign) => /[a-z]/i.test(sign) && wanted.includes(sign)).length;
+  const only = isBoth
+    ? undefined
+    : /\bwhite\b/i.test(asked)
+      ? 'white'
+      : /\bblack\b/i.test(asked)
+        ? 'black'
+        : undefined;
+  const wanted =
+    only === 'white' ? letters.toUpperCase() : only === 'black' ? letters : letters + letters.toUpperCase();
+  return [...(position.split(' ')[0] ?? '')].filter((sign) => /[a-z]/i.test(sign) && wanted.includes(sign))
+    .length;
 }

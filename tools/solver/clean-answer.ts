@@ -65,7 +65,8 @@ function jsonAnswer(text: string): string | undefined {
   } catch {
     // Models forget a comma or quote with the wrong marks; the member itself is mostly whole.
     if (!text.startsWith('{')) return undefined;
-    const member = /["'](?:final[_ ]answer|answer)["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(-?\d[\d.]*))/i.exec(text);
+    const member =
+      /["'](?:final[_ ]answer|answer)["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(-?\d[\d.]*))/i.exec(text);
     return member?.[1] ?? member?.[2] ?? member?.[3];
   }
 }
@@ -78,10 +79,14 @@ function answerIn(value: unknown): string | undefined {
     return items.every((item) => item !== undefined) ? items.join(', ') : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const members = new Map(Object.entries(value).map(([key, member]) => [key.toLowerCase().replace(/[\s-]/g, '_'), member]));
+  const members = new Map(
+    Object.entries(value).map(([key, member]) => [key.toLowerCase().replace(/[\s-]/g, '_'), member]),
+  );
   const key = ANSWER_KEYS.find((name) => members.has(name));
   if (key !== undefined) return answerIn(members.get(key));
-  return Object.values(value).find((member) => typeof member === 'string' && markedAnswer(member) !== undefined);
+  return Object.values(value).find(
+    (member) => typeof member === 'string' && markedAnswer(member) !== undefined,
+  );
 }
 
 /** A reply that is one code block. */
@@ -115,7 +120,8 @@ function patternAnswer(text: string): string | undefined {
 }
 
 /** Shortened words whose full stop ends no sentence and is part of an answer. */
-const ABBREVIATION = /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|approx|ca|No|vol|[ap]\.m)$/u;
+const ABBREVIATION =
+  /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|approx|ca|No|vol|[ap]\.m)$/u;
 
 function firstSentence(line: string): string {
   for (const end of line.matchAll(/[.!?](?=\*{0,2}(?:\s|$))/g)) {
@@ -138,31 +144,50 @@ function validated(text: string): string | null {
   return answer === '' || /^<?\[?(?:your|the) (?:final )?answer\]?>?$/i.test(answer) ? null : answer;
 }
 
+/** Layers of marks around an answer: nobody writes more, and each takes a look at the whole text. */
+const MAX_MARKS = 8;
+
 /** Markdown and the full stop, from outside in. */
 function withoutMarks(text: string): string {
   let bare = text.trim();
-  for (;;) {
-    const less = bare
+  for (let round = 0; round < MAX_MARKS; round++) {
+    const less = withoutLoneStars(bare)
       .replace(/^(?:#{1,6}|>|[-*•](?!\s*\d))\s+/, '')
       .replace(/^(\*\*\*|\*\*|\*|`{1,3})(.+)\1$/s, '$2')
       // Underscores are part of names in code: `__init__` stays.
       .replace(/^(__|_)(?=.*[\s\d])(.+)\1$/s, '$2')
-      .replace(/^\*+$|^\*\*(?!.*\*\*)|(?<!\*\*.*)\*\*$/gs, '')
       .replace(/^\\text\{([^{}]*)\}$/, '$1')
       .trim();
-    const stopped = less.endsWith('.') && !/[.…]\.$/.test(less) && !isShortened(less.slice(0, -1)) ? less.slice(0, -1).trimEnd() : less;
-    if (stopped === bare) return bare;
+    const stopped =
+      less.endsWith('.') && !/[.…]\.$/.test(less) && !isShortened(less.slice(0, -1))
+        ? less.slice(0, -1).trimEnd()
+        : less;
+    if (stopped === bare) break;
     bare = stopped;
   }
+  return bare;
+}
+
+/** Bold that was opened before the mark or closed behind it: one pair of stars without its other half. */
+function withoutLoneStars(text: string): string {
+  if (/^\*+$/.test(text)) return '';
+  const first = text.indexOf('**');
+  if (first < 0 || text.indexOf('**', first + 2) >= 0) return text;
+  if (first === 0) return text.slice(2);
+  return first === text.length - 2 ? text.slice(0, first) : text;
 }
 
 /** Whether the full stop after `text` belongs to its last word: `U.S.`, `Acme Inc.`, `John F.` */
 function isShortened(text: string): boolean {
-  return /\b\p{L}\.\p{L}$/u.test(text) || (/\s/.test(text) && ABBREVIATION.test(text) && !/\bNo$/i.test(text));
+  return (
+    /\b\p{L}\.\p{L}$/u.test(text) || (/\s/.test(text) && ABBREVIATION.test(text) && !/\bNo$/i.test(text))
+  );
 }
 
 function withoutPair(text: string): string {
-  const pair = PAIRS.find(([open = '', close = '']) => text.length > 2 && text.startsWith(open) && text.endsWith(close));
+  const pair = PAIRS.find(
+    ([open = '', close = '']) => text.length > 2 && text.startsWith(open) && text.endsWith(close),
+  );
   if (pair === undefined) return text;
   const [open = '', close = ''] = pair;
   const inner = text.slice(1, -1);

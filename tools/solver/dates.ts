@@ -6,8 +6,18 @@ export interface CalendarDate {
   readonly day: number;
 }
 
-const MONTHS = 'january february march april may june july august september october november december'.split(' ');
-export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
+const MONTHS = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
+export const WEEKDAYS = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+] as const;
 
 const MONTH = `(?:${MONTHS.map((name) => (name === 'may' ? name : `${name.slice(0, 3)}(?:${name.slice(3)})?${name === 'september' ? '|sept' : ''}`)).join('|')})\\.?`;
 const DAY = String.raw`(\d{1,2})(?:st|nd|rd|th)?`;
@@ -48,12 +58,19 @@ export function foundDates(text: string): FoundDate[] {
 }
 
 /** `March 2024` as its first and last day. */
-export function foundMonths(text: string): { first: CalendarDate; last: CalendarDate; start: number; end: number }[] {
+export function foundMonths(
+  text: string,
+): { first: CalendarDate; last: CalendarDate; start: number; end: number }[] {
   return [...text.matchAll(MONTH_OF_YEAR)].map((match) => {
     const year = Number(match[2]);
     const month = monthNumber(match[1] ?? '');
     const day = new Date(Date.UTC(year, month, 0)).getUTCDate();
-    return { first: { year, month, day: 1 }, last: { year, month, day }, start: match.index, end: match.index + match[0].length };
+    return {
+      first: { year, month, day: 1 },
+      last: { year, month, day },
+      start: match.index,
+      end: match.index + match[0].length,
+    };
   });
 }
 

@@ -22,7 +22,14 @@ export function documentText(reply: string): DocumentText {
   const plain = body.replace(/\r\n?/g, '\n').replace(/\\(?=[.!#()[\]*_+-])/g, '');
   const parts = partsOf(plain);
   const lines = plain.split('\n').filter((line) => !PAGE.test(line));
-  return { text: parts.map(({ title, text }) => (title === '' ? text : `${title}\n\n${text}`)).map(unwrapped).join('\n\n'), lines, parts };
+  return {
+    text: parts
+      .map(({ title, text }) => (title === '' ? text : `${title}\n\n${text}`))
+      .map(unwrapped)
+      .join('\n\n'),
+    lines,
+    parts,
+  };
 }
 
 /** A text that is no reply of a tool. */
@@ -38,7 +45,9 @@ function partsOf(text: string): DocumentPart[] {
     else if (parts.length === 0) parts.push({ title: '', lines: [line] });
     else parts.at(-1)?.lines.push(line);
   }
-  return parts.map(({ title, lines }) => ({ title, text: lines.join('\n').trim() })).filter(({ title, text: own }) => title !== '' || own !== '');
+  return parts
+    .map(({ title, lines }) => ({ title, text: lines.join('\n').trim() }))
+    .filter(({ title, text: own }) => title !== '' || own !== '');
 }
 
 /** Lines of a page are cut at its width; a line that could have held the next word ends a paragraph. */
@@ -54,7 +63,8 @@ function unwrapped(text: string): string {
     if (next === undefined) break;
     const nextWord = /^\S+/.exec(next)?.[0].length ?? 0;
     const isFull = line.length + 1 + nextWord > Math.min(width, 120) * 0.92 && line.length < 200;
-    const isText = /^[\p{L}\p{N}("“'‘]/u.test(next) && !/^(?:\d+\.|[-*•])\s/.test(next) && !/^[#|]/.test(line);
+    const isText =
+      /^[\p{L}\p{N}("“'‘]/u.test(next) && !/^(?:\d+\.|[-*•])\s/.test(next) && !/^[#|]/.test(line);
     joined += isFull && isText ? ' ' : '\n\n';
   }
   return joined.replace(/\n{3,}/g, '\n\n');

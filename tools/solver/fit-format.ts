@@ -19,7 +19,8 @@ export function fitFormat(question: string, answer: string): string {
   return fitText(question, given);
 }
 
-const LIST = /\b(?:comma|semi-?colon)[- ](?:separated|delimited)\b|\b(?:separated?|delimited) (?:by|with) (?:a )?(?:comma|semi-?colon)s?\b/i;
+const LIST =
+  /\b(?:comma|semi-?colon)[- ](?:separated|delimited)\b|\b(?:separated?|delimited) (?:by|with) (?:a )?(?:comma|semi-?colon)s?\b/i;
 
 export function asksForList(question: string): boolean {
   return LIST.test(question);
@@ -53,8 +54,10 @@ function isRounded(question: string, answer: string): boolean {
   return roundingAsked(question) !== undefined && /^[-−]?[$€£]?\s?\d[\d,]*(?:\.\d+)?%?$/.test(answer);
 }
 
-const KEEPS_UNIT = /\b(?:includ\w*|with|use|using|add|state|give)\b[^.?!]{0,30}(?:\bunits?\b|\bcurrency\b|\$|\bdollar sign\b|\bpercent sign\b|%)/i;
-const WITHOUT = /\b(?:without|no|not|omit|leave out|don't|never)\b[^.?!]{0,30}(?:\bunits?\b|\bcurrency\b|\$|\bdollar sign\b|\bpercent sign\b|%)/i;
+const KEEPS_UNIT =
+  /\b(?:includ\w*|with|use|using|add|state|give)\b[^.?!]{0,30}(?:\bunits?\b|\bcurrency\b|\$|\bdollar sign\b|\bpercent sign\b|%)/i;
+const WITHOUT =
+  /\b(?:without|no|not|omit|leave out|don't|never)\b[^.?!]{0,30}(?:\bunits?\b|\bcurrency\b|\$|\bdollar sign\b|\bpercent sign\b|%)/i;
 
 function fitNumber(question: string, answer: string): string {
   if (KEEPS_UNIT.test(question) && !WITHOUT.test(question)) return answer;
@@ -74,7 +77,9 @@ function onlyNumber(question: string, answer: string): string | undefined {
   const [found, ...more] = [...text.matchAll(FIGURES)];
   if (found === undefined || more.length > 0) return undefined;
   const figures = found[0].replaceAll(',', '').replace(/^[−–]/, '-').replace(/^\+/, '');
-  const scale = /^\s*(thousand|million|billion|trillion)\b/i.exec(text.slice(found.index + found[0].length))?.[1]?.toLowerCase();
+  const scale = /^\s*(thousand|million|billion|trillion)\b/i
+    .exec(text.slice(found.index + found[0].length))?.[1]
+    ?.toLowerCase();
   // "How many thousand hours" wants 17 for 17 thousand.
   if (scale === undefined || new RegExp(`\\b${scale}s?\\b`, 'i').test(question)) return figures;
   return String(numberFromWords(`${figures} ${scale}`) ?? figures);
@@ -84,7 +89,12 @@ function fitList(question: string, answer: string): string {
   const items = answer
     .replace(/^[[{(]([^[\](){}]*)[\])}]$/, '$1')
     .split(/\s*[;\n]\s*|\s*,\s+(?:and\s+|&\s+)?|,(?!\d{3}\b)|\s+and\s+(?=[^,;]*$)/)
-    .map((item) => item.replace(/^(?:[-*•]|\d+[.)])\s+/, '').replace(/^["'“](.*)["'”]$/, '$1').trim())
+    .map((item) =>
+      item
+        .replace(/^(?:[-*•]|\d+[.)])\s+/, '')
+        .replace(/^["'“](.*)["'”]$/, '$1')
+        .trim(),
+    )
     .filter((item) => item !== '');
   const mark = /\bsemi-?colon/i.test(question) ? ';' : ',';
   const gap = /\b(?:without|no) (?:any )?(?:white ?)?spaces?\b/i.test(question) ? '' : ' ';
@@ -92,12 +102,20 @@ function fitList(question: string, answer: string): string {
 }
 
 function sortedAsAsked(question: string, items: readonly string[]): string[] {
-  const turned = /\b(?:reverse|descending|z to a|decreasing|(?:largest|highest|greatest) (?:first|to))\b/i.test(question) ? -1 : 1;
+  const turned =
+    /\b(?:reverse|descending|z to a|decreasing|(?:largest|highest|greatest) (?:first|to))\b/i.test(question)
+      ? -1
+      : 1;
   if (/\balphabeti(?:cal|cally|ze|zed|se|sed)\b/i.test(question)) {
     return items.toSorted((a, b) => turned * a.localeCompare(b, 'en', { sensitivity: 'base' }));
   }
   const isNumeric = items.every((item) => Number.isFinite(Number(item)));
-  if (isNumeric && /\b(?:ascending|increasing|descending|decreasing|smallest|lowest|largest|highest|numerical) (?:order|first|to)\b/i.test(question)) {
+  if (
+    isNumeric &&
+    /\b(?:ascending|increasing|descending|decreasing|smallest|lowest|largest|highest|numerical) (?:order|first|to)\b/i.test(
+      question,
+    )
+  ) {
     return items.toSorted((a, b) => turned * (Number(a) - Number(b)));
   }
   return [...items];
@@ -113,19 +131,42 @@ function fitDate(question: string, answer: string): string | undefined {
 }
 
 export function asksForYesOrNo(question: string): boolean {
-  const last = question.trim().split(/(?<=[.!?])\s+/).findLast((sentence) => sentence.endsWith('?')) ?? question;
-  return /\byes or no\b/i.test(question) || /^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b/i.test(last);
+  const last =
+    question
+      .trim()
+      .split(/(?<=[.!?])\s+/)
+      .findLast((sentence) => sentence.endsWith('?')) ?? question;
+  return (
+    /\byes or no\b/i.test(question) ||
+    /^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b/i.test(last)
+  );
 }
 
 function fitText(question: string, answer: string): string {
   let text = answer;
-  if (/\bfirst name\b[^.?!]{0,10}\bonly\b|\b(?:only|just)\b[^.?!]{0,20}\bfirst name\b/i.test(question)) text = text.split(/\s+/)[0] ?? text;
-  if (/\b(?:last|family) name\b[^.?!]{0,10}\bonly\b|\bsurname\b[^.?!]{0,10}\bonly\b|\b(?:only|just)\b[^.?!]{0,20}\b(?:last name|surname|family name)\b/i.test(question)) {
-    text = text.replace(/,?\s+(?:Jr|Sr)\.?$/, '').split(/\s+/).at(-1) ?? text;
+  if (/\bfirst name\b[^.?!]{0,10}\bonly\b|\b(?:only|just)\b[^.?!]{0,20}\bfirst name\b/i.test(question))
+    text = text.split(/\s+/)[0] ?? text;
+  if (
+    /\b(?:last|family) name\b[^.?!]{0,10}\bonly\b|\bsurname\b[^.?!]{0,10}\bonly\b|\b(?:only|just)\b[^.?!]{0,20}\b(?:last name|surname|family name)\b/i.test(
+      question,
+    )
+  ) {
+    text =
+      text
+        .replace(/,?\s+(?:Jr|Sr)\.?$/, '')
+        .split(/\s+/)
+        .at(-1) ?? text;
   }
-  if (/\b(?:city|town)(?: name)?\b[^.?!]{0,10}\b(?:only|without)\b|\b(?:only|just)\b[^.?!]{0,20}\b(?:city|town)\b/i.test(question)) text = text.split(',')[0] ?? text;
-  if (/\bwithout (?:any |the )?articles?\b|\bno articles\b/i.test(question)) text = text.replace(/^(?:the|an?)\s+/i, '');
-  if (/\b(?:in|all) (?:upper ?case|capitals|capital letters|caps)\b/i.test(question)) text = text.toUpperCase();
+  if (
+    /\b(?:city|town)(?: name)?\b[^.?!]{0,10}\b(?:only|without)\b|\b(?:only|just)\b[^.?!]{0,20}\b(?:city|town)\b/i.test(
+      question,
+    )
+  )
+    text = text.split(',')[0] ?? text;
+  if (/\bwithout (?:any |the )?articles?\b|\bno articles\b/i.test(question))
+    text = text.replace(/^(?:the|an?)\s+/i, '');
+  if (/\b(?:in|all) (?:upper ?case|capitals|capital letters|caps)\b/i.test(question))
+    text = text.toUpperCase();
   if (/\b(?:in|all) lower ?case\b/i.test(question)) text = text.toLowerCase();
   return text;
 }

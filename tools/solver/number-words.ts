@@ -30,7 +30,9 @@ const FRACTIONS = new Map([
   ['tenths', 10],
 ]);
 
-const CARDINAL = [...SMALL.keys(), ...TENS.keys(), ...SCALES.keys(), 'hundred', 'dozen'].sort(longestFirst).join('|');
+const CARDINAL = [...SMALL.keys(), ...TENS.keys(), ...SCALES.keys(), 'hundred', 'dozen']
+  .sort(longestFirst)
+  .join('|');
 const FRACTION = [...FRACTIONS.keys()].sort(longestFirst).join('|');
 const NUMERAL = String.raw`\d[\d,]*(?:\.\d+)?`;
 const GROUP = `(?:${CARDINAL})(?:(?:\\s*-\\s*|\\s+and\\s+|\\s+)(?:${CARDINAL}))*`;
@@ -91,8 +93,12 @@ const ORDINALS = (
 export function ordinalFromWord(word: string): number | undefined {
   const lower = word.toLowerCase().trim();
   if (lower === 'last' || lower === 'final') return -1;
-  const fromEnd = /^(?:(\S+)[\s-](?:to|from)[\s-](?:the[\s-])?(?:last|end)|(penultimate|next[\s-]to[\s-]last))$/.exec(lower);
-  if (fromEnd !== null) return fromEnd[2] === undefined ? -(ordinalFromWord(fromEnd[1] ?? '') ?? 0) || undefined : -2;
+  const fromEnd =
+    /^(?:(\S+)[\s-](?:to|from)[\s-](?:the[\s-])?(?:last|end)|(penultimate|next[\s-]to[\s-]last))$/.exec(
+      lower,
+    );
+  if (fromEnd !== null)
+    return fromEnd[2] === undefined ? -(ordinalFromWord(fromEnd[1] ?? '') ?? 0) || undefined : -2;
   const digits = /^(\d{1,4})(?:st|nd|rd|th)$/.exec(lower);
   if (digits !== null) return Number(digits[1]);
   const at = ORDINALS.indexOf(lower);
@@ -106,8 +112,9 @@ export const ORDINAL_PATTERN = `(?:(?:second|third|2nd|3rd)[\\s-](?:to|from)[\\s
 function isPronoun(text: string, start: number, end: number): boolean {
   if (text.slice(start, end).toLowerCase() !== 'one') return false;
   return (
-    /\b(?:which|this|that|each|every|the|no|any|another|last|only)\s+$/i.test(text.slice(Math.max(0, start - 10), start)) ||
-    /^\s+(?:of|another)\b/i.test(text.slice(end, end + 10))
+    /\b(?:which|this|that|each|every|the|no|any|another|last|only)\s+$/i.test(
+      text.slice(Math.max(0, start - 10), start),
+    ) || /^\s+(?:of|another)\b/i.test(text.slice(end, end + 10))
   );
 }
 
@@ -129,7 +136,11 @@ function fraction(count: string | undefined, of: string | undefined): number | u
 
 function cardinal(words: string): number | undefined {
   if (/^\d/.test(words)) return numeral(words);
-  const list = words.toLowerCase().replace(/^an?\s+/, 'one ').split(/[\s-]+/).filter((word) => word !== '');
+  const list = words
+    .toLowerCase()
+    .replace(/^an?\s+/, 'one ')
+    .split(/[\s-]+/)
+    .filter((word) => word !== '');
   let total = 0;
   let group: number | undefined;
   let last: 'small' | 'tens' | 'hundred' | 'scale' | undefined;

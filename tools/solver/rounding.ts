@@ -6,10 +6,13 @@ export type Rounding =
   | { readonly multiple: number }
   | { readonly digits: number };
 
-const COUNT = String.raw`(\d{1,2}|zero|one|two|three|four|five|six|a)`;
+const COUNT = String.raw`(\d{1,2}|zero|one|two|three|four|five|six)`;
 const PLACES: readonly (readonly [RegExp, Rounding])[] = [
-  [/\bnearest (?:whole (?:number|\w+)|integer|unit|one\b)|\b(?:to|as) (?:a|an|the) (?:whole number|integer)\b/i, { decimals: 0 }],
-  [/\bnearest (?:tenth|0\.1)\b/i, { decimals: 1 }],
+  [
+    /\bnearest (?:whole (?:number|\w+)|integer|unit|one\b)|\b(?:to|as) (?:a|an|the) (?:whole number|integer)\b/i,
+    { decimals: 0 },
+  ],
+  [/\bnearest (?:tenth|0\.1)\b|\ba decimal place\b/i, { decimals: 1 }],
   [/\bnearest (?:hundredth|0\.01|cent|penny)\b/i, { decimals: 2 }],
   [/\bnearest (?:thousandth|0\.001)\b/i, { decimals: 3 }],
   [/\bnearest (?:ten|10)\b/i, { multiple: 10 }],
@@ -20,17 +23,23 @@ const PLACES: readonly (readonly [RegExp, Rounding])[] = [
 
 /** What the question says about rounding; undefined where it says nothing. */
 export function roundingAsked(question: string): Rounding | undefined {
-  const decimals = new RegExp(`\\b${COUNT} (?:decimal(?: place| digit)?s?|digits? after the (?:decimal )?point)\\b`, 'i').exec(question)?.[1];
+  const decimals = new RegExp(
+    `\\b${COUNT} (?:decimal(?: place| digit)?s?|digits? after the (?:decimal )?point)\\b`,
+    'i',
+  ).exec(question)?.[1];
   if (decimals !== undefined) return { decimals: countOf(decimals) };
   const digits = new RegExp(`\\b${COUNT} significant (?:figure|digit)s?\\b`, 'i').exec(question)?.[1];
   if (digits !== undefined) return { digits: Math.max(1, countOf(digits)) };
   // "the nearest metre" is the unit that the answer is in.
   const named = PLACES.find(([pattern]) => pattern.test(question))?.[1];
-  return named ?? (/\bround(?:ed|ing)?\b[^.?!]{0,40}\bnearest [a-z]+\b/i.test(question) ? { decimals: 0 } : undefined);
+  return (
+    named ??
+    (/\bround(?:ed|ing)?\b[^.?!]{0,40}\bnearest [a-z]+\b/i.test(question) ? { decimals: 0 } : undefined)
+  );
 }
 
 function countOf(word: string): number {
-  return /^a$/i.test(word) ? 1 : (numberFromWords(word) ?? 0);
+  return numberFromWords(word) ?? 0;
 }
 
 /** `value` rounded, halves away from zero, with as many decimals as were asked for. */
@@ -40,7 +49,9 @@ export function roundedText(value: number, rounding: Rounding): string {
   if ('multiple' in rounding) return String(halfUp(value / rounding.multiple) * rounding.multiple);
   const power = 10 ** rounding.decimals;
   const scaled = value * power;
-  return Number.isSafeInteger(Math.round(scaled)) ? (halfUp(scaled) / power).toFixed(rounding.decimals) : value.toFixed(rounding.decimals);
+  return Number.isSafeInteger(Math.round(scaled))
+    ? (halfUp(scaled) / power).toFixed(rounding.decimals)
+    : value.toFixed(rounding.decimals);
 }
 
 /** 1.005 × 100 is 100.49999999999999: what differs from a half by the last digits only is one. */

@@ -10,7 +10,14 @@ export interface Problem {
   readonly context?: string;
 }
 
-export type ProblemKind = 'calculation' | 'program' | 'table' | 'document' | 'chess' | 'text-puzzle' | 'unknown';
+export type ProblemKind =
+  | 'calculation'
+  | 'program'
+  | 'table'
+  | 'document'
+  | 'chess'
+  | 'text-puzzle'
+  | 'unknown';
 
 export interface Solution {
   /** null: it cannot be done without a model, and `reasoning` says what is missing. */

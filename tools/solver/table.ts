@@ -5,8 +5,9 @@ import { asksForList, fitFormat } from './fit-format.ts';
 import { plainNumber } from './rounding.ts';
 import type { Solution } from './solution.ts';
 import { columnsOf } from './table/columns.ts';
-import { planQuery, type TablePlan } from './table/plan.ts';
+import { planQuery } from './table/plan.ts';
 import { alternatives, carryOut } from './table/rows.ts';
+import type { TablePlan } from './table/table-plan.ts';
 import type { Workings } from './workings.ts';
 
 const cell = z.union([z.null(), z.boolean(), z.number(), z.string()]);
@@ -37,7 +38,12 @@ export async function solveTable(question: string, file: string, workings: Worki
 }
 
 /** @param file where `query_table` finds the sheets, for those of which only the first rows are in `data` */
-export async function answerFromSheets(question: string, data: unknown, workings: Workings, file?: string): Promise<Solution> {
+export async function answerFromSheets(
+  question: string,
+  data: unknown,
+  workings: Workings,
+  file?: string,
+): Promise<Solution> {
   const parsed = spreadsheet.safeParse(data);
   if (!parsed.success) return workings.giveUp('table', 'The reply about the spreadsheet has no rows in it.');
   const sheet = chooseSheet(question, parsed.data.sheets);
@@ -57,17 +63,30 @@ export function answerFromTable(question: string, table: Table, workings: Workin
 }
 
 export function tableFrom(columns: readonly string[], rows: readonly (readonly CellValue[])[]): Table {
-  return { columns, rows: rows.map((cells, index) => ({ number: index + 2, cells })), header: undefined, above: [] };
+  return {
+    columns,
+    rows: rows.map((cells, index) => ({ number: index + 2, cells })),
+    header: undefined,
+    above: [],
+  };
 }
 
 /** Larger tables are calculated where they are; what takes rows apart cannot be asked of them. */
-async function queryWhole(question: string, sheet: Sheet, workings: Workings, file: string | undefined): Promise<Solution> {
+async function queryWhole(
+  question: string,
+  sheet: Sheet,
+  workings: Workings,
+  file: string | undefined,
+): Promise<Solution> {
   const plan = planQuery(question, columnsOf(tableFrom(sheet.columns, sheet.rows)));
   if (typeof plan === 'string') return workings.giveUp('table', plan);
   workings.say(inWords(plan));
   const query = queryFor(plan);
   if (query === undefined || file === undefined) {
-    return workings.giveUp('table', `The table is too large for that: ${sheet.rows_left_out} rows are not at hand.`);
+    return workings.giveUp(
+      'table',
+      `The table is too large for that: ${sheet.rows_left_out} rows are not at hand.`,
+    );
   }
   const reply = await workings.ask('query_table', { file, sheet: sheet.name, ...query });
   const values = z.object({ value: z.union([cell, z.array(cell)]) }).safeParse(reply?.data);
@@ -86,7 +105,12 @@ function queryFor(plan: TablePlan): JsonObject | undefined {
       return { where, aggregate: 'list', column: plan.column };
     case 'ranked':
       if (plan.rank !== 1 || plan.count !== 1) return undefined;
-      return { where, aggregate: plan.end === 'max' ? 'row_of_max' : 'row_of_min', column: plan.by, result_column: plan.column };
+      return {
+        where,
+        aggregate: plan.end === 'max' ? 'row_of_max' : 'row_of_min',
+        column: plan.by,
+        result_column: plan.column,
+      };
     case 'group':
     case 'difference':
     case 'range':
@@ -97,13 +121,23 @@ function queryFor(plan: TablePlan): JsonObject | undefined {
   }
 }
 
-function answerWith(question: string, plan: TablePlan, values: readonly CellValue[], workings: Workings): Solution {
-  const texts = values.filter((value) => value !== null).map((value) => (typeof value === 'number' ? plainNumber(value) : String(value).trim()));
+function answerWith(
+  question: string,
+  plan: TablePlan,
+  values: readonly CellValue[],
+  workings: Workings,
+): Solution {
+  const texts = values
+    .filter((value) => value !== null)
+    .map((value) => (typeof value === 'number' ? plainNumber(value) : String(value).trim()));
   const [first] = texts;
   if (first === undefined) return workings.giveUp('table', 'The cell is empty.');
   const isList = plan.ask === 'list' || asksForList(question) || (plan.ask === 'ranked' && plan.count > 1);
   if (texts.length > 1 && !isList) {
-    return workings.giveUp('table', `The question wants one value, and ${texts.length} fit it: ${texts.slice(0, 5).join(', ')}.`);
+    return workings.giveUp(
+      'table',
+      `The question wants one value, and ${texts.length} fit it: ${texts.slice(0, 5).join(', ')}.`,
+    );
   }
   return workings.answer('table', fitFormat(question, texts.join(', ')));
 }
@@ -114,7 +148,9 @@ function chooseSheet(question: string, sheets: readonly Sheet[]): Sheet {
   const [first = { name: '', columns: [], rows: [] }] = filled.length > 0 ? filled : sheets;
   if (filled.length < 2) return first;
   const asked = question.toLowerCase();
-  const named = filled.filter(({ name }) => new RegExp(`(?<![\\p{L}\\p{N}])${escaped(name.toLowerCase())}(?![\\p{L}\\p{N}])`, 'u').test(asked));
+  const named = filled.filter(({ name }) =>
+    new RegExp(`(?<![\\p{L}\\p{N}])${escaped(name.toLowerCase())}(?![\\p{L}\\p{N}])`, 'u').test(asked),
+  );
   const [only, other] = named;
   if (only !== undefined && other === undefined) return only;
   const isAlike = filled.every(({ columns }) => columns.join('\n') === first.columns.join('\n'));
@@ -130,7 +166,9 @@ function together(sheets: readonly Sheet[]): Sheet {
   return {
     name: sheets.map(({ name }) => name).join(' + '),
     columns: [...(first?.columns ?? []), 'Sheet'],
-    rows: sheets.flatMap(({ name, columns, rows }) => rows.map((row) => [...columns.map((_, index) => row[index] ?? null), name])),
+    rows: sheets.flatMap(({ name, columns, rows }) =>
+      rows.map((row) => [...columns.map((_, index) => row[index] ?? null), name]),
+    ),
     ...(left > 0 ? { rows_left_out: left } : {}),
   };
 }
@@ -140,7 +178,9 @@ function escaped(text: string): string {
 }
 
 function inWords(plan: TablePlan): string {
-  const where = plan.where.map(({ column, op, values }) => `${column} ${op} ${values.join(' or ')}`).join(', ');
+  const where = plan.where
+    .map(({ column, op, values }) => `${column} ${op} ${values.join(' or ')}`)
+    .join(', ');
   const rows = where === '' ? 'Of all rows' : `Of the rows with ${where}`;
   switch (plan.ask) {
     case 'count':

@@ -22,7 +22,10 @@ export class Workings {
   }
 
   /** The tool's reply; undefined where it could not, which is then said. */
-  async ask(tool: string, args: JsonObject): Promise<{ readonly text: string; readonly data?: JsonObject } | undefined> {
+  async ask(
+    tool: string,
+    args: JsonObject,
+  ): Promise<{ readonly text: string; readonly data?: JsonObject } | undefined> {
     if (this.steps.length >= MAX_CALLS) {
       this.say(`${tool} was not asked: ${MAX_CALLS} calls are the limit.`);
       return undefined;

@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { ProtocolAdapter } from '../../../core/adapter.ts';
 import { Agent } from '../../../core/agent/agent.ts';
 import { Workspace } from '../../../core/agent/workspace.ts';
 import { MeshNetwork } from '../../../core/hub/mesh-network.ts';
-import { routerNamed } from '../../../core/hub/routing.ts';
+import { type Routing, routerNamed } from '../../../core/hub/routing.ts';
 import { MAX_FRAME_BYTES } from '../../../core/limits.ts';
-import type { JsonObject, PacketHead } from '../../../core/packet.ts';
+import type { JsonObject, Packet } from '../../../core/packet.ts';
 import { taskFilesFolder } from '../../../core/tasks/task-files.ts';
 import { plain } from '../../../core/testing/mesh.ts';
 import { engineNamed } from '../../engines/registry.ts';
@@ -19,6 +20,8 @@ export interface TestAgent {
   readonly tool: string;
   readonly may_call?: readonly string[];
   readonly options?: JsonObject;
+  /** Instead of its tool’s. */
+  readonly subscribes?: readonly string[];
 }
 
 export interface TeamMeshOptions {
@@ -41,7 +44,9 @@ export interface TeamMeshOptions {
     readonly text: string;
   }[];
   readonly store?: string;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly routing?: Routing;
+  /** Hears of each packet that the hub relayed, as `from>to type`. */
+  readonly onRelayed?: (packet: string) => void;
 }
 
 /**
@@ -67,7 +72,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   });
   const toolOf = new Map(options.agents.map(({ id, tool }) => [id, tool]));
   const agents = await Promise.all(
-    options.agents.map(async ({ id, tool: name, may_call = [], options: own = {} }) => {
+    options.agents.map(async ({ id, tool: name, may_call = [], options: own = {}, subscribes }) => {
       const tool = await toolNamed(name);
       const workspace = path.join(folder, 'workspaces', id);
       mkdirSync(workspace, { recursive: true });
@@ -78,7 +83,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
         id,
         tool,
         engine,
-        subscribes: tool.accepts,
+        subscribes: subscribes ?? tool.accepts,
         partners: may_call.map((partner) => ({ id: partner, tool: toolOf.get(partner) ?? '' })),
         options: { ...options.teamOptions, ...own },
         files: filesRoot,
@@ -93,12 +98,13 @@ export async function startTeamMesh(options: TeamMeshOptions) {
       });
     }),
   );
-  const relayed: PacketHead[] = [];
+  const relayed: string[] = [];
+  const packets: Packet[] = [];
   const refused: string[] = [];
   const network = await MeshNetwork.connect({
     runId: 'test',
     host: '127.0.0.1',
-    adapter: plain,
+    adapter: watching(packets),
     secret,
     nodes: options.agents.map(({ id, tool, may_call }, index) => ({
       id,
@@ -108,9 +114,13 @@ export async function startTeamMesh(options: TeamMeshOptions) {
       mayCall: may_call ?? [],
     })),
     final: options.entry ?? options.agents[0]?.id ?? '',
-    router: routerNamed('direct'),
+    router: routerNamed(options.routing ?? 'direct'),
     observer: {
-      packet: ({ head }) => relayed.push(head),
+      packet: ({ head: { from, to, type } }) => {
+        const packet = `${from}>${to ?? '*'} ${type}`;
+        relayed.push(packet);
+        options.onRelayed?.(packet);
+      },
       refused: (node, reason) => refused.push(`${node}: ${reason}`),
     },
     maxFrameBytes: MAX_FRAME_BYTES,
@@ -121,8 +131,10 @@ export async function startTeamMesh(options: TeamMeshOptions) {
     rmSync(folder, { recursive: true, force: true });
   });
   return {
-    /** Requests and replies in the order that the hub relayed them, as `from>to type`. */
-    relayed: () => relayed.map(({ from, to, type }) => `${from}>${to ?? '*'} ${type}`),
+    /** Packets in the order that the hub relayed them, as `from>to type`. */
+    relayed: () => [...relayed],
+    /** What an agent sent, packets as they were, in order. */
+    sentBy: (agent: string) => packets.filter(({ from }) => from === agent),
     refused,
     folder,
     network,
@@ -132,6 +144,24 @@ export async function startTeamMesh(options: TeamMeshOptions) {
         { taskId, payload: { chunks: [], ...payload }, timeoutMs },
         new AbortController().signal,
       ),
+  };
+}
+
+/** The adapter of the hub, which keeps each packet that it reads. */
+function watching(packets: Packet[]): ProtocolAdapter {
+  return {
+    ...plain,
+    open(session) {
+      const codec = plain.open(session);
+      return {
+        ...codec,
+        decode(blob) {
+          const packet = codec.decode(blob);
+          packets.push(packet);
+          return packet;
+        },
+      };
+    },
   };
 }
 

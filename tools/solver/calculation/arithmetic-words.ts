@@ -13,7 +13,22 @@ export type Token =
   | { readonly is: 'own-step'; readonly before: string; readonly after: string }
   | { readonly is: 'word'; readonly text: string };
 
-export type Sign = '+' | '-' | '*' | '/' | '^' | ' mod ' | '(' | ')' | ',' | 'and' | 'by' | 'to' | 'from' | 'swap-' | 'swap+';
+export type Sign =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '^'
+  | ' mod '
+  | '('
+  | ')'
+  | ','
+  | 'and'
+  | 'by'
+  | 'to'
+  | 'from'
+  | 'swap-'
+  | 'swap+';
 
 const list = (join: string, around = ''): Token => ({ is: 'list', join, around });
 const unary = (before: string, after = ')'): Token => ({ is: 'function', before, after });
@@ -62,11 +77,17 @@ const PHRASES: readonly (readonly [pattern: string, token: Token])[] = [
   ['(?:raised )?to the (\\d+)(?:st|nd|rd|th)(?: power)?|to the power (?:of )?(\\d+)', suffix('^$1$2')],
   ['(?:raised )?to the power(?: of)?|\\^|\\*\\*', sign('^')],
   ['(?:%|percent|per cent) of', suffix(' / 100 *')],
-  ['multipl(?:y|ying)(?: (?:it|that|this|the (?:result|outcome|answer|number)))?(?: (?:by|with))?', step('*', 'by')],
+  [
+    'multipl(?:y|ying)(?: (?:it|that|this|the (?:result|outcome|answer|number)))?(?: (?:by|with))?',
+    step('*', 'by'),
+  ],
   ['divid(?:e|ing)(?: (?:it|that|this|the (?:result|outcome|answer|number)))?(?: by)?', step('/', 'by')],
   ['subtract(?:ing)?|take away|deduct', step('-', 'from')],
   ['add(?:ing)?', step('+', 'to')],
-  ['(?:is |are )?multiplied (?:by|with)|times|×|·|⋅|\\*|x(?=\\s?\\d)|of(?= (?:the )?(?:\\d|sum|product|difference|square|cube))', sign('*')],
+  [
+    '(?:is |are )?multiplied (?:by|with)|times|×|·|⋅|\\*|x(?=\\s?\\d)|of(?= (?:the )?(?:\\d|sum|product|difference|square|cube))',
+    sign('*'),
+  ],
   ['(?:is |are |you )?divided? by|over|÷|/|:(?=\\s?\\d)', sign('/')],
   ['modulo|mod', sign(' mod ')],
   ['subtracted from|less than|fewer than', sign('swap-')],
@@ -82,7 +103,8 @@ const PHRASES: readonly (readonly [pattern: string, token: Token])[] = [
   ['to', sign('to')],
 ];
 
-const FILLER = /^(?:the|of|a|an|numbers?|value|values|result|it|that|this|then|when|whole|is|are|together|you|we|take|start|begin|starting|with|both|following|integers?)$/i;
+const FILLER =
+  /^(?:the|of|a|an|numbers?|value|values|result|it|that|this|then|when|whole|is|are|together|you|we|take|start|begin|starting|with|both|following|integers?)$/i;
 
 const NUMBER = /^(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|^\.\d+/;
 const COMPILED = PHRASES.map(([pattern, token]) => ({
@@ -120,5 +142,8 @@ function nextToken(rest: string): { token: Token | undefined; length: number } {
 function filledIn(token: Token, match: RegExpExecArray): Token | undefined {
   if (token.is === 'word') return undefined;
   if (token.is !== 'suffix' && token.is !== 'function') return token;
-  return { ...token, after: token.after.replace(/\$(\d)/g, (_, group: string) => match[Number(group)] ?? '') };
+  return {
+    ...token,
+    after: token.after.replace(/\$(\d)/g, (_, group: string) => match[Number(group)] ?? ''),
+  };
 }

@@ -19,7 +19,10 @@ export function readArithmetic(text: string): Reading | undefined {
   while (at < tokens.length) {
     const token = tokens[at];
     if (token === undefined) break;
-    if (!startsTerm(token) && !(expression !== undefined && (token.is === 'step' || token.is === 'own-step'))) {
+    if (
+      !startsTerm(token) &&
+      !(expression !== undefined && (token.is === 'step' || token.is === 'own-step'))
+    ) {
       // An operator with nothing on its left goes on from what was calculated so far: "…, minus 4".
       if (expression === undefined || token.is !== 'sign' || !/^[-+*/]$/.test(token.text)) {
         at++;
@@ -38,7 +41,9 @@ export function readArithmetic(text: string): Reading | undefined {
   }
   if (expression === undefined || !/[-+*/^!]|mod|[a-z]+\(/.test(expression)) return undefined;
   const round = /\bremainder\b/i.test(text) ? withRemainder(expression) : expression;
-  return round === undefined ? undefined : { why: 'The question spells the calculation out.', expression: round };
+  return round === undefined
+    ? undefined
+    : { why: 'The question spells the calculation out.', expression: round };
 }
 
 /** "the remainder when A is divided by B": the division that is spelled out is meant as `mod`. */
@@ -48,7 +53,13 @@ function withRemainder(expression: string): string | undefined {
 }
 
 function startsTerm(token: Token): boolean {
-  return token.is === 'number' || token.is === 'function' || token.is === 'list' || token.is === 'step' || (token.is === 'sign' && token.text === '(');
+  return (
+    token.is === 'number' ||
+    token.is === 'function' ||
+    token.is === 'list' ||
+    token.is === 'step' ||
+    (token.is === 'sign' && token.text === '(')
+  );
 }
 
 /** Recursive descent; `at` is the first token that was not read. A method that cannot read leaves undefined. */
@@ -117,7 +128,9 @@ class Parser {
       const right = /^(?:[-+]|swap[-+])$/.test(token.text) ? this.#product() : undefined;
       const factor = right === undefined && /^(?:[*/]| mod )$/.test(token.text) ? this.#power() : undefined;
       if (right !== undefined) {
-        value = token.text.startsWith('swap') ? `${right} ${token.text.slice(4)} (${value})` : `${value} ${token.text} ${right}`;
+        value = token.text.startsWith('swap')
+          ? `${right} ${token.text.slice(4)} (${value})`
+          : `${value} ${token.text} ${right}`;
       } else if (factor !== undefined) {
         value = `(${value}) ${token.text.trim()} ${factor}`;
       } else {
@@ -200,7 +213,12 @@ class Parser {
   #imperative(sign: string, preposition: string): string | undefined {
     const left = this.#sum();
     if (left === undefined) return undefined;
-    const led = preposition === 'by' ? this.#sign('by') : preposition === 'from' ? this.#sign('from') : this.#sign('to');
+    const led =
+      preposition === 'by'
+        ? this.#sign('by')
+        : preposition === 'from'
+          ? this.#sign('from')
+          : this.#sign('to');
     if (!led && !this.#sign('and') && !this.#sign('by')) return undefined;
     const right = this.#sum();
     if (right === undefined) return undefined;

@@ -1,4 +1,12 @@
-import { type CalendarDate, dateOfDay, dayNumber, foundDates, longDate, WEEKDAYS, weekdayOf } from '../dates.ts';
+import {
+  type CalendarDate,
+  dateOfDay,
+  dayNumber,
+  foundDates,
+  longDate,
+  WEEKDAYS,
+  weekdayOf,
+} from '../dates.ts';
 import type { Reading } from '../solution.ts';
 
 /** Questions about days, dates and the clock: arithmetic that needs no tool. @param text with its numbers in figures */
@@ -8,30 +16,44 @@ export function readCalendar(text: string): Reading | undefined {
 
 function between(text: string): Reading | undefined {
   const [first, second, third] = foundDates(text);
-  const unit = /\bhow many (?:full |whole |complete )?(days|weeks|nights)\b|\bnumber of (days|weeks|nights)\b/i.exec(text);
+  const unit =
+    /\bhow many (?:full |whole |complete )?(days|weeks|nights)\b|\bnumber of (days|weeks|nights)\b/i.exec(
+      text,
+    );
   if (first === undefined || second === undefined || third !== undefined || unit === null) return undefined;
   const days = Math.abs(dayNumber(second.date) - dayNumber(first.date));
-  const isInclusive = /\bboth (?:days |dates |ends )?(?:included|inclusive)\b|\binclusive(?:ly)?\b|\bincluding both\b|\bcounting both\b/i.test(text);
+  const isInclusive =
+    /\bboth (?:days |dates |ends )?(?:included|inclusive)\b|\binclusive(?:ly)?\b|\bincluding both\b|\bcounting both\b/i.test(
+      text,
+    );
   const counted = days + (isInclusive ? 1 : 0);
   const done = /weeks/i.test(unit[1] ?? unit[2] ?? '') ? String(Math.floor(counted / 7)) : String(counted);
   return { why: `From ${longDate(first.date)} to ${longDate(second.date)} there are ${days} days.`, done };
 }
 
-const SHIFT = /\b(\d[\d,]*) (day|week|month|year)s? (after|from|before|prior to|later than|earlier than|following)\b/i;
+const SHIFT =
+  /\b(\d[\d,]*) (day|week|month|year)s? (after|from|before|prior to|later than|earlier than|following)\b/i;
 
 /** A date so many days, weeks, months or years from another. */
 function shifted(text: string): Reading | undefined {
   const [found, more] = foundDates(text);
   const match = SHIFT.exec(text);
   if (found === undefined || more !== undefined || match === null) return undefined;
-  const count = Number((match[1] ?? '').replaceAll(',', '')) * (/before|prior|earlier/i.test(match[3] ?? '') ? -1 : 1);
+  const count =
+    Number((match[1] ?? '').replaceAll(',', '')) * (/before|prior|earlier/i.test(match[3] ?? '') ? -1 : 1);
   const date = moved(found.date, count, (match[2] ?? '').toLowerCase());
   const why = `${match[0]} ${longDate(found.date)} is ${longDate(date)}, a ${weekdayOf(date)}.`;
-  return { why, done: /\b(?:day of the week|weekday|what day\b(?! of the month))/i.test(text) ? weekdayOf(date) : longDate(date) };
+  return {
+    why,
+    done: /\b(?:day of the week|weekday|what day\b(?! of the month))/i.test(text)
+      ? weekdayOf(date)
+      : longDate(date),
+  };
 }
 
 function moved({ year, month, day }: CalendarDate, count: number, unit: string): CalendarDate {
-  if (unit === 'day' || unit === 'week') return dateOfDay(dayNumber({ year, month, day }) + count * (unit === 'week' ? 7 : 1));
+  if (unit === 'day' || unit === 'week')
+    return dateOfDay(dayNumber({ year, month, day }) + count * (unit === 'week' ? 7 : 1));
   const months = year * 12 + month - 1 + count * (unit === 'year' ? 12 : 1);
   const to = { year: Math.floor(months / 12), month: (months % 12) + 1 };
   // 31 January and a month is the last of February.
@@ -45,9 +67,14 @@ const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})\\b`, 'i');
 function weekdayIn(text: string): Reading | undefined {
   const today = WEEKDAY.exec(text)?.[1];
   const isAsked = /\b(?:what|which) (?:day|weekday)\b|\bday of the week\b/i.test(text);
-  const match = /\b(?:in|after) (\d[\d,]*) (day|week)s?\b|\b(\d[\d,]*) (day|week)s? (?:from now|from today|from then|later|hence|after(?:wards| that)?|ago|before(?: that)?|earlier)\b/i.exec(text);
+  const match =
+    /\b(?:in|after) (\d[\d,]*) (day|week)s?\b|\b(\d[\d,]*) (day|week)s? (?:from now|from today|from then|later|hence|after(?:wards| that)?|ago|before(?: that)?|earlier)\b/i.exec(
+      text,
+    );
   if (today === undefined || !isAsked || match === null || foundDates(text).length > 0) return undefined;
-  const count = Number((match[1] ?? match[3] ?? '').replaceAll(',', '')) * (/week/i.test(match[2] ?? match[4] ?? '') ? 7 : 1);
+  const count =
+    Number((match[1] ?? match[3] ?? '').replaceAll(',', '')) *
+    (/week/i.test(match[2] ?? match[4] ?? '') ? 7 : 1);
   const sign = /\b(?:ago|before|earlier)\b/i.test(match[0]) ? -1 : 1;
   const at = WEEKDAYS.findIndex((name) => name.toLowerCase() === today.toLowerCase());
   const day = WEEKDAYS[(((at + sign * count) % 7) + 7) % 7] ?? '';
@@ -56,9 +83,17 @@ function weekdayIn(text: string): Reading | undefined {
 
 function weekday(text: string): Reading | undefined {
   const [found, more] = foundDates(text);
-  if (found === undefined || more !== undefined || /\d/.test(text.slice(0, found.start) + text.slice(found.end))) return undefined;
+  if (
+    found === undefined ||
+    more !== undefined ||
+    /\d/.test(text.slice(0, found.start) + text.slice(found.end))
+  )
+    return undefined;
   if (!/\b(?:what|which) (?:day of the week|weekday|day)\b|\bday of the week\b/i.test(text)) return undefined;
-  return { why: `The calendar has ${longDate(found.date)} as a ${weekdayOf(found.date)}.`, done: weekdayOf(found.date) };
+  return {
+    why: `The calendar has ${longDate(found.date)} as a ${weekdayOf(found.date)}.`,
+    done: weekdayOf(found.date),
+  };
 }
 
 function leapYears(text: string): Reading | undefined {
@@ -82,6 +117,7 @@ function clock(text: string): Reading | undefined {
 }
 
 function minutesOf([, hours, minutes, half]: RegExpExecArray): number {
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  const hour =
+    half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
   return hour * 60 + Number(minutes);
 }

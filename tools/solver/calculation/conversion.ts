@@ -1,5 +1,13 @@
 import type { Reading } from '../solution.ts';
-import { combined, type Quantity, readQuantities, sameDimension, type Unit, UNIT_PATTERN, unitNamed } from './units.ts';
+import {
+  combined,
+  type Quantity,
+  readQuantities,
+  sameDimension,
+  UNIT_PATTERN,
+  type Unit,
+  unitNamed,
+} from './units.ts';
 
 const ASKED = [
   new RegExp(`\\bhow many ${UNIT_PATTERN}`, 'i'),
@@ -17,7 +25,13 @@ export function readConversion(text: string): Reading | undefined {
   const { quantities, rest } = quantitiesIn(text);
   const [first, second, third] = quantities;
   const asked = askedUnit(rest, quantities);
-  if (first === undefined || asked === undefined || third !== undefined || /\d/.test(withoutQuantities(text, quantities))) return undefined;
+  if (
+    first === undefined ||
+    asked === undefined ||
+    third !== undefined ||
+    /\d/.test(withoutQuantities(text, quantities))
+  )
+    return undefined;
   if (second === undefined) return convert(first, asked);
   return related(first, second, asked);
 }
@@ -50,12 +64,14 @@ function askedUnit(rest: string, quantities: readonly Quantity[]): Unit | undefi
     if (unit !== undefined) return unit;
   }
   // "How far does it get" asks for a length in the unit that the speed is in.
-  if (/\bhow (?:far|long a (?:way|distance))\b|\b(?:what|which) distance\b/i.test(rest)) return unitWith(quantities, { length: 1 });
+  if (/\bhow (?:far|long a (?:way|distance))\b|\b(?:what|which) distance\b/i.test(rest))
+    return unitWith(quantities, { length: 1 });
   if (/\baverage speed\b|\bhow fast\b|\bwhat speed\b/i.test(rest)) {
     const [way, time] = [unitWith(quantities, { length: 1 }), unitWith(quantities, { time: 1 })];
     return way && time && { symbol: `(${way.symbol} / ${time.symbol})`, dimension: { length: 1, time: -1 } };
   }
-  if (/\bhow much\b.*\b(?:cost|pay|costs|spend|earn|price)\b/i.test(rest)) return { symbol: '1', dimension: { money: 1 } };
+  if (/\bhow much\b.*\b(?:cost|pay|costs|spend|earn|price)\b/i.test(rest))
+    return { symbol: '1', dimension: { money: 1 } };
   return undefined;
 }
 
@@ -71,23 +87,39 @@ function unitWith(quantities: readonly Quantity[], dimension: Record<string, num
 }
 
 function convert(quantity: Quantity, asked: Unit): Reading | undefined {
-  if (!sameDimension(quantity.dimension, asked.dimension) || quantity.symbol === asked.symbol) return undefined;
+  if (!sameDimension(quantity.dimension, asked.dimension) || quantity.symbol === asked.symbol)
+    return undefined;
   if ('temperature' in asked.dimension) {
     return { why: 'A temperature is converted.', expression: `${quantity.expression} to ${asked.symbol}` };
   }
-  return { why: 'A quantity is converted into another unit.', expression: `${quantity.expression} / ${one(asked)}` };
+  return {
+    why: 'A quantity is converted into another unit.',
+    expression: `${quantity.expression} / ${one(asked)}`,
+  };
 }
 
 function related(first: Quantity, second: Quantity, asked: Unit): Reading | undefined {
   const ways = [
-    { expression: `${first.expression} * ${second.expression}`, dimension: combined(first.dimension, second.dimension, 1) },
-    { expression: `${first.expression} / ${second.expression}`, dimension: combined(first.dimension, second.dimension, -1) },
-    { expression: `${second.expression} / ${first.expression}`, dimension: combined(second.dimension, first.dimension, -1) },
+    {
+      expression: `${first.expression} * ${second.expression}`,
+      dimension: combined(first.dimension, second.dimension, 1),
+    },
+    {
+      expression: `${first.expression} / ${second.expression}`,
+      dimension: combined(first.dimension, second.dimension, -1),
+    },
+    {
+      expression: `${second.expression} / ${first.expression}`,
+      dimension: combined(second.dimension, first.dimension, -1),
+    },
   ];
   const fitting = ways.filter(({ dimension }) => sameDimension(dimension, asked.dimension));
   const [way] = fitting;
   if (way === undefined || fitting.length > 1) return undefined;
-  return { why: 'Two quantities make the one that is asked for.', expression: `${way.expression} / ${one(asked)}` };
+  return {
+    why: 'Two quantities make the one that is asked for.',
+    expression: `${way.expression} / ${one(asked)}`,
+  };
 }
 
 function one({ symbol }: Unit): string {

@@ -94,7 +94,11 @@ const NAMES: readonly (readonly [names: string, symbol: string, dimension: Dimen
 
 const ANY = `(?:${NAMES.map(([names]) => names).join('|')})(?![\\w²³])`;
 const PER = String.raw`\s*(?:\bper\b|/|\b(?:for )?every\b|\b(?:for )?each\b|\ban?\b)\s*`;
-const LOOKUP = NAMES.map(([names, symbol, dimension]) => ({ name: new RegExp(`^(?:${names})$`, 'i'), symbol, dimension }));
+const LOOKUP = NAMES.map(([names, symbol, dimension]) => ({
+  name: new RegExp(`^(?:${names})$`, 'i'),
+  symbol,
+  dimension,
+}));
 
 /** A unit, and what it is per (`miles per hour`, `litres a minute`): two groups, for {@link unitNamed}. */
 export const UNIT_PATTERN = `(${ANY})(?:${PER}(${ANY}))?`;
@@ -166,7 +170,13 @@ function quantityOf(match: RegExpExecArray): Quantity | undefined {
     const per = unitNamed(perMoney);
     if (per === undefined) return { expression: number, ...money, start, end };
     const dimension = combined(money.dimension, per.dimension, -1);
-    return { expression: `(${number} / ${per.symbol})`, symbol: `(1 / ${per.symbol})`, dimension, start, end };
+    return {
+      expression: `(${number} / ${per.symbol})`,
+      symbol: `(1 / ${per.symbol})`,
+      dimension,
+      start,
+      end,
+    };
   }
   const unit = unitNamed(over, under);
   return unit && { expression: `(${number} ${times(unit.symbol)})`, ...unit, start, end };

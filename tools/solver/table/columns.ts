@@ -1,8 +1,8 @@
-import type { CellValue, Table } from '../../files/sheet.ts';
 import { numberIn } from '../../files/cell-number.ts';
+import type { CellValue, Table } from '../../files/sheet.ts';
 import { hashWord } from '../../reader/hash.ts';
-import { isStopWord, splitWords } from '../../reader/words.ts';
 import { hashRow, largestSimilarity } from '../../reader/vectors.ts';
+import { isStopWord, splitWords } from '../../reader/words.ts';
 import { nameSameMeasure } from './measures.ts';
 
 /** What a column of a table is about and holds. */
@@ -25,7 +25,9 @@ const MAX_VALUES = 5_000;
 
 export function columnsOf(table: Table): Column[] {
   return table.columns.map((name, index) => {
-    const cells = table.rows.map(({ cells: row }) => row[index] ?? null).filter((cell) => cell !== null && cell !== '');
+    const cells = table.rows
+      .map(({ cells: row }) => row[index] ?? null)
+      .filter((cell) => cell !== null && cell !== '');
     const texts = [...new Set(cells.map((cell) => String(cell).trim()))];
     const unit = unitIn(name);
     const words = splitWords(spelledOut(unit === undefined ? name : name.replace(UNIT, ' ')));
@@ -42,7 +44,8 @@ export function columnsOf(table: Table): Column[] {
   });
 }
 
-const UNIT = /\(([^()]+)\)|\[([^[\]]+)\]|(?<=[a-z])_(mm|cm|km|m|kg|g|mg|t|l|ml|s|min|h|usd|eur|gbp|pct|percent)$/i;
+const UNIT =
+  /\(([^()]+)\)|\[([^[\]]+)\]|(?<=[a-z])_(mm|cm|km|m|kg|g|mg|t|l|ml|s|min|h|usd|eur|gbp|pct|percent)$/i;
 
 function unitIn(name: string): string | undefined {
   const match = UNIT.exec(name);
@@ -64,7 +67,10 @@ function kindOf(name: string, cells: readonly CellValue[], texts: readonly strin
   const numbers = cells.filter((cell) => numberIn(cell) !== undefined);
   if (numbers.length < cells.length * 0.8) return 'text';
   const isYear = numbers.every((cell) => /^(?:1[0-9]|20)\d\d$/.test(String(cell)));
-  return isYear && /year|lit|built|founded|born|died|opened|published|released|established|date|since|made|first/i.test(name) ? 'year' : 'number';
+  return isYear &&
+    /year|lit|built|founded|born|died|opened|published|released|established|date|since|made|first/i.test(name)
+    ? 'year'
+    : 'number';
 }
 
 /** A word of the question. */
@@ -86,7 +92,8 @@ export function nameMatch(column: Column, words: readonly AskedWord[]): number {
   const [head] = headOf(column);
   const named = column.stems.length === 0 ? 0 : (found.length * found.length) / column.stems.length;
   const weighed = head !== undefined && !found.includes(head) ? named * WITHOUT_HEAD : named;
-  const isSame = isNumeric(column) && column.words.some((word) => words.some(({ lower }) => nameSameMeasure(word, lower)));
+  const isSame =
+    isNumeric(column) && column.words.some((word) => words.some(({ lower }) => nameSameMeasure(word, lower)));
   return Math.max(weighed, isSame ? SAME_MEASURE : 0);
 }
 
@@ -108,4 +115,18 @@ export function meaningMatch(column: Column, words: readonly AskedWord[]): numbe
 
 export function isNumeric({ kind }: Column): boolean {
   return kind === 'number' || kind === 'year';
+}
+
+/** The column with the most points, the first of equals; undefined where none has any. */
+export function best(columns: readonly Column[], score: (column: Column) => number): Column | undefined {
+  let found: Column | undefined;
+  let most = 0;
+  for (const column of columns) {
+    const points = score(column);
+    if (points > most) {
+      found = column;
+      most = points;
+    }
+  }
+  return found;
 }

@@ -99,7 +99,16 @@ const SUPERLATIVES = new Map(
   }),
 );
 const COMPARATIVES = new Map(
-  Object.entries({ more: 'many', greater: 'great', less: 'few', fewer: 'few', better: 'good', worse: 'bad', later: 'late', further: 'far' }),
+  Object.entries({
+    more: 'many',
+    greater: 'great',
+    less: 'few',
+    fewer: 'few',
+    better: 'good',
+    worse: 'bad',
+    later: 'late',
+    further: 'far',
+  }),
 );
 
 /** What a superlative or comparative measures: `tallest`, `longer`, `most`. Undefined for other words. */
@@ -120,7 +129,11 @@ export function measureOfPair(adverb: string, adjective: string): Measure | unde
   if (measure === undefined || !/^(?:most|least|more|less)$/i.test(adverb)) return undefined;
   if (/^mo/i.test(adverb)) return measure;
   const other = (end: 'max' | 'min') => (end === 'max' ? 'min' : 'max');
-  return { ...measure, end: other(measure.end), ...(measure.inTime === undefined ? {} : { inTime: other(measure.inTime) }) };
+  return {
+    ...measure,
+    end: other(measure.end),
+    ...(measure.inTime === undefined ? {} : { inTime: other(measure.inTime) }),
+  };
 }
 
 /** Which end of the column is meant. */
@@ -131,7 +144,9 @@ export function endIn(measure: Measure, column: Column): 'max' | 'min' {
 /** Whether two words name the same measure: `height` and `elevation`, `price` and `cost`. */
 export function nameSameMeasure(one: string, other: string): boolean {
   const [left, right] = [one, other].map((word) => word.replace(/s$/, ''));
-  return SAME.some((names) => [left, right].every((word) => names.some((name) => name.replace(/s$/, '') === word)));
+  return SAME.some((names) =>
+    [left, right].every((word) => names.some((name) => name.replace(/s$/, '') === word)),
+  );
 }
 
 const SAME: readonly (readonly string[])[] = [

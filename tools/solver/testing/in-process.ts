@@ -21,8 +21,14 @@ const sample = z.object({
 export type Sample = z.infer<typeof sample>;
 
 export function sampleQuestions(): Sample[] {
-  const lines = readFileSync(QUESTIONS, 'utf8').split('\n').filter((line) => line !== '');
+  const lines = readFileSync(QUESTIONS, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   return lines.map((line) => sample.parse(JSON.parse(line)));
+}
+
+export function sampleFile(name: string): string {
+  return path.join(FILES, name);
 }
 
 export interface InProcess {
@@ -40,13 +46,22 @@ export function toolsInProcess(): InProcess {
     toolsFor(taskId, fileName) {
       const files = path.join(root, taskId);
       mkdirSync(files, { recursive: true });
-      if (fileName !== '') copyFileSync(path.join(FILES, fileName), path.join(files, fileName));
+      if (fileName !== '') copyFileSync(sampleFile(fileName), path.join(files, fileName));
       return async (tool, args): Promise<ToolReply> => {
         const entry = dataTools[tool];
-        if (entry === undefined) throw new Error(`the solver asked for ${tool}, which the registry does not have`);
+        if (entry === undefined)
+          throw new Error(`the solver asked for ${tool}, which the registry does not have`);
         const spec = await (loaded.get(tool) ?? entry.load());
         loaded.set(tool, Promise.resolve(spec));
-        const place = { workspace: root, files, store: undefined, environment: {}, options: {}, taskId, signal: stopping.signal };
+        const place = {
+          workspace: root,
+          files,
+          store: undefined,
+          environment: {},
+          options: {},
+          taskId,
+          signal: stopping.signal,
+        };
         return spec.run(spec.input.parse(args), place).catch((error: unknown) => {
           if (!(error instanceof MeshError)) throw error;
           return { error: { code: error.code, message: error.message } };

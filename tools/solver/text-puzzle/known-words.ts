@@ -4,7 +4,9 @@ import { wordRow } from '../../reader/vectors.ts';
 export function knownShare(text: string): number {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   if (words.length === 0) return 0;
-  const known = words.filter((word) => (word.length > 1 ? wordRow(word) >= 0 || FUNCTION_WORDS.has(word) : word === 'a' || word === 'i'));
+  const known = words.filter((word) =>
+    word.length > 1 ? wordRow(word) >= 0 || FUNCTION_WORDS.has(word) : word === 'a' || word === 'i',
+  );
   return known.length / words.length;
 }
 

@@ -9,22 +9,44 @@ export function readLetters(question: string): Puzzle | undefined {
   const counted = countAsked(question, subject);
   if (counted !== undefined) return counted;
   const part = partAsked(question, subject);
-  const turned = /\b(?:backwards?|reversed?|in reverse|from (?:the )?(?:end|right|back)(?: to (?:the )?(?:beginning|left|start|front))?)\b/i.test(question);
+  const turned =
+    /\b(?:backwards?|reversed?|in reverse|from (?:the )?(?:end|right|back)(?: to (?:the )?(?:beginning|left|start|front))?)\b/i.test(
+      question,
+    );
   if (part === undefined && !turned) return shaped(question, subject);
   const chosen = part ?? subject;
-  const isWords = /\b(?:order of (?:the )?words|word order|words in reverse)\b|\breverse (?:the order of )?(?:the )?words\b/i.test(question);
-  const answer = !turned ? chosen : isWords ? chosen.split(/\s+/).reverse().join(' ') : [...chosen].reverse().join('');
-  return { why: part === undefined ? 'The letters are taken from the end.' : `The part that is meant is "${chosen}".`, answer };
+  const isWords =
+    /\b(?:order of (?:the )?words|word order|words in reverse)\b|\breverse (?:the order of )?(?:the )?words\b/i.test(
+      question,
+    );
+  const answer = !turned
+    ? chosen
+    : isWords
+      ? chosen.split(/\s+/).reverse().join(' ')
+      : [...chosen].reverse().join('');
+  return {
+    why:
+      part === undefined ? 'The letters are taken from the end.' : `The part that is meant is "${chosen}".`,
+    answer,
+  };
 }
 
 /** What the puzzle is about: the longest text in quotes that is no single letter, or what follows "the word". */
 function subjectOf(question: string): string | undefined {
   const quoted = quotedTexts(question).filter((text) => [...text].length > 1);
   const longest = quoted.toSorted((a, b) => b.length - a.length)[0];
-  if (longest !== undefined) return longest;
+  // A work that is named in quotes is asked about, not its title's letters.
+  const isWork =
+    /\b(?:films?|movies?|novels?|books?|songs?|poems?|albums?|articles?|papers?|paintings?|plays?|shows?|episodes?|games?|series)\s*,?\s*["“'‘]/i.test(
+      question,
+    );
+  if (longest !== undefined) return isWork ? undefined : longest;
   const word = /\b(?:the|in|of) (?:word|name|string)\s+(\p{L}[\p{L}'’-]+)/iu.exec(question)?.[1];
   if (word !== undefined) return word;
-  return /\b(?:sentence|phrase|text|string|word)s?\b[^:]*:\s*(.+?)\s*$/is.exec(question)?.[1] ?? /\b(?:letters?|vowels|consonants)\b.*\b(?:in|of)\s+([\p{L}'’-]{3,})\s*\?/iu.exec(question)?.[1];
+  return (
+    /\b(?:sentence|phrase|text|string|word)s?\b[^:]*:\s*(.+?)\s*$/is.exec(question)?.[1] ??
+    /\b(?:letters?|vowels|consonants)\b.*\b(?:in|of)\s+([\p{L}'’-]{3,})\s*\?/iu.exec(question)?.[1]
+  );
 }
 
 function countAsked(question: string, subject: string): Puzzle | undefined {
@@ -38,9 +60,14 @@ function countAsked(question: string, subject: string): Puzzle | undefined {
     const count = [...subject.toLowerCase()].filter((sign) => sign === letter.toLowerCase()).length;
     return { why: `The letter ${letter} is counted in "${subject}".`, answer: String(count) };
   }
-  const noun = /\b(vowels|consonants|different letters|distinct letters|unique letters|letters|characters|words|syllables|spaces|capital letters|uppercase letters)\b/i.exec(question)?.[1]?.toLowerCase();
+  const noun =
+    /\b(vowels|consonants|different letters|distinct letters|unique letters|letters|characters|words|syllables|spaces|capital letters|uppercase letters)\b/i
+      .exec(question)?.[1]
+      ?.toLowerCase();
   const count = noun === undefined ? undefined : counts(noun, subject);
-  return count === undefined ? undefined : { why: `The ${noun} of "${subject}" are counted.`, answer: String(count) };
+  return count === undefined
+    ? undefined
+    : { why: `The ${noun} of "${subject}" are counted.`, answer: String(count) };
 }
 
 function counts(noun: string, text: string): number | undefined {
@@ -73,7 +100,9 @@ function counts(noun: string, text: string): number | undefined {
 /** "its fourth word", "the last letter", "every second letter", "the first letters". */
 function partAsked(question: string, subject: string): string | undefined {
   const words = subject.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? [];
-  const every = new RegExp(`\\bevery\\s+(other|${ORDINAL_PATTERN})\\s+(letter|word|character)`, 'i').exec(question);
+  const every = new RegExp(`\\bevery\\s+(other|${ORDINAL_PATTERN})\\s+(letter|word|character)`, 'i').exec(
+    question,
+  );
   if (every !== null) {
     const step = /other/i.test(every[1] ?? '') ? 2 : (ordinalFromWord(every[1] ?? '') ?? 0);
     if (step < 2) return undefined;
@@ -82,15 +111,23 @@ function partAsked(question: string, subject: string): string | undefined {
     const from = /\b(?:starting|beginning) (?:with|from|at) the first\b/i.test(question) ? 0 : step - 1;
     return units.filter((_, index) => index >= from && (index - from) % step === 0).join(isWord ? ' ' : '');
   }
-  const initials = /\bfirst letters? of (?:each|every|all|the) (?:of )?(?:the )?words?\b|\binitials\b/i.test(question);
+  const initials = /\bfirst letters? of (?:each|every|all|the) (?:of )?(?:the )?words?\b|\binitials\b/i.test(
+    question,
+  );
   if (initials) return words.map((word) => [...word][0] ?? '').join('');
-  const match = [...question.matchAll(new RegExp(`\\b(${ORDINAL_PATTERN})\\s+(word|letter|character)\\b(?!s)`, 'gi'))];
+  const match = [
+    ...question.matchAll(new RegExp(`\\b(${ORDINAL_PATTERN})\\s+(word|letter|character)\\b(?!s)`, 'gi')),
+  ];
   if (match.length === 0) return undefined;
   // "the second letter of the third word": from the whole to the part.
   let chosen = subject;
-  for (const [, ordinal = '', unit = ''] of match.toSorted((a, b) => Number(/word/i.test(b[2] ?? '')) - Number(/word/i.test(a[2] ?? '')))) {
+  for (const [, ordinal = '', unit = ''] of match.toSorted(
+    (a, b) => Number(/word/i.test(b[2] ?? '')) - Number(/word/i.test(a[2] ?? '')),
+  )) {
     const at = ordinalFromWord(ordinal);
-    const units = /word/i.test(unit) ? (chosen.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? []) : [...chosen.replace(/[^\p{L}\p{N}]/gu, '')];
+    const units = /word/i.test(unit)
+      ? (chosen.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? [])
+      : [...chosen.replace(/[^\p{L}\p{N}]/gu, '')];
     const one = at === undefined ? undefined : units.at(at > 0 ? at - 1 : at);
     if (one === undefined) return undefined;
     chosen = one;
@@ -99,12 +136,17 @@ function partAsked(question: string, subject: string): string | undefined {
 }
 
 function shaped(question: string, subject: string): Puzzle | undefined {
-  if (/\b(?:in|to|into) (?:upper ?case|capitals|capital letters)\b/i.test(question)) return { why: 'It is written in capitals.', answer: subject.toUpperCase() };
-  if (/\bremov(?:e|ing)\b[^.?]*\bvowels\b|\bwithout (?:its |the |any )?vowels\b/i.test(question)) return { why: 'The vowels are left out.', answer: subject.replace(/[aeiou]/gi, '') };
+  if (/\b(?:in|to|into) (?:upper ?case|capitals|capital letters)\b/i.test(question))
+    return { why: 'It is written in capitals.', answer: subject.toUpperCase() };
+  if (/\bremov(?:e|ing)\b[^.?]*\bvowels\b|\bwithout (?:its |the |any )?vowels\b/i.test(question))
+    return { why: 'The vowels are left out.', answer: subject.replace(/[aeiou]/gi, '') };
   const longest = /\b(longest|shortest) word\b/i.exec(question)?.[1];
   if (longest === undefined) return undefined;
   const words = subject.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? [];
   const sign = /longest/i.test(longest) ? 1 : -1;
-  const best = words.reduce<string | undefined>((most, word) => (most === undefined || sign * word.length > sign * most.length ? word : most), undefined);
+  const best = words.reduce<string | undefined>(
+    (most, word) => (most === undefined || sign * word.length > sign * most.length ? word : most),
+    undefined,
+  );
   return best === undefined ? undefined : { why: `${best} has ${best.length} letters.`, answer: best };
 }

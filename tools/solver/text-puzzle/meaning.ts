@@ -20,7 +20,9 @@ for (const pair of OPPOSITES.split(' ')) {
 
 /** The opposite of a common word: the one kind of puzzle here that needs to know what words mean. */
 export function readMeaning(question: string): Puzzle | undefined {
-  const word = /\b(?:opposite|antonym) (?:of|to|for)\s+(?:the (?:word|term)\s+)?["“'‘]?(\p{L}+)/iu.exec(question)?.[1]?.toLowerCase();
+  const word = /\b(?:opposite|antonym) (?:of|to|for)\s+(?:the (?:word|term)\s+)?["“'‘]?(\p{L}+)/iu
+    .exec(question)?.[1]
+    ?.toLowerCase();
   const answer = word === undefined ? undefined : opposites.get(word);
   return answer === undefined ? undefined : { why: `The opposite of ${word} is ${answer}.`, answer };
 }
