@@ -74,7 +74,7 @@ describe('a team file', () => {
     ['with aliases that would expand', `x: &x [1]\ny: [*x, *x]\n${HEAD}agents: []\n`, undefined, ''],
     ['without agents', `${HEAD}agents: []\n`, 4, 'agents'],
     ['that is empty', '', undefined, ''],
-  ])('%s is refused with its line and key', (_what, text, line, message) => {
+  ])('%s is refused with its line and key (MP-03, MP-71)', (_what, text, line, message) => {
     const file = path.join(folder, 'team.yaml');
     writeFileSync(file, text);
 
@@ -121,7 +121,7 @@ describe('the teams that ship with the project', () => {
     expect(loadTeam(name, () => 'unused')).toMatchObject({ name });
   });
 
-  test('have the default team on ports 9000 to 9003', () => {
+  test('have the default team on ports 9000 to 9003 (MP-14)', () => {
     const team = loadTeam('default', () => 'unused');
 
     expect(team).toMatchObject({ name: 'pipeline', final: '3' });

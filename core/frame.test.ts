@@ -20,7 +20,7 @@ function framesIn(run: FrameRun): Buffer[] {
 }
 
 describe('frameOf', () => {
-  it('writes a big-endian length and the bytes', () => {
+  it('writes a big-endian length and the bytes (MP-20)', () => {
     expect(frameOf(Buffer.from('abc')).toString('hex')).toBe('00000003616263');
     expect(frameOf(new Uint8Array(0)).toString('hex')).toBe('00000000');
     expect(frameOf(new Uint8Array(0x010203)).subarray(0, PREFIX_BYTES).toString('hex')).toBe('00010203');
@@ -42,7 +42,7 @@ describe('FrameReader', () => {
     expect(reader.pendingBytes).toBe(0);
   });
 
-  it('finds the same frames wherever the stream is split', () => {
+  it('finds the same frames wherever the stream is split (MP-20)', () => {
     for (let split = 0; split <= stream.length; split++) {
       const { reader, blobs } = collector();
       reader.push(stream.subarray(0, split));

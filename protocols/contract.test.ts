@@ -9,7 +9,7 @@ import { adapterNamed, adapterNames } from './registry.ts';
 for (const name of adapterNames) {
   const adapter = await adapterNamed(name);
 
-  describe(`contract of ${name}`, () => {
+  describe(`contract of ${name} (MP-30, MP-33)`, () => {
     it('bears the name it is registered under', () => expect(adapter.name).toBe(name));
     for (const check of contractChecks(adapter)) it(check.name, () => check.run());
   });

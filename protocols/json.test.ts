@@ -22,7 +22,7 @@ function decode(text: string) {
 const plainText = JSON.stringify(plainPacket);
 
 describe('json', () => {
-  it('is compact JSON in the order of the sender', () => {
+  it('is compact JSON in the order of the sender (MP-31)', () => {
     expect(Buffer.from(codec.encode(plainPacket)).toString()).toBe(plainText);
   });
 

@@ -66,7 +66,7 @@ async function secretBenchWith(port: number, env: Record<string, string>) {
 }
 
 describe('an agent that was started by hand', () => {
-  test('listens on the loopback address alone and says so', async () => {
+  test('listens on the loopback address alone and says so (MP-04, MP-10)', async () => {
     const { agent, port } = await agentByHand();
 
     expect(agent.stderr).toContain(`agent 2 (triple) listens on 127.0.0.1:${port}`);
@@ -121,7 +121,7 @@ describe('an agent that was started by hand', () => {
     );
   });
 
-  test('serves one run after the other', async () => {
+  test('serves one run after the other (MP-55)', async () => {
     const { agent, port, workspace } = await agentByHand();
 
     const first = await benchWith(port);

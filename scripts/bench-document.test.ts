@@ -74,7 +74,7 @@ describe('the user’s own document', () => {
     expect(readMetrics(out)).toMatchObject({ exact_match: 1, quality_score: 1 });
   });
 
-  test('is answered and not scored when its ground_truth.json cannot be used', async () => {
+  test('is answered and not scored when its ground_truth.json cannot be used (MP-61)', async () => {
     const folder = temporaryFolder();
     const file = writtenFile(folder, 'note.txt', 'It is.');
     const truth = writtenFile(folder, 'ground_truth.json', '{"answer": ');

@@ -34,7 +34,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     metrics = readMetrics(out);
   });
 
-  test('answers, and exits with 0', () => {
+  test('answers, and exits with 0 (MP-17, MP-70)', () => {
     expect(run).toMatchObject({ code: 0, signal: null });
     expect(metrics).toMatchObject({
       status: 'answered',
@@ -50,7 +50,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     });
   });
 
-  test('writes metrics.json indented by 2, with every specified number', () => {
+  test('writes metrics.json indented by 2, with every specified number (MP-07, MP-40, MP-66)', () => {
     const text = readFileSync(path.join(out, 'metrics.json'), 'utf8');
     expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
     expect(metrics.token_sum).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     expect(metrics.quality_score).toBeCloseTo(((metrics.exact_match ?? 0) + (metrics.rouge_l ?? 0)) / 2, 12);
   });
 
-  test('relays each step’s packet in the order of the flow', () => {
+  test('relays each step’s packet in the order of the flow (MP-15)', () => {
     const events = hubLog().filter((line) => line.event === 'broadcast' || line.event === 'packet');
     expect(events[0]).toMatchObject({ event: 'broadcast', recipients: IDS.length });
     expect(events.slice(1).map((line) => line.type)).toEqual(FLOW);
@@ -66,11 +66,11 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     expect(metrics.hops.map((hop) => hop.type)).toEqual(FLOW);
   });
 
-  test('gives every agent the document first', () => {
+  test('gives every agent the document first (MP-01)', () => {
     for (const id of IDS) expect(received(id)[0]).toMatchObject({ type: 'doc_init', from: 'hub' });
   });
 
-  test('sends each packet to all others and never back to its sender', () => {
+  test('sends each packet to all others and never back to its sender (MP-11)', () => {
     for (const id of IDS) {
       const [packet] = sent(id);
       const receivers = IDS.filter((other) => received(other).some((line) => line.id === packet?.id));
@@ -83,7 +83,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     }
   });
 
-  test('forwards the bytes that it received', () => {
+  test('forwards the bytes that it received (MP-12)', () => {
     for (const id of IDS) {
       const [packet] = sent(id);
       for (const other of IDS.filter((other) => other !== id)) {
@@ -92,12 +92,12 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     }
   });
 
-  test('runs each agent as a process of its own', () => {
+  test('runs each agent as a process of its own (MP-02)', () => {
     const pids = hubLog().flatMap((line) => (line.event === 'agent_up' ? [line.pid] : []));
     expect(new Set([...pids, pid]).size).toBe(IDS.length + 1);
   });
 
-  test('balances the ledger against the sockets and the packets', () => {
+  test('balances the ledger against the sockets and the packets (MP-41, MP-42)', () => {
     const { ledger } = metrics;
     expect(ledger).toMatchObject({ balanced: true, differences: [], unbooked_bytes: 0 });
     const { written, read } = ledger;
@@ -136,7 +136,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     expect(metrics.init_bytes + 3 * metrics.bytes_rx).toBe(metrics.bytes_tx);
   });
 
-  test('tags the final answer and leaves the record that it names', () => {
+  test('tags the final answer and leaves the record that it names (MP-24)', () => {
     const [packet] = sent('3');
     expect(packet).toMatchObject({
       type: 'data_event',
@@ -148,7 +148,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     expect(existsSync(path.join(out, String(packet?.log_uri)))).toBe(true);
   });
 
-  test('logs every packet whole, as it was sent', async () => {
+  test('logs every packet whole, as it was sent (MP-23, MP-54)', async () => {
     const codec = (await adapterNamed(adapter)).open({
       runId: '',
       self: '',
@@ -168,7 +168,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     }
   });
 
-  test('keeps a memory file for each agent', () => {
+  test('keeps a memory file for each agent (MP-51)', () => {
     for (const [index, agent] of metrics.agents.entries()) {
       const file = path.join(out, 'workspaces', agent.id, 'memory.json');
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
@@ -183,7 +183,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     }
   });
 
-  test('archives the workspaces, the hub’s log and a manifest whose hashes hold', async () => {
+  test('archives the workspaces, the hub’s log and a manifest whose hashes hold (MP-67)', async () => {
     const folder = temporaryFolder();
     await extractTar({ file: path.join(out, 'run_artifacts.tar.gz'), cwd: folder });
 
@@ -215,7 +215,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
     );
   });
 
-  test('shows a person the agents, the flow, a table and where the files are', () => {
+  test('shows a person the agents, the flow, a table and where the files are (MP-68)', () => {
     for (const id of IDS)
       expect(run.stderr).toMatch(new RegExp(`agent ${id} \\w+ +127\\.0\\.0\\.1:\\d+ +process \\d+`));
     for (const type of FLOW) expect(run.stderr).toMatch(new RegExp(`→ others +${type}.* B × 3`));

@@ -62,7 +62,7 @@ describe('evaluate', () => {
     expect(scores[4]).toEqual({ bleu: 0 });
   });
 
-  test('gives the official verdict with gaia', async () => {
+  test('gives the official verdict with gaia (MP-65)', async () => {
     const scores = await scoresOf('gaia', PAIRS);
 
     for (const score of scores) expect(Object.keys(score)).toEqual(['correct']);

@@ -39,7 +39,7 @@ function followTheGuide(folder: string): void {
   }
 }
 
-test('the guide’s team, tool, adapter and engine work together as it says', async () => {
+test('the guide’s team, tool, adapter and engine work together as it says (MP-73, MP-75)', async () => {
   const folder = copyOfProject();
   followTheGuide(folder);
   const out = path.join(folder, 'out');

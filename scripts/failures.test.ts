@@ -114,7 +114,7 @@ describe('an agent that does not come up', () => {
 });
 
 describe('an agent that dies in the middle of a run', () => {
-  test('is named with the end of its log; the run ends at once and is written', async () => {
+  test('is named with the end of its log; the run ends at once and is written (MP-77)', async () => {
     const out = temporaryFolder();
     const final = await RawAgent.listen({ id: '3', tool: 'reason', subscribes: ['events'] });
     const agents = [{ id: 0, tool: 'triple' }, { id: 1, tool: 'extract' }, final.entry];
@@ -279,7 +279,7 @@ describe('an agent that misbehaves on the wire', () => {
 });
 
 describe('a run without an answer', () => {
-  test('ends at --timeout with 3; metrics and archive are written', async () => {
+  test('ends at --timeout with 3; metrics and archive are written (MP-45, MP-60)', async () => {
     const out = temporaryFolder();
     const silent = await RawAgent.listen({ id: '3', tool: 'reason' });
     const team = teamFile({ final: 3, agents: [silent.entry] });

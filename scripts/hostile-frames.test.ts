@@ -103,7 +103,7 @@ describe.each(['msgpack+ed25519', 'anp'])('over %s, on a live mesh', (adapter) =
 });
 
 describe('on a live mesh', () => {
-  test('a signed packet under another member’s name is refused', async () => {
+  test('a signed packet under another member’s name is refused (MP-76)', async () => {
     const { metrics } = await runWith('json+ed25519', (document, member) => {
       member.send(member.encode({ ...member.packet(document, events), from: 'hub' }));
     });

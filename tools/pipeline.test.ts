@@ -70,7 +70,7 @@ function packetOf(type: string, payload: JsonObject): Packet {
   return parsePacket({ type, from: 'node', id: 'node-1', task_id: 'task', token_used: 0, ts: 0, payload });
 }
 
-test('the embedded engine answers the question of a sample task', async () => {
+test('the embedded engine answers the question of a sample task (MP-17, MP-25)', async () => {
   const { answer, records, sent } = await runSteps(truth.question, chunks, () => engines.extractive);
   expect(answer).toMatchObject({
     type: 'data_event',
@@ -88,7 +88,7 @@ test('the same question takes the same packets and tokens again', async () => {
   expect(await runSteps(truth.question, chunks, () => engines.extractive)).toEqual(once);
 });
 
-test('a model answers through the same packets, and the tokens are its own', async () => {
+test('a model answers through the same packets, and the tokens are its own (MP-75)', async () => {
   const before = server.requests.length;
   const { answer, sent } = await runSteps(truth.question, chunks, () => engines.ollama);
   expect(answer).toMatchObject({ type: 'data_event', tag: 'final_answer' });

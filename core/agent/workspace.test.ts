@@ -19,7 +19,7 @@ const lines = (name: string) =>
     .map((line) => JSON.parse(line));
 
 describe('a workspace', () => {
-  test('is made with its parents, its log and its memory', () => {
+  test('is made with its parents, its log and its memory (MP-50)', () => {
     folder = path.join(folder, 'workspaces', '2');
     opened().close();
 
@@ -36,7 +36,7 @@ describe('a workspace', () => {
     folder = path.dirname(path.dirname(folder));
   });
 
-  test('keeps a tool’s records as JSON lines, unicode as it is', () => {
+  test('keeps a tool’s records as JSON lines, unicode as it is (MP-54)', () => {
     const workspace = opened();
     workspace.record('reason.log', { answer: 'Zoë 🏁' });
     workspace.record('reason.log', { answer: 'b' });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { exactMatch } from './exact-match.ts';
 import { anyText } from './testing/any-text.ts';
 
-it('ignores white space around, and nothing else', () => {
+it('ignores white space around, and nothing else (MP-62)', () => {
   expect(exactMatch(' Oslo\n', 'Oslo')).toBe(1);
   expect(exactMatch('oslo', 'Oslo')).toBe(0);
   expect(exactMatch('Oslo.', 'Oslo')).toBe(0);

@@ -48,7 +48,7 @@ const text = fc.oneof(
   anyText,
 );
 
-it('is the F-measure of the longest common subsequence, found by trying all of them', () => {
+it('is the F-measure of the longest common subsequence, found by trying all of them (MP-63)', () => {
   const list = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 7 });
   fc.assert(
     fc.property(list, list, (a, b) => {

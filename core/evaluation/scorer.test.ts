@@ -5,7 +5,7 @@ import { anyText } from './testing/any-text.ts';
 
 const highest: Record<string, number> = { bleu: 100 };
 
-it('names the scorers, and says so when asked for another', () => {
+it('names the scorers, and says so when asked for another (MP-65)', () => {
   expect(scorerNames).toEqual(['exact_rouge', 'squad', 'bleu', 'gaia']);
   expect(() => scorerNamed('rouge')).toThrow(
     expect.objectContaining({
@@ -95,7 +95,7 @@ describe.each(scorerNames)('%s', (name) => {
   }, 60_000);
 });
 
-it('gives the mean of exact match and ROUGE-L as quality, whichever truths these come from', () => {
+it('gives the mean of exact match and ROUGE-L as quality, whichever truths these come from (MP-64)', () => {
   const text = fc.constantFrom('Oslo', 'oslo', 'Oslo city', 'Київ', 'Київ Oslo', '', '.');
   fc.assert(
     fc.property(text, text, text, (answer, a, b) => {

@@ -27,7 +27,7 @@ const passing = (accepts: string, emits: string) =>
   toolOf(accepts, emits, async (packet) => [{ type: emits, payload: packet.payload }]);
 
 describe('a task', () => {
-  test('goes from agent to agent to its answer, over an adapter that nobody knows', async () => {
+  test('goes from agent to agent to its answer, over an adapter that nobody knows (MP-05, MP-32)', async () => {
     const { ask, network } = await startMesh([
       passing(DOC_INIT, 'a'),
       passing('a', 'b'),
@@ -41,7 +41,7 @@ describe('a task', () => {
     expect([...network.typeCounts.keys()]).toEqual(['a', 'b', 'data_event']);
   });
 
-  test('counts whole frames: each broadcast and each copy that is written, each packet that is read', async () => {
+  test('counts whole frames: each broadcast and each copy that is written, each packet that is read (MP-41, MP-42)', async () => {
     const frames: { blob: string; bytes: number }[] = [];
     const { ask, network } = await startMesh(
       [passing(DOC_INIT, 'a'), passing('b', 'c'), answering(42, 'a')],
@@ -129,7 +129,7 @@ describe('a task', () => {
     expect(network.initBytes).toBe(0);
   });
 
-  test('is over with its first final answer, which is relayed like any other packet', async () => {
+  test('is over with its first final answer, which is relayed like any other packet (MP-43, MP-44)', async () => {
     const relayed: (string | undefined)[] = [];
     const { ask } = await startMesh(
       [
@@ -145,7 +145,7 @@ describe('a task', () => {
 });
 
 describe('what agents send', () => {
-  test('reaches all others as the bytes that came, and never its sender', async () => {
+  test('reaches all others as the bytes that came, and never its sender (MP-11, MP-12)', async () => {
     const heard = new Map<string, string[]>();
     const sent: string[] = [];
     const listening: ProtocolAdapter = {
@@ -312,7 +312,7 @@ describe('routing', () => {
 });
 
 describe('an agent', () => {
-  test('does nothing about packets that are not for its tool', async () => {
+  test('does nothing about packets that are not for its tool (MP-16)', async () => {
     const run = vi.fn(async () => [final('no')]);
     const { ask, network } = await startMesh([
       toolOf('something else', 'data_event', run),
@@ -326,7 +326,7 @@ describe('an agent', () => {
     expect(network.links[0]?.books).toMatchObject({ sent: [], received: { packets: 2 } });
   });
 
-  test('counts the tokens of each packet apart, however they overlap', async () => {
+  test('counts the tokens of each packet apart, however they overlap (MP-52)', async () => {
     const { ask } = await startMesh([
       toolOf(DOC_INIT, 'data_event', async ({ payload }, { countTokens }) => {
         const tokens = Number(payload.tokens);
@@ -343,7 +343,7 @@ describe('an agent', () => {
     expect(outcomes.map((outcome) => outcome.counts.token_sum)).toEqual([3, 50, 0, 17]);
   });
 
-  test('reads on while its tool is slow, up to its limit, and works on all in the end', async () => {
+  test('reads on while its tool is slow, up to its limit, and works on all in the end (MP-53)', async () => {
     let working = 0;
     let most = 0;
     const gate = Promise.withResolvers<void>();
@@ -373,7 +373,7 @@ describe('an agent', () => {
 });
 
 describe('an agent that is lost', () => {
-  test('is named; a task that could only be answered through it ends, another goes on', async () => {
+  test('is named; a task that could only be answered through it ends, another goes on (MP-77)', async () => {
     const lost: string[] = [];
     const { ask, agents } = await startMesh(
       [
@@ -425,7 +425,7 @@ describe('an agent that takes no bytes', () => {
   // Far more than the system's own buffers on both sides hold.
   const document: JsonObject = { chunks: Array.from({ length: 40 }, () => 'x'.repeat(1024 * 1024)) };
 
-  test('is cut off by name after its time, and the others go on', async () => {
+  test('is cut off by name after its time, and the others go on (MP-22)', async () => {
     const node = await stalledNode();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

@@ -11,7 +11,7 @@ const head = (token_used: number): PacketHead => ({
 });
 
 describe('the clock of a task', () => {
-  test('begins with every counter at 0', () => {
+  test('begins with every counter at 0 (MP-40)', () => {
     expect(new TaskClock('t', 5).counts).toEqual({
       bytes_tx: 0,
       bytes_rx: 0,
@@ -31,7 +31,7 @@ describe('the clock of a task', () => {
     expect(clock.outcome().hops.map((hop) => hop.latencyMs)).toEqual([10, 5]);
   });
 
-  test('is stopped by the first ending; later ones change nothing', async () => {
+  test('is stopped by the first ending; later ones change nothing (MP-43, MP-46, MP-47)', async () => {
     const clock = new TaskClock('t', 1000);
     clock.stop('answered', 'first', 1010.5);
     clock.stop('answered', 'second', 1020);

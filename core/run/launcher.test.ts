@@ -163,7 +163,7 @@ describe('an agent that does not come up', () => {
 });
 
 describe('the permissions of an agent', () => {
-  test('are to read the code and its own workspace, to write that alone, and to start nothing', async () => {
+  test('are to read the code and its own workspace, to write that alone, and to start nothing (MP-06)', async () => {
     for (const other of ['10', '2']) {
       mkdirSync(path.join(folder, 'workspaces', other), { recursive: true });
       writeFileSync(path.join(folder, 'workspaces', other, 'memory.json'), 'private');

@@ -10,11 +10,11 @@ describe('a document in chunks', () => {
     ['a'.repeat(401), ['a'.repeat(400), 'a']],
     ['🏁'.repeat(401), ['🏁'.repeat(400), '🏁']],
     [`${'a'.repeat(399)}🏁b`, [`${'a'.repeat(399)}🏁`, 'b']],
-  ])('holds 400 characters each, the last one the rest', (document, chunks) => {
+  ])('holds 400 characters each, the last one the rest (MP-21)', (document, chunks) => {
     expect(chunkDocument(document)).toEqual(chunks);
   });
 
-  test('gives the document back when it is joined, and breaks no character', () => {
+  test('gives the document back when it is joined, and breaks no character (MP-21)', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 3000 }),
