@@ -43,7 +43,8 @@ function withoutThoughts(text: string): string {
 const MARK = /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?/gi;
 
 /** A mark with nothing behind it, or with the words of the template. */
-const EMPTY_MARK = /\**final[ \t_]+answer\**[ \t]*[:：]\**\s*(?:\[?your final answer\]?\.?)?\s*$/i;
+const EMPTY_MARK =
+  /\*{0,3}final[ \t_]+answer\*{0,3}[ \t]*[:：]\*{0,3}\s*(?:\[?your final answer\]?\.?)?\s*$/i;
 
 /** The last mark that has something after it; models repeat the template, and sometimes end with it. */
 function markedAnswer(text: string): { line: string; whole: string } | undefined {

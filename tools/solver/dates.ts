@@ -74,7 +74,7 @@ export function foundMonths(
   });
 }
 
-export function monthNumber(name: string): number {
+function monthNumber(name: string): number {
   return MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().slice(0, 3))) + 1;
 }
 

@@ -130,7 +130,7 @@ function fitDate(question: string, answer: string): string | undefined {
   return undefined;
 }
 
-export function asksForYesOrNo(question: string): boolean {
+function asksForYesOrNo(question: string): boolean {
   const last =
     question
       .trim()

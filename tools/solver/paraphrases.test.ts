@@ -54,15 +54,22 @@ const PARAPHRASES: readonly (readonly [question: string, truth: string, file: st
 /** 16 at the first run. What four misses showed about rounding and about words for a height was mended, which brought two more. */
 const REACHED = 18;
 
+/** Seconds on an idle machine; others may keep it busy. */
+const SLOW_MS = 300_000;
+
 const tools = toolsInProcess();
 afterAll(() => tools.close());
 
-test(`of ${PARAPHRASES.length} questions in other words, at least ${REACHED} are answered right`, async () => {
-  const missed: string[] = [];
-  for (const [index, [question, truth, file]] of PARAPHRASES.entries()) {
-    const use = tools.toolsFor(`paraphrase-${index}`, file);
-    const { answer } = await solve({ question, ...(file === '' ? {} : { file }) }, use);
-    if (!gaiaCorrect(answer ?? 'None', truth)) missed.push(`${question} → ${answer}, not ${truth}`);
-  }
-  expect(PARAPHRASES.length - missed.length, missed.join('\n')).toBeGreaterThanOrEqual(REACHED);
-});
+test(
+  `of ${PARAPHRASES.length} questions in other words, at least ${REACHED} are answered right`,
+  async () => {
+    const missed: string[] = [];
+    for (const [index, [question, truth, file]] of PARAPHRASES.entries()) {
+      const use = tools.toolsFor(`paraphrase-${index}`, file);
+      const { answer } = await solve({ question, ...(file === '' ? {} : { file }) }, use);
+      if (!gaiaCorrect(answer ?? 'None', truth)) missed.push(`${question} → ${answer}, not ${truth}`);
+    }
+    expect(PARAPHRASES.length - missed.length, missed.join('\n')).toBeGreaterThanOrEqual(REACHED);
+  },
+  SLOW_MS,
+);
