@@ -19,15 +19,31 @@ const MEMORY_CHECK_MS = 100;
 /** Each may take the memory above; two keep two cores busy. Others wait. */
 const MAX_THREADS = 2;
 
+/**
+ * Readings that one thread does. A library takes longer to load than most files take to read, so a thread is kept; what a library
+ * may keep of each file goes with it.
+ */
+const READINGS_A_THREAD = 100;
+
 const NAME = 'gaia-mesh reading';
 const BEGUN = 'begun';
 const STOPPED = 'the run has ended';
 
 interface Work {
-  readonly thread: typeof NAME;
   readonly file: LoadedFile;
   readonly reading: Reading;
 }
+
+interface Thread {
+  readonly worker: Worker;
+  readonly heapMb: number;
+  /** One that ends while it waits is not offered again. */
+  readonly forget: () => void;
+  readings: number;
+}
+
+/** Threads that wait for a file; they keep no process alive. */
+const idle: Thread[] = [];
 
 /** What a thread says at its end. A bug arrives with its stack, and stays one. */
 type Outcome = { readonly reply: DataToolReply } | { readonly fault: string } | { readonly bug: string };
@@ -38,7 +54,7 @@ type Ending = { readonly stopped: string };
 let queue: Promise<PQueue> | undefined;
 
 /**
- * Reads a file in a thread of its own: a library that hangs or eats memory over bytes that were made for it is stopped, and
+ * Reads a file in another thread: a library that hangs or eats memory over bytes that were made for it is stopped, and
  * takes nothing with it. `file.bytes` are handed over, and empty afterwards.
  *
  * @throws MeshError `tool` when the file cannot be read, or not in time, or not within the memory, or when `signal` is aborted
@@ -66,18 +82,8 @@ async function outcomeOf(
   { timeoutMs, heapMb, growthBytes }: ThreadBounds,
 ): Promise<Outcome | Ending> {
   if (signal.aborted) return { stopped: STOPPED };
-  const work: Work = { thread: NAME, file, reading };
-  const worker = new Worker(new URL(import.meta.url), {
-    name: NAME,
-    workerData: work,
-    transferList: [file.bytes.buffer],
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // What libraries print about a file belongs in no output of ours.
-    stdout: true,
-    stderr: true,
-  });
-  worker.stdout.resume();
-  worker.stderr.resume();
+  const thread = takeThread(heapMb);
+  const { worker } = thread;
   const { promise, resolve } = Promise.withResolvers<Outcome | Ending>();
   const stop = () => resolve({ stopped: STOPPED });
   signal.addEventListener('abort', stop);
@@ -91,11 +97,11 @@ async function outcomeOf(
     if (isTooMuch) resolve({ stopped: `it took more than ${growthBytes} bytes of memory` });
   }, MEMORY_CHECK_MS);
   let hasBegun = false;
-  worker.on('message', (message: typeof BEGUN | Outcome) => {
+  const onMessage = (message: typeof BEGUN | Outcome) => {
     if (message === BEGUN) hasBegun = true;
     else resolve(message);
-  });
-  worker.once('error', (error) => {
+  };
+  const onError = (error: unknown) => {
     if (systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
       resolve({ stopped: `it took more than ${heapMb} MB of memory` });
     } else if (hasBegun) {
@@ -104,32 +110,85 @@ async function outcomeOf(
     } else {
       resolve({ bug: messageOf(error) });
     }
-  });
-  worker.once('exit', (code) => resolve({ stopped: `its reader ended with code ${code}` }));
+  };
+  const onExit = (code: number) => resolve({ stopped: `its reader ended with code ${code}` });
+  worker.on('message', onMessage);
+  worker.on('error', onError);
+  worker.on('exit', onExit);
+  const work: Work = { file, reading };
+  worker.postMessage(work, [file.bytes.buffer]);
+  let outcome: Outcome | Ending = { stopped: STOPPED };
   try {
-    return await promise;
+    outcome = await promise;
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
     signal.removeEventListener('abort', stop);
-    await worker.terminate();
+    worker.off('message', onMessage);
+    worker.off('error', onError);
+    worker.off('exit', onExit);
+    await giveBack(thread, 'reply' in outcome);
   }
+  return outcome;
 }
 
-function isWork(value: unknown): value is Work {
-  return typeof value === 'object' && value !== null && 'thread' in value && value.thread === NAME;
+function takeThread(heapMb: number): Thread {
+  const at = idle.findIndex((thread) => thread.heapMb === heapMb);
+  const [kept] = at === -1 ? [] : idle.splice(at, 1);
+  if (kept !== undefined) {
+    kept.worker.off('exit', kept.forget);
+    kept.worker.off('error', kept.forget);
+    kept.worker.ref();
+    return kept;
+  }
+  const worker = new Worker(new URL(import.meta.url), {
+    name: NAME,
+    workerData: NAME,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    // What libraries print about a file belongs in no output of ours. What nobody reads would keep the process alive, so Node must
+    // print nothing either.
+    stdout: true,
+    stderr: true,
+    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+  });
+  const thread: Thread = {
+    worker,
+    heapMb,
+    readings: 0,
+    forget() {
+      const place = idle.indexOf(thread);
+      if (place !== -1) idle.splice(place, 1);
+    },
+  };
+  return thread;
+}
+
+/** Only a thread whose library did what it should is kept; after anything else nobody knows what it is at. */
+async function giveBack(thread: Thread, isWell: boolean): Promise<void> {
+  const { worker } = thread;
+  thread.readings += 1;
+  if (!isWell || thread.readings >= READINGS_A_THREAD || idle.length >= MAX_THREADS) {
+    await worker.terminate();
+    return;
+  }
+  worker.on('exit', thread.forget);
+  worker.on('error', thread.forget);
+  worker.unref();
+  idle.push(thread);
 }
 
 // This file is both ends, so that the thread is found wherever the code is: in sources, in a bundle, in a package.
-if (!isMainThread && isWork(workerData)) {
-  const { file, reading } = workerData;
-  parentPort?.postMessage(BEGUN);
-  const outcome = await perform(reading, file).then(
-    (reply): Outcome => ({ reply }),
-    (error: unknown): Outcome =>
-      error instanceof MeshError
-        ? { fault: error.message }
-        : { bug: error instanceof Error ? `${error.stack}` : String(error) },
-  );
-  parentPort?.postMessage(outcome);
+if (!isMainThread && workerData === NAME) {
+  for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
+  parentPort?.on('message', async ({ file, reading }: Work) => {
+    parentPort?.postMessage(BEGUN);
+    const outcome = await perform(reading, file).then(
+      (reply): Outcome => ({ reply }),
+      (error: unknown): Outcome =>
+        error instanceof MeshError
+          ? { fault: error.message }
+          : { bug: error instanceof Error ? `${error.stack}` : String(error) },
+    );
+    parentPort?.postMessage(outcome);
+  });
 }
