@@ -99,6 +99,7 @@ program
   .option('--no-cache', 'ask for answers that are in the cache, too')
   .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
   .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
+  .option('--write', 'in a checkout: write the figures to docs/gaia-results.md')
   .option('--json', 'print the summary as one JSON value')
   .action(async (options) => (await import('./commands/gaia.ts')).gaia(options));
 
@@ -158,6 +159,18 @@ program
   .option('--session <file>', 'keys that encode and decode share; made on first use, readable by you alone')
   .option('--keys <file>', 'the same, of your own: it is only read')
   .action(async (what, options) => (await import('./commands/wire.ts')).wire(what, options));
+
+program
+  .command('prompt-test')
+  .description('try a changed prompt beside the one that ships, on fixtures: what each passes, how replies differ')
+  .argument('<prompt>', 'name of the prompt, as in config/prompts, e.g. plan')
+  .requiredOption('--with <file>', 'the changed prompt')
+  .option('--fixtures <file>', 'cases of your own, a JSON line each: name, variables, expect')
+  .option('--engine <name>', 'an engine with a model', 'ollama')
+  .option('--model <name>', 'model of the engine')
+  .option('--host <url>', 'where the model is served')
+  .option('--json', 'print the results as one JSON value')
+  .action(async (prompt, options) => (await import('./commands/prompt-test.ts')).promptTest(prompt, options));
 
 program
   .command('logs')
@@ -247,7 +260,11 @@ program
     'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
   )
   .option('--comparison <file>', 'comparison.json of a comparison')
-  .option('--out <file>', 'the page (default: report.html in the project root)')
+  .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
+  .option(
+    '--out <file>',
+    'the page (default: report.html in the project root; with --gaia beside the answers)',
+  )
   .action(async (archives, options) => (await import('./commands/report.ts')).report(archives, options));
 
 program
