@@ -271,6 +271,15 @@ program
   .action(async (options) => (await import('./commands/soak.ts')).soak(options));
 
 program
+  .command('scale')
+  .description('measure set-up, throughput and memory of the hub for growing numbers of agents')
+  .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
+  .option('--seconds <n>', 'time of each flood', positiveNumber, 5)
+  .option('--json', 'print the points as one JSON value')
+  .option('--write', 'write them to docs/scale.md')
+  .action(async (options) => (await import('./commands/scale.ts')).scale(options));
+
+program
   .command('swarm', { hidden: true })
   .requiredOption('--agents <id:part,…>', 'synthetic agents to host')
   .action(async (options) => (await import('./commands/swarm.ts')).swarm(options));
