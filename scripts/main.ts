@@ -283,6 +283,32 @@ program
   .action(async (options) => (await import('./commands/perf.ts')).perf(options));
 
 program
+  .command('soak')
+  .description('flood the hub for a while, kill and stall agents, and say whether every book balances')
+  .option('--minutes <n>', 'time for all rounds, at most', positiveNumber, 2)
+  .option('--packets <n>', 'packets for all rounds, at most', positiveInteger)
+  .option('--seed <n>', 'seed of the mishaps (default: a random one, which is printed)', positiveInteger)
+  .option('--agents <n>', 'synthetic agents', positiveInteger, 8)
+  .option('--processes <n>', 'processes that host them', positiveInteger, 4)
+  .option('--rounds <n>', 'rounds, each with a handshake of its own', positiveInteger, 10)
+  .option('--json', 'print the result as one JSON value')
+  .action(async (options) => (await import('./commands/soak.ts')).soak(options));
+
+program
+  .command('scale')
+  .description('measure set-up, throughput and memory of the hub for growing numbers of agents')
+  .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
+  .option('--seconds <n>', 'time of each flood', positiveNumber, 5)
+  .option('--json', 'print the points as one JSON value')
+  .option('--write', 'write them to docs/scale.md')
+  .action(async (options) => (await import('./commands/scale.ts')).scale(options));
+
+program
+  .command('swarm', { hidden: true })
+  .requiredOption('--agents <id:part,…>', 'synthetic agents to host')
+  .action(async (options) => (await import('./commands/swarm.ts')).swarm(options));
+
+program
   .command('clean')
   .description('delete the results of runs: metrics, archive, workspaces, older runs')
   .option('--out <dir>', 'folder of the runs (default: the project root)')

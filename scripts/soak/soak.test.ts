@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../testing/cli.ts';
+import { MemoryCurve } from './memory-curve.ts';
+import { mishapsOf } from './mishaps.ts';
+import { PacketOrder } from './packet-order.ts';
+
+describe('a soak', () => {
+  test('of agents that are killed, doze and come back balances every book and leaves nothing behind', async () => {
+    const { code, stdout, stderr } = await runCli([
+      ...['soak', '--seed', '3', '--rounds', '3', '--packets', '30000', '--minutes', '0.5'],
+      ...['--agents', '4', '--processes', '2', '--json'],
+    ]);
+    const report = JSON.parse(stdout);
+
+    // Memory still grows in the first seconds of any process: only what lasts is held to that.
+    const violations = report.violations.filter((text: string) => !text.startsWith('memory grew'));
+    expect(violations, stderr).toEqual([]);
+    expect([0, 1]).toContain(code);
+    expect(report.left).toEqual([]);
+    expect(report.rounds.map(({ adapter }: { adapter: string }) => adapter)).toEqual([
+      'json',
+      'msgpack',
+      'json+crc32c',
+    ]);
+    for (const { fates, kills, tasks } of report.rounds) {
+      const { received, refused, unconfirmed, undeliverable, dropped, duplicated } = fates;
+      expect(received + refused + unconfirmed + undeliverable + dropped).toBe(fates.offered + duplicated);
+      expect(kills).toBeGreaterThan(0);
+      expect(tasks.ended).toBeGreaterThan(0);
+    }
+    expect(report.packets).toBeGreaterThan(15_000);
+  });
+
+  test('has no agents of impossible numbers', async () => {
+    expect(await runCli(['soak', '--agents', '2'])).toMatchObject({ code: 2 });
+    expect(await runCli(['soak', '--agents', '4', '--processes', '5'])).toMatchObject({ code: 2 });
+  });
+});
+
+test('mishaps are the same for the same seed, and others for another', () => {
+  expect(mishapsOf(7, 1, 8, 4)).toEqual(mishapsOf(7, 1, 8, 4));
+  expect(mishapsOf(7, 1, 8, 4)).not.toEqual(mishapsOf(7, 2, 8, 4));
+  expect(mishapsOf(7, 1, 8, 4)).not.toEqual(mishapsOf(8, 1, 8, 4));
+});
+
+describe('the order of packets', () => {
+  const seen = (isLossy: boolean, ...ids: string[]) => {
+    const violations: string[] = [];
+    const order = new PacketOrder(isLossy, (message) => violations.push(message));
+    for (const id of ids) order.saw('a', id);
+    return violations;
+  };
+
+  test.each([
+    ['one is missing', ['s-1', 's-3'], 1],
+    ['one comes twice', ['s-1', 's-2', 's-2'], 1],
+    ['two change places', ['s-2', 's-1'], 1],
+    ['nothing is wrong', ['s-4', 's-5', 's-6'], 0],
+    ['another session begins', ['s-4', 't-1', 't-2'], 0],
+  ])('is checked: %s', (_what, ids, violations) => {
+    expect(seen(false, ...ids)).toHaveLength(violations);
+    expect(seen(true, ...ids)).toHaveLength(0);
+  });
+});
+
+test('memory counts from when it has settled, at rest', () => {
+  const curve = new MemoryCurve(1_000_000);
+  curve.end();
+  for (let second = 1; second <= 100; second++) curve.note(second < 10 ? second : 90 + second, second);
+
+  expect(curve.growth()).toEqual({ early: 100, late: 190, growth: expect.closeTo(0.9), peak: 190 });
+});

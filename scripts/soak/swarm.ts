@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { codeFolder } from '../../config/package-root.ts';
+import { MeshError } from '../../core/errors.ts';
+import type { MeshNode } from '../../core/hub/link.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../core/limits.ts';
+import { type News, newsSchema, type Order } from './swarm-messages.ts';
+import { type Flood, SYNTHETIC_TOOL } from './synthetic-agent.ts';
+
+/** An agent that reads nothing for a while may take so long to notice that it is to be quiet. */
+const QUIET_TIMEOUT_MS = 60_000;
+
+/** Synthetic agents in few processes. Agent `i` has id `i`; the first and the last have their parts in tasks. */
+export class Swarm {
+  readonly secret: string = randomBytes(32).toString('hex');
+  readonly #processes: SwarmProcess[];
+
+  private constructor(agents: number, processes: number, onViolation: (message: string) => void) {
+    const ids = Array.from({ length: agents }, (_, index) => index);
+    this.#processes = Array.from({ length: processes }, (_, process) => {
+      const own = ids.filter((id) => id % processes === process);
+      const parts = own.map((id) => `${id}:${id === 0 ? 'first' : id === agents - 1 ? 'last' : 'filler'}`);
+      return new SwarmProcess(parts, this.secret, onViolation);
+    });
+  }
+
+  /** @throws MeshError `agent` when a process does not come up; none is left then */
+  static async start(
+    agents: number,
+    processes: number,
+    onViolation: (message: string) => void,
+  ): Promise<Swarm> {
+    const swarm = new Swarm(agents, processes, onViolation);
+    try {
+      await swarm.nodes();
+      return swarm;
+    } catch (error) {
+      await swarm.stop();
+      throw error;
+    }
+  }
+
+  get processes(): number {
+    return this.#processes.length;
+  }
+
+  get final(): string {
+    return String(this.#processes.reduce((sum, { ids }) => sum + ids.length, 0) - 1);
+  }
+
+  /** Where all agents listen now, by their ids. */
+  async nodes(): Promise<MeshNode[]> {
+    const all = await Promise.all(this.#processes.map((process) => process.ports));
+    return all
+      .flatMap((ports) => Object.entries(ports))
+      .map(([id, port]) => ({ id, tool: SYNTHETIC_TOOL, port, secret: this.secret }))
+      .sort((a, b) => Number(a.id) - Number(b.id));
+  }
+
+  /** Where an agent listens, when its process has come back if it was killed. */
+  async node(id: string): Promise<MeshNode> {
+    const port = (await this.#of(id).ports)[id] ?? 0;
+    return { id, tool: SYNTHETIC_TOOL, port, secret: this.secret };
+  }
+
+  flood(flood: Flood): void {
+    for (const process of this.#processes) process.order({ kind: 'flood', ...flood });
+  }
+
+  /** Ends the flood; what each agent has sent in its session, and the largest process's memory. */
+  async quiet(): Promise<{ sent: ReadonlyMap<string, number | null>; rss: number }> {
+    const news = await Promise.all(this.#processes.map((process) => process.quiet()));
+    const sent = new Map(news.flatMap((one) => Object.entries(one.sent)));
+    return { sent, rss: Math.max(...news.map(({ rss }) => rss)) };
+  }
+
+  doze(id: string, ms: number): void {
+    this.#of(id).order({ kind: 'doze', agent: id, ms });
+  }
+
+  /** Kills a process with all of its agents and starts it again. */
+  kill(index: number): void {
+    this.#processes[index]?.kill();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+  }
+
+  #of(id: string): SwarmProcess {
+    const process = this.#processes.find(({ ids }) => ids.includes(id));
+    if (process === undefined) throw new Error(`no process has agent ${id}`);
+    return process;
+  }
+}
+
+/** One process, and the one that comes in its place when it is killed. */
+class SwarmProcess {
+  readonly ids: readonly string[];
+  ports: Promise<Record<string, number>>;
+  readonly #parts: readonly string[];
+  readonly #secret: string;
+  readonly #onViolation: (message: string) => void;
+  #child: ChildProcess;
+  /** What the process in its place must be told. */
+  #flood: Order | undefined;
+  #onQuiet: ((news: Extract<News, { kind: 'quiet' }>) => void) | undefined;
+  #isStopping = false;
+
+  constructor(parts: readonly string[], secret: string, onViolation: (message: string) => void) {
+    this.#parts = parts;
+    this.ids = parts.map((part) => part.split(':')[0] ?? '');
+    this.#secret = secret;
+    this.#onViolation = onViolation;
+    [this.#child, this.ports] = this.#launch();
+  }
+
+  order(order: Order): void {
+    if (order.kind === 'flood') this.#flood = order;
+    // A process that was just killed does not hear it; the one in its place need not.
+    if (this.#child.connected) this.#child.send(order, () => undefined);
+  }
+
+  async quiet(): Promise<Extract<News, { kind: 'quiet' }>> {
+    this.#flood = undefined;
+    // Killed a moment ago, it would not hear of it.
+    await this.ports;
+    const { promise, resolve, reject } = Promise.withResolvers<Extract<News, { kind: 'quiet' }>>();
+    this.#onQuiet = resolve;
+    const late = new MeshError('agent', `agents ${this.ids.join(', ')} did not become quiet`);
+    const timer = setTimeout(() => reject(late), QUIET_TIMEOUT_MS);
+    this.order({ kind: 'quiet' });
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  kill(): void {
+    const child = this.#child;
+    // One is on its way back already.
+    if (this.#isStopping || child.killed) return;
+    child.kill('SIGKILL');
+    this.ports = once(child, 'exit').then(() => {
+      if (this.#isStopping) return {};
+      const [next, ports] = this.#launch();
+      this.#child = next;
+      return ports;
+    });
+    this.ports.catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const child = this.#child;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    if (child.connected) child.disconnect();
+    const timer = setTimeout(() => child.kill('SIGKILL'), AGENT_STOP_TIMEOUT_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  #launch(): [ChildProcess, Promise<Record<string, number>>] {
+    const { promise, resolve, reject } = Promise.withResolvers<Record<string, number>>();
+    const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
+    const child = spawn(process.execPath, [entry, 'swarm', `--agents=${this.#parts.join(',')}`], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // A terminal's Ctrl-C is for the hub, which ends it in order.
+      detached: true,
+      env: { ...process.env, GAIA_MESH_SECRET: this.#secret },
+    });
+    const fail = (reason: string) =>
+      reject(new MeshError('agent', `the process of agents ${this.ids.join(', ')} ${reason}`));
+    const timer = setTimeout(() => fail('did not come up'), AGENT_START_TIMEOUT_MS);
+    child.on('message', (message) => {
+      const news = newsSchema.parse(message);
+      switch (news.kind) {
+        case 'listening':
+          clearTimeout(timer);
+          if (this.#flood !== undefined) child.send(this.#flood, () => undefined);
+          resolve(news.ports);
+          break;
+        case 'quiet':
+          this.#onQuiet?.(news);
+          break;
+        case 'violation':
+          this.#onViolation(`agent ${news.agent}: ${news.message}`);
+          break;
+      }
+    });
+    child.on('exit', (code, signal) => {
+      clearTimeout(timer);
+      fail(`ended (${signal ?? code})`);
+      if (!this.#isStopping && signal !== 'SIGKILL') {
+        this.#onViolation(`the process of agents ${this.ids.join(', ')} ended by itself (${signal ?? code})`);
+      }
+    });
+    promise.catch(() => undefined);
+    return [child, promise];
+  }
+}
