@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import PQueue from 'p-queue';
 import * as z from 'zod';
 import { MeshError } from '../../core/errors.ts';
-import { childNode, folderOf } from './child-node.ts';
+import { childNode } from './child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
+import { LIBRARY } from './evaluators.ts';
 
-/** A calculation that a person would wait for takes milliseconds; one that goes on is a mistake or a bomb. */
-export const CALCULATION_MS = 2_000;
+/** A calculation takes milliseconds, ten times that on a machine with other work; one that goes on is a mistake or a bomb. */
+const CALCULATION_MS = 5_000;
 /** Loading takes 0.2 s; a machine with other work may need ten times that and more. */
 const START_MS = 20_000;
 /** The child ends its calculations itself; this is for one that cannot any more. */
@@ -97,13 +100,17 @@ export class CalculatorProcess {
     child.once('message', onMessage).once('exit', onEnd).once('error', onError);
     signal.addEventListener('abort', onAbort);
     const limitMs = CALCULATION_MS + GRACE_MS + (isNew ? START_MS : 0);
-    const timer = setTimeout(() => resolve({ late: true }), limitMs);
+    let isAtRest = false;
+    let isStuck = false;
+    const timer = setTimeout(() => {
+      isStuck = true;
+      resolve({ late: true });
+    }, limitMs);
     // A failure to send is one to start or to live on: the events say which.
     child.send({ expression, timeoutMs: CALCULATION_MS }, () => undefined);
-    let isAtRest = false;
     try {
       const reply = await promise;
-      isAtRest = !('late' in reply) || child.connected;
+      isAtRest = !isStuck;
       return reply;
     } finally {
       clearTimeout(timer);
@@ -121,9 +128,11 @@ export class CalculatorProcess {
   }
 
   #start(): ChildProcess {
+    const libraryFile = createRequire(import.meta.url).resolve(LIBRARY);
     const { program, args, environment } = childNode('calculator-child', {
-      readable: [folderOf('mathjs/package.json')],
+      readable: [path.dirname(libraryFile) + path.sep],
       heapMegabytes: this.#heapMegabytes,
+      args: [libraryFile],
     });
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: environment });
     child.on('error', () => undefined);

@@ -215,7 +215,7 @@ describe('its process', () => {
 
   test('calculations that would take for ever are stopped, and the next one works (REQ-082)', async () => {
     const held = new CalculatorProcess();
-    for (const bomb of ['factorial(1e9)', 'combinations(1e9, 5e8)', 'isPrime(2^89 - 1)']) {
+    for (const bomb of ['factorial(1e9)', 'isPrime(2^89 - 1)']) {
       await expect(held.evaluate(bomb, signal)).rejects.toMatchObject({
         code: 'tool',
         message: expect.stringContaining('stopped'),
@@ -230,7 +230,7 @@ describe('its process', () => {
     const bomb = 'transpose([1:3000]) * [1:3000]';
     await expect(held.evaluate(bomb, signal)).rejects.toMatchObject({
       code: 'tool',
-      message: expect.stringMatching(/more than 32 MB of memory|after 2 s/),
+      message: expect.stringMatching(/more than 32 MB of memory|after 5 s/),
     });
     expect((await held.evaluate('2 * 21', signal)).value).toBe(42);
     held.stop();
@@ -245,6 +245,18 @@ describe('its process', () => {
     expect((await killed.evaluate('6 * 7', signal)).value).toBe(42);
     expect(killed.pid).not.toBe(first);
     killed.stop();
+  });
+
+  test('is replaced where it does not answer at all', async () => {
+    const stuck = new CalculatorProcess();
+    await stuck.evaluate('1', signal);
+    const first = stuck.pid ?? 0;
+    process.kill(first, 'SIGSTOP');
+    await expect(stuck.evaluate('1', signal)).rejects.toMatchObject({ code: 'tool' });
+    expect((await stuck.evaluate('6 * 7', signal)).value).toBe(42);
+    expect(stuck.pid).not.toBe(first);
+    await expect.poll(() => isRunning(first)).toBe(false);
+    stuck.stop();
   });
 
   test('ends when nothing is calculated for a while', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +37,7 @@ export function childNode(
       '--permission',
       `--allow-fs-read=${here}${path.sep}`,
       // Whether a file is a module is written there.
-      `--allow-fs-read=${path.join(here, '..', '..', 'package.json')}`,
+      `--allow-fs-read=${nearestPackage(here)}`,
       ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
       '--disallow-code-generation-from-strings',
       `--max-old-space-size=${options.heapMegabytes}`,
@@ -47,6 +48,12 @@ export function childNode(
     ],
     environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
   };
+}
+
+function nearestPackage(folder: string): string {
+  const file = path.join(folder, 'package.json');
+  const parent = path.dirname(folder);
+  return existsSync(file) || parent === folder ? file : nearestPackage(parent);
 }
 
 /** The folder of a package's file, with the separator at its end that makes it a folder to Node's permissions. */

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import type { Evaluator, Evaluators } from './evaluators.ts';
 import { plainNotation } from './notation.ts';
 
 /** What a calculation came to: as a text, and for programs. `value` is a text where no double holds it as it is printed. */
@@ -45,46 +45,6 @@ const NODES = new Set([
   'ConditionalNode',
   'RelationalNode',
 ]);
-/** What could read, define or run something (the list that the library's own documentation gives for such use). */
-const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve reviver compile parser'.split(
-  ' ',
-);
-
-/** Units of speed are not among them, but in notation.ts: the library would give every m/s as one of them. */
-const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {
-  nauticalmile: { definition: '1852 m', aliases: ['nauticalmiles', 'nmi'] },
-  lightyear: { definition: '9460730472580800 m', aliases: ['lightyears', 'ly'] },
-  au: { definition: '149597870700 m', aliases: ['AU'] },
-  cal: { definition: '4.184 J', prefixes: 'short' },
-  calorie: { definition: '4.184 J', aliases: ['calories'] },
-};
-
-// One file instead of a thousand: the calculator is there in a tenth of the time. It is what the package serves to browsers.
-const mathjs: typeof import('mathjs') = createRequire(import.meta.url)('mathjs/lib/browser/math.js');
-type Evaluator = ReturnType<typeof mathjs.create>;
-type Numbers = { readonly number: 'BigNumber'; readonly precision: number } | { readonly number: 'number' };
-
-const evaluators = new Map<string, Evaluator>();
-
-function evaluatorWith(numbers: Numbers): Evaluator {
-  const key = JSON.stringify(numbers);
-  const known = evaluators.get(key);
-  if (known !== undefined) return known;
-  const math = mathjs.create(mathjs.all ?? {});
-  math.config(numbers);
-  for (const [name, unit] of Object.entries(UNITS)) math.createUnit(name, unit);
-  const { parse } = math;
-  const refused = DANGEROUS.map((name) => [name, () => refuse(name)]);
-  math.import({ ln: math.log, ...Object.fromEntries(refused) }, { override: true });
-  const evaluator = { ...math, parse };
-  evaluators.set(key, evaluator);
-  return evaluator;
-}
-
-function refuse(name: string): never {
-  throw new Error(`${name} is no function of a calculator`);
-}
-
 /**
  * Evaluates a calculation. Nothing is run but the library's own functions on this list; names cannot be assigned, properties
  * cannot be read, texts cannot be written.
@@ -93,18 +53,21 @@ function refuse(name: string): never {
  *
  * @throws Error with what is wrong with the expression or its result
  */
-export function evaluateExpression(expression: string): Evaluated {
+export function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {
   const plain = plainNotation(expression);
   if (plain === '')
     throw new Error('there is nothing to calculate: give an expression such as 3 * (4 + 5) or 3 miles to km');
-  const exact = evaluatorWith({ number: 'BigNumber', precision: PRECISION });
+  const inNumbers = (math: Evaluator) => finished(evaluators, math, resultOf(math, plain), plain);
   try {
-    return finished(exact, resultOf(exact, plain), plain);
+    try {
+      return inNumbers(evaluators.withDigits(PRECISION));
+    } catch (error) {
+      // Some functions, such as gamma and erf, know doubles only.
+      if (!(error instanceof Error) || !/BigNumber/.test(error.message)) throw error;
+      return inNumbers(evaluators.withDoubles());
+    }
   } catch (error) {
-    // Some functions, such as gamma and erf, know doubles only.
-    if (!(error instanceof Error) || !/BigNumber/.test(error.message)) throw inWords(error);
-    const doubles = evaluatorWith({ number: 'number' });
-    return finished(doubles, resultOf(doubles, plain), plain);
+    throw inWords(error);
   }
 }
 
@@ -122,16 +85,16 @@ function resultOf(math: Evaluator, plain: string): unknown {
   const tree = math.parse(plain);
   tree.traverse((node) => {
     if (!NODES.has(node.type)) throw new Error(refusalOf(node.type));
-    if (mathjs.isConstantNode(node) && typeof node.value === 'string') throw new Error(refusalOf('text'));
-    if (mathjs.isFunctionNode(node)) {
-      const name = mathjs.isSymbolNode(node.fn) ? node.fn.name : undefined;
+    if (math.isConstantNode(node) && typeof node.value === 'string') throw new Error(refusalOf('text'));
+    if (math.isFunctionNode(node)) {
+      const name = math.isSymbolNode(node.fn) ? node.fn.name : undefined;
       if (name === undefined || !FUNCTIONS.has(name)) {
         throw new Error(
           `${name ?? node.fn.toString()} is no function of this calculator: it has sqrt, log, sin, mean, round and the like`,
         );
       }
     }
-    if (mathjs.isRangeNode(node)) checkRange(node);
+    if (math.isRangeNode(node)) checkRange(node);
   });
   return tree.evaluate();
 }
@@ -164,8 +127,8 @@ function checkRange(node: import('mathjs').RangeNode): void {
   }
 }
 
-function finished(math: Evaluator, found: unknown, plain: string): Evaluated {
-  const render = (value: unknown) => numberText(math, value, plain);
+function finished(evaluators: Evaluators, math: Evaluator, found: unknown, plain: string): Evaluated {
+  const render = (value: unknown) => numberText(evaluators, math, value, plain);
   if (typeof found === 'boolean') return { text: String(found), value: String(found) };
   if (typeof found === 'number' || math.isBigNumber(found))
     return { text: render(found), value: asValue(render(found)) };
@@ -194,14 +157,14 @@ function finished(math: Evaluator, found: unknown, plain: string): Evaluated {
 }
 
 /** A number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
-function numberText(math: Evaluator, value: unknown, plain: string): string {
+function numberText(evaluators: Evaluators, math: Evaluator, value: unknown, plain: string): string {
   if (typeof value === 'number') {
     checkFinite(value);
     return trimmed(value.toPrecision(PRINTED_DIGITS).replace('e+', 'e'));
   }
   if (!math.isBigNumber(value)) return math.format(value, { precision: PRINTED_DIGITS });
   checkFinite(value.toNumber());
-  const settled = settledValue(math, value, plain);
+  const settled = settledValue(evaluators, math, value, plain);
   if (settled.isInteger() && settled.abs().lt(`1e${PRECISION}`)) return settled.toFixed();
   const isWritable = settled.e > -8 && settled.e < 21;
   // Large numbers keep some decimals.
@@ -213,6 +176,7 @@ function numberText(math: Evaluator, value: unknown, plain: string): string {
 
 /** What stays the same with more digits is a result; what does not is what was rounded off. */
 function settledValue(
+  evaluators: Evaluators,
   math: Evaluator,
   value: import('mathjs').BigNumber,
   plain: string,
@@ -220,8 +184,7 @@ function settledValue(
   const size = value.abs();
   const isLarge = size.gt(SUSPICIOUSLY_LARGE) && !value.isInteger();
   if (value.isZero() || !(size.lt(SUSPICIOUSLY_SMALL) || isLarge)) return value;
-  const higher = evaluatorWith({ number: 'BigNumber', precision: HIGHER_PRECISION });
-  const again = resultOf(higher, plain);
+  const again = resultOf(evaluators.withDigits(HIGHER_PRECISION), plain);
   const isTheSame = math.isBigNumber(again) && again.div(value.toString()).minus(1).abs().lt(1e-6);
   if (isTheSame || !math.isBigNumber(again)) return value;
   if (isLarge) throw new Error(`the result is not defined: it grows without a bound (${plain})`);

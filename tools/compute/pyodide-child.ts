@@ -1,8 +1,7 @@
-// A process with Pyodide in it, see pyodide-python.ts. Arguments: `snapshot` or `serve`; the memory of an interpreter that has started, or
-// ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its standard output; as `serve` it takes requests,
-// a JSON line each, as python-system.py does.
+// A process with Pyodide in it, see pyodide-python.ts. Arguments: `snapshot` or `serve`; Pyodide's folder; the memory of an interpreter
+// that has started, or ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its standard output; as
+// `serve` it takes requests, a JSON line each, as python-system.py does.
 import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
@@ -17,13 +16,12 @@ declare global {
 const MAX_FILES = 500;
 const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 /** Of all that was ever written, since what was deleted may still be open. */
-const WRITTEN_BYTES = 4 * DESK_BYTES;
+const WRITTEN_BYTES = 2 * DESK_BYTES;
 /** The parent ends a call in time; this process ends it a little later, for the case that nobody is there any more. */
 const GRACE_MS = 2_000;
 const PRINT_ATTEMPTS = 1_000_000;
 
-const [task = 'serve', snapshotFile = '', filesFolder = ''] = process.argv.slice(2);
-const pyodideFolder = path.dirname(createRequire(import.meta.url).resolve('pyodide/package.json')) + path.sep;
+const [task = 'serve', pyodideFolder = '', snapshotFile = '', filesFolder = ''] = process.argv.slice(2);
 const here = import.meta.dirname;
 
 const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {

@@ -30,7 +30,7 @@ const PRLIMIT_MS = 10_000;
 const PAGES_PER_MEGABYTE = 16;
 /**
  * Of memory that can be written to, besides Python's: Node and the compiled code have 750 MB of it (most never touched), JavaScript's heap
- * and what is written to files 256 each.
+ * 256, files 200, as they were copied and as they are written.
  */
 const DATA_MEGABYTES = 1280;
 const STDERR_CHARACTERS = 2_000;
@@ -167,6 +167,6 @@ function childOf(
       '--frozen-intrinsics',
       `--wasm-max-mem-pages=${memoryMegabytes * PAGES_PER_MEGABYTE}`,
     ],
-    args: [task, snapshot ?? '', files ?? ''],
+    args: [task, folder, snapshot ?? '', files ?? ''],
   });
 }

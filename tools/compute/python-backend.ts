@@ -29,7 +29,7 @@ export const FILE_BYTES = 32 * 1024 * 1024;
 /** The promises, in the words of `doctor`. */
 export const GUARANTEES = {
   reads: 'reads the task’s files and Python itself, no other file',
-  writes: 'writes to a folder of its own in memory alone, of at most 64 MB',
+  writes: 'writes to a folder of its own in memory alone, of bounded size',
   network: 'has no network',
   environment: 'sees no variable of the environment',
   processes: 'starts no process',

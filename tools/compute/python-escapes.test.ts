@@ -45,13 +45,13 @@ await describeBackEnds((python) => {
     server.close();
   });
 
-  const call = (code: string, timeoutS = 10, taskId = 't1') =>
+  const call = (code: string, timeoutS = 30, taskId = 't1') =>
     agent.call({ tool: 'python-repl', input: { code, timeout_s: timeoutS }, taskId, options: { python } });
   const run = async (code: string) => textOf(await call(code));
   /** Each of some expressions on its own: what came of it, or the error's name. */
   const tries = async (setup: string, expressions: readonly string[]) => {
     const code = `${setup}\ndef attempt(text):\n    try:\n        return "got %r" % (eval(text),)\n    except BaseException as error:\n        return type(error).__name__\nimport json\nprint(json.dumps([attempt(each) for each in ${JSON.stringify(expressions)}]))`;
-    const results: string[] = JSON.parse(await run(code));
+    const results: string[] = JSON.parse((await run(code)).split('\n')[0] ?? '');
     return results.map((result, index) => `${expressions[index]}: ${result}`);
   };
 
@@ -156,6 +156,20 @@ for act in (lambda: os.unlink("/files/data.txt"), lambda: os.truncate("/files/da
     expect(shown).not.toContain(agent.folder);
   });
 
+  test.runIf(process.platform === 'linux')(
+    'none of the processes around it has the agent’s environment',
+    async () => {
+      await run('1');
+      const environments = descendants(agent.pid).map((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
+      expect(environments).not.toEqual([]);
+      for (const environment of environments) {
+        expect(environment).not.toContain(SECRET);
+        // With the agent's rights in it, Node would have them all.
+        if (python === 'pyodide') expect(environment).not.toContain('NODE_OPTIONS');
+      }
+    },
+  );
+
   test('no process can be started, so none outlives it', async () => {
     const marker = path.join(agent.folder, 'outlived');
     const found = await tries('import os, subprocess, multiprocessing', [
@@ -207,9 +221,9 @@ def fill(name, megabytes):
         size = os.path.getsize(name) >> 20
         return size
 largest = fill("large", 200)
-total = largest + sum(fill("part%d" % n, 30) for n in range(40))
-print(largest <= 32, total <= 256)
-for n in range(40):
+total = largest + sum(fill("part%d" % n, 30) for n in range(8))
+print(largest <= 32, total <= 160)
+for n in range(8):
     if os.path.exists("part%d" % n): os.unlink("part%d" % n)
 os.unlink("large")
 `);
@@ -248,10 +262,10 @@ os.unlink("large")
     ];
     for (const code of stubborn) {
       const started = performance.now();
-      const reply = await call(code, 1, 'stubborn');
+      const reply = await call(code, 0.5, 'stubborn');
       expect(reply, code).toMatchObject({
         code: 'tool',
-        message: expect.stringContaining('stopped after 1 s'),
+        message: expect.stringContaining('stopped after 0.5 s'),
       });
       expect(performance.now() - started).toBeLessThan(30_000);
     }
@@ -267,7 +281,7 @@ os.unlink("large")
       const other = new RestrictedAgent();
       const busy = other.call({
         tool: 'python-repl',
-        input: { code: 'while True: pass', timeout_s: 5 },
+        input: { code: 'while True: pass', timeout_s: 10 },
         options: { python },
       });
       await expect.poll(() => computing(other.pid), { timeout: 60_000 }).not.toEqual([]);
@@ -356,7 +370,7 @@ function descendants(pid: number): number[] {
 
 /** Those of them that have computed for a while. */
 function computing(pid: number): number[] {
-  return descendants(pid).filter((child) => (statOf(String(child))?.ticks ?? 0) > 50 && isInPython(child));
+  return descendants(pid).filter((child) => (statOf(String(child))?.ticks ?? 0) > 10 && isInPython(child));
 }
 
 function isInPython(pid: number): boolean {

@@ -31,7 +31,7 @@ interface Limits {
 /** Of what is printed; a model cannot take in more. */
 export const MAX_OUTPUT_BYTES = 100_000;
 /** Who prints more than this is in an endless loop, and only costs time to listen to. */
-export const MAX_FLOOD_BYTES = 64 * 1024 * 1024;
+const MAX_FLOOD_BYTES = 64 * 1024 * 1024;
 /** Of a reply. The driver cuts what it says far below. */
 const MAX_FRAME_BYTES = 64 * 1024;
 /** Loading takes 0.05 s (system) to 5 s (Pyodide, the first time), and several times that where other processes compete. */

@@ -1,0 +1,62 @@
+import { createRequire } from 'node:module';
+
+/** One file instead of a thousand: the calculator is there in a tenth of the time. It is what the package serves to browsers. */
+export const LIBRARY = 'mathjs/lib/browser/math.js';
+
+type Library = typeof import('mathjs');
+export type Evaluator = ReturnType<Library['create']>;
+
+/** What could read, define or run something (the list that the library's own documentation gives for such use). */
+const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve reviver compile parser'.split(
+  ' ',
+);
+
+/** Units of speed are not among them, but in notation.ts: the library would give every m/s as one of them. */
+const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {
+  nauticalmile: { definition: '1852 m', aliases: ['nauticalmiles', 'nmi'] },
+  lightyear: { definition: '9460730472580800 m', aliases: ['lightyears', 'ly'] },
+  au: { definition: '149597870700 m', aliases: ['AU'] },
+  cal: { definition: '4.184 J', prefixes: 'short' },
+  calorie: { definition: '4.184 J', aliases: ['calories'] },
+};
+
+/** The library, set up to calculate and for nothing else: once with many digits, once with doubles, each when it is needed. */
+export class Evaluators {
+  readonly #library: Library;
+  readonly #made = new Map<string, Evaluator>();
+
+  /** @param libraryFile where {@link LIBRARY} is: a process that may read no other package cannot look for it */
+  constructor(libraryFile: string) {
+    this.#library = createRequire(import.meta.url)(libraryFile);
+  }
+
+  withDigits(precision: number): Evaluator {
+    return this.#evaluator(String(precision), { number: 'BigNumber', precision });
+  }
+
+  withDoubles(): Evaluator {
+    return this.#evaluator('doubles', { number: 'number' });
+  }
+
+  #evaluator(
+    key: string,
+    numbers: { number: 'BigNumber'; precision: number } | { number: 'number' },
+  ): Evaluator {
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const math = this.#library.create(this.#library.all ?? {});
+    math.config(numbers);
+    for (const [name, unit] of Object.entries(UNITS)) math.createUnit(name, unit);
+    // Ours: what an expression could call by that name is refused.
+    const { parse } = math;
+    const refused = DANGEROUS.map((name) => [name, () => refuse(name)]);
+    math.import({ ln: math.log, ...Object.fromEntries(refused) }, { override: true });
+    const evaluator = { ...math, parse };
+    this.#made.set(key, evaluator);
+    return evaluator;
+  }
+}
+
+function refuse(name: string): never {
+  throw new Error(`${name} is no function of a calculator`);
+}
