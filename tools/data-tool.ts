@@ -43,7 +43,7 @@ export interface DataToolReply {
 }
 
 /** Far above what a model can take in, far below a frame. */
-export const MAX_REPLY_CHARACTERS = 200_000;
+const MAX_REPLY_CHARACTERS = 200_000;
 
 /** Makes a {@link Tool} of it: call → checked arguments → reply, or what went wrong, in a packet. */
 export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool {

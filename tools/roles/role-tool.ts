@@ -50,7 +50,7 @@ export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
 }
 
 /** `doc_init` of a question: the text to read, if there is one, and the name of the file that belongs to it. */
-export const questionPayload = documentPayload.extend({
+const questionPayload = documentPayload.extend({
   file_name: z.string().min(1).max(255).exactOptional(),
 });
 
