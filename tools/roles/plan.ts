@@ -93,7 +93,7 @@ export const plan: Tool = roleTool({
       },
     });
     const { strategy, alternatives, contradictions } = made;
-    work.result(`plan: ${strategy} — ${made.steps.map(({ task }, i) => `(${i + 1}) ${task}`).join(' ')}`);
+    work.result(`${strategy} — ${made.steps.map(({ task }, i) => `(${i + 1}) ${task}`).join(' ')}`);
     if (alternatives.length > 0) work.result(`another way: ${alternatives.join('; or ')}`);
     if (contradictions.length > 0)
       work.result(`the question contradicts itself: ${contradictions.join('; ')}`);

@@ -29,7 +29,7 @@ export interface TeamMeshOptions {
   /** The first agent by default. */
   readonly entry?: string;
   /** URL of a scripted model server (OpenAI's format); without it the embedded engine. */
-  readonly modelUrl?: string;
+  readonly modelUrl?: string | undefined;
   readonly engineOptions?: Readonly<Record<string, string | number | boolean>>;
   /** Options that every agent of a team gets, as `iterations`. */
   readonly teamOptions?: JsonObject;

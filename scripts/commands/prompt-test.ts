@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { codeFolder } from '../../config/package-root.ts';
+import { promptNamed } from '../../config/prompts.ts';
+import { userPath } from '../../config/user-paths.ts';
+import { fileFaultOf, MeshError } from '../../core/errors.ts';
+import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
+import { interruptible } from '../interruptible.ts';
+import { readFixtures } from '../prompt-test/fixture.ts';
+import { type Pair, passedOf, reportText } from '../prompt-test/report-text.ts';
+import { tryPrompt, variablesIn } from '../prompt-test/try-prompt.ts';
+import { stylesFor } from '../terminal/style.ts';
+
+export interface PromptTestOptions {
+  readonly with: string;
+  readonly fixtures?: string;
+  readonly engine: string;
+  readonly model?: string;
+  readonly host?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Tries a changed prompt beside the one that ships, on the same fixtures and the same model, and shows what each passes and how the
+ * replies differ (REQ-081). Exits with 1 where the change passes fewer of them.
+ */
+export async function promptTest(name: string, options: PromptTestOptions): Promise<void> {
+  const old = promptNamed(name);
+  const file = userPath(options.with);
+  const fixtures = readFixtures(
+    options.fixtures === undefined ? shippedFixtures(name) : userPath(options.fixtures),
+  );
+  // What the step fills in is what the shipped prompt uses: a change that leaves one out, or has another, would not run.
+  const variables = variablesIn(old);
+  const prompts = {
+    old: { name, text: old, variables },
+    new: { name: path.basename(file), text: changedPrompt(file), variables },
+  };
+  loadKeys();
+  checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
+  const engine = await engineNamed(options.engine, {
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    prompts: promptNamed,
+  });
+  const { signal } = interruptible('the test');
+  const pairs: Pair[] = [];
+  try {
+    for (const fixture of fixtures) {
+      // One after the other: a local model would only queue them.
+      const before = await tryPrompt(engine, prompts.old, fixture, signal);
+      const after = await tryPrompt(engine, prompts.new, fixture, signal);
+      pairs.push({ fixture: fixture.name, old: before, new: after });
+    }
+  } catch (error) {
+    // Ctrl-C looks like a model that is gone.
+    signal.throwIfAborted();
+    throw error;
+  }
+  const passed = passedOf(pairs);
+  if (options.json === true) {
+    const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
+    process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+  } else {
+    console.log(reportText(name, pairs, stylesFor(process.stdout)));
+  }
+  if (passed.new < passed.old) process.exitCode = 1;
+}
+
+function changedPrompt(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `--with ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
+}
+
+function shippedFixtures(name: string): string {
+  const file = path.join(codeFolder, 'config', 'prompt-fixtures', `${name}.jsonl`);
+  if (existsSync(file)) return file;
+  throw new MeshError('usage', `no fixtures ship for the prompt ${name}: name a file with --fixtures`);
+}
+
+/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
+function loadKeys(): void {
+  const file = userPath('.env');
+  if (existsSync(file)) process.loadEnvFile(file);
+}

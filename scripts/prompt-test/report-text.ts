@@ -1,0 +1,57 @@
+import type { Styles } from '../terminal/style.ts';
+import { count, table } from '../terminal/table.ts';
+import { lineDiff } from './line-diff.ts';
+import type { TriedFixture } from './try-prompt.ts';
+
+/** One fixture with both prompts. */
+export interface Pair {
+  readonly fixture: string;
+  readonly old: TriedFixture;
+  readonly new: TriedFixture;
+}
+
+export interface Passed {
+  readonly old: number;
+  readonly new: number;
+}
+
+export function passedOf(pairs: readonly Pair[]): Passed {
+  const passed = (side: 'old' | 'new') => pairs.filter((pair) => pair[side].faults.length === 0).length;
+  return { old: passed('old'), new: passed('new') };
+}
+
+/** What a person reads: who passed, what the others lack, and how the replies differ. */
+export function reportText(prompt: string, pairs: readonly Pair[], styles: Styles): string {
+  const passed = passedOf(pairs);
+  const tokens = (side: 'old' | 'new') => count(pairs.reduce((sum, pair) => sum + pair[side].tokens, 0));
+  const rows = [
+    [prompt, 'old', 'new'],
+    ...pairs.map((pair) => [plain(pair.fixture), verdictOf(pair.old), verdictOf(pair.new)]),
+    ['passed', `${passed.old} of ${pairs.length}`, `${passed.new} of ${pairs.length}`],
+    ['tokens', tokens('old'), tokens('new')],
+  ];
+  return [table(rows), ...pairs.map((pair) => detailsOf(pair, styles))].join('\n\n');
+}
+
+function verdictOf({ faults }: TriedFixture): string {
+  return faults.length === 0 ? 'passed' : 'failed';
+}
+
+function detailsOf(pair: Pair, styles: Styles): string {
+  const faults = (['old', 'new'] as const).flatMap((side) =>
+    pair[side].faults.map((fault) => styles.yellow(`  ${side} reply: ${plain(fault)}`)),
+  );
+  const diff =
+    pair.old.reply === pair.new.reply
+      ? [styles.dim('  the replies are the same')]
+      : lineDiff(pair.old.reply, pair.new.reply).map(({ kind, text }) => {
+          if (kind === 'same') return styles.dim(`    ${plain(text)}`);
+          return kind === 'old' ? styles.red(`  - ${plain(text)}`) : styles.green(`  + ${plain(text)}`);
+        });
+  return [styles.bold(plain(pair.fixture)), ...faults, ...diff].join('\n');
+}
+
+/** What models say must not drive the terminal. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+}

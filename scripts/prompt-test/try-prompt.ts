@@ -1,0 +1,66 @@
+import type { ChatRequest, Engine } from '../../core/engine.ts';
+import { MeshError } from '../../core/errors.ts';
+import { renderPrompt } from '../../tools/engines/prompt.ts';
+import { ANSWER_FORMAT } from '../../tools/roles/answer-format.ts';
+import { faultsOf } from './check-reply.ts';
+import type { Fixture } from './fixture.ts';
+
+/** What a model said to one fixture, and what is wrong with it. */
+export interface TriedFixture {
+  readonly reply: string;
+  /** Empty: it passed. */
+  readonly faults: readonly string[];
+  readonly tokens: number;
+}
+
+/** A prompt as it is now, or as it might become. */
+export interface TriedPrompt {
+  readonly name: string;
+  readonly text: string;
+  /** Names of the variables that its step fills in. */
+  readonly variables: readonly string[];
+}
+
+/** The variables of a prompt, each once. */
+export function variablesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name.trim()))];
+}
+
+/**
+ * Asks a model with a prompt that is filled in from a fixture, without tools: it is the prompt that is tried, not the team.
+ *
+ * @throws MeshError `config` for a prompt or a fixture with other variables than the step's; `engine`; `usage` for an engine without a model
+ */
+export async function tryPrompt(
+  engine: Engine,
+  { name, text, variables }: TriedPrompt,
+  fixture: Fixture,
+  signal: AbortSignal,
+): Promise<TriedFixture> {
+  if (engine.chat === undefined) {
+    throw new MeshError(
+      'usage',
+      `the ${engine.name} engine has no model to try a prompt on: take --engine ollama, openai or anthropic`,
+    );
+  }
+  const given = variables.includes('answer_format')
+    ? { answer_format: ANSWER_FORMAT, ...fixture.variables }
+    : fixture.variables;
+  const missing = variables.filter((variable) => !Object.hasOwn(given, variable));
+  if (missing.length > 0) {
+    throw new MeshError(
+      'config',
+      `fixture ${fixture.name}: has no ${missing.join(', ')}, which ${name} fills in`,
+    );
+  }
+  const request: ChatRequest = { messages: renderPrompt(name, text, given) };
+  let tokens = 0;
+  const { content } = await engine.chat(request, {
+    signal,
+    countTokens: (count) => {
+      tokens += count;
+    },
+  });
+  const reply = content.trim();
+  return { reply, faults: faultsOf(reply, fixture.expect), tokens };
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import type { TaskOutcome } from '../../../core/hub/task-clock.ts';
+import { usageSchema } from '../usage.ts';
+
+const finalSchema = z.looseObject({
+  answer: z.string(),
+  raw_answer: z.string(),
+  reasoning_trace: z.string(),
+  usage: z.array(usageSchema),
+  tool_calls: z.array(z.object({ tool: z.string(), count: z.number(), failed: z.number() })),
+  failed_role: z.string().optional(),
+  details: z.record(z.string(), z.json()).default({}),
+});
+
+/** What the final packet says, checked; a task that failed fails the test with its reason. */
+export function finalOf({ status, reason, final }: TaskOutcome): z.infer<typeof finalSchema> {
+  if (status !== 'answered') throw new Error(`${status}: ${reason}`);
+  return finalSchema.parse(final);
+}
