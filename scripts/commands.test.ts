@@ -92,6 +92,40 @@ describe('clean', () => {
     expect(existsSync(mine)).toBe(true);
   });
 
+  test('deletes what gaia left, and neither a store of its own nor files that only look like it', async () => {
+    const out = temporaryFolder();
+    const gaia = path.join(out, 'runs', 'gaia');
+    mkdirSync(gaia, { recursive: true });
+    const questions = writtenFile(
+      out,
+      'q.jsonl',
+      '{"task_id":"a","question":"What is 2 + 2?","answer":"4"}\n',
+    );
+    const args = ['--questions', questions, '--out', path.join(gaia, 'answers.jsonl')];
+    const store = ['--store', path.join(gaia, 'mine.sqlite')];
+    const batch = await runCli(['gaia', '--team', 'single', ...args, ...store, '--port-base', 'auto']);
+    expect(batch.code, batch.stderr).toBe(0);
+    expect(readdirSync(gaia)).toContain('answers.report.html');
+    writtenFile(gaia, 'other.batch.json', '{"mine": true}');
+
+    const lock = writtenFile(gaia, 'answers.jsonl.journal.lock', `${process.pid}\n`);
+    expect(await runCli(['clean', '--out', out])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a batch (process'),
+    });
+    rmSync(lock);
+    const { code, stdout } = await runCli(['clean', '--out', out]);
+
+    expect([code, stdout]).toEqual([0, `deleted 1 batch of questions in ${out}\n`]);
+    const left = readdirSync(gaia).filter((name) => !name.startsWith('mine.sqlite'));
+    expect(left).toEqual(['other.batch.json']);
+    expect(existsSync(path.join(gaia, 'mine.sqlite'))).toBe(true);
+    rmSync(gaia, { recursive: true });
+    await runCli(['gaia', '--team', 'single', ...args, '--port-base', 'auto']);
+    await runCli(['clean', '--out', out]);
+    expect(readdirSync(out)).toEqual(['q.jsonl']);
+  });
+
   test('has nothing to do where there was no run', async () => {
     expect(await runCli(['clean', '--out', temporaryFolder()])).toMatchObject({ code: 0, stderr: '' });
   });
@@ -102,8 +136,8 @@ describe('list', () => {
     ['adapters', ['json', 'msgpack']],
     ['layers', ['deflate', 'zstd', 'brotli', 'ed25519', 'chacha20-poly1305', 'aes-256-gcm', 'crc32c']],
     ['tools', ['search', 'extract', 'triple', 'reason']],
-    ['engines', ['extractive', 'ollama']],
-    ['teams', ['pipeline']],
+    ['engines', ['extractive', 'ollama', 'openai', 'anthropic']],
+    ['teams', ['pipeline', 'single', 'supervisor', 'react', 'overseer', 'panel']],
     ['tasks', ['cairn-astel-light', 'hathe-restoration', 'perrine-tissavoz', 'vihterand-tramway']],
     ['scorers', ['exact_rouge', 'squad', 'bleu', 'gaia']],
   ])('%s names them all, for people and as JSON', async (what, names) => {
@@ -115,7 +149,35 @@ describe('list', () => {
     const items: { name: string; description: string }[] = JSON.parse(json.stdout);
     expect(items.map((item) => item.name)).toEqual(expect.arrayContaining(names));
     for (const item of items)
-      expect(item).toEqual({ name: expect.any(String), description: expect.any(String) });
+      expect(item).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+  });
+
+  test('tools says which are the pipeline’s, which begin a team, which think and which are asked', async () => {
+    const items: { name: string; kind: string }[] = JSON.parse(
+      (await runCli(['list', 'tools', '--json'])).stdout,
+    );
+
+    const kinds = Map.groupBy(items, ({ kind }) => kind);
+    const named = (kind: string) => kinds.get(kind)?.map(({ name }) => name);
+    expect([...kinds.keys()]).toEqual(['pipeline', 'entry', 'role', 'tool']);
+    expect(named('entry')).toEqual(['answer_alone', 'route', 'react_step', 'oversee', 'moderate']);
+    expect(named('role')).toEqual(expect.arrayContaining(['plan', 'critique', 'finalize']));
+    expect(named('tool')).toEqual(
+      expect.arrayContaining(['wikipedia', 'read_excel', 'calculator', 'gap_store']),
+    );
+  });
+
+  test('teams says how many think and how many are tools, and how packets travel', async () => {
+    const { stdout } = await runCli(['list', 'teams']);
+
+    expect(stdout).toMatch(/^single +1 role +0 tools +broadcast +one agent/m);
+    expect(stdout).toMatch(/^panel +6 roles +\d\d tools +direct +planner, researcher/m);
+  });
+
+  test('engines says what each is', async () => {
+    const items: { description: string }[] = JSON.parse((await runCli(['list', 'engines', '--json'])).stdout);
+
+    for (const { description } of items) expect(description).not.toBe('');
   });
 });
 
@@ -129,7 +191,9 @@ describe('doctor', () => {
       'ports',
       'sandbox',
       'Ollama',
+      'keys',
       'Python',
+      'images',
       'disk',
     ]);
     expect(findings[0]).toEqual({
@@ -140,6 +204,32 @@ describe('doctor', () => {
     expect(findings.find((finding) => finding.what === 'sandbox')).toMatchObject({ status: 'ok' });
     // Ports and disk are this machine's own affair.
     expect(code).toBe(findings.some((finding) => finding.status === 'bad') ? 1 : 0);
+  });
+
+  test('names the keys that are set, from .env too, and shows none of them', async () => {
+    const cwd = temporaryFolder();
+    writtenFile(cwd, '.env', 'TAVILY_API_KEY=tvly-secret-of-this-test\n');
+    const env = { OPENAI_API_KEY: 'sk-secret-of-this-test', ANTHROPIC_API_KEY: '' };
+
+    const { stdout } = await runCli(['doctor'], { cwd, env });
+
+    expect(stdout).toMatch(/^✓ keys +set: OPENAI_API_KEY, .*TAVILY_API_KEY/m);
+    expect(stdout).toMatch(/^✓ images +by a vision model \(OPENAI_API_KEY is set\)/m);
+    expect(stdout).not.toMatch(/secret-of-this-test|ANTHROPIC/);
+  });
+
+  test('says what would run Python, and what recognises text in images', async () => {
+    const env = Object.fromEntries(
+      ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'].map((name) => [
+        name,
+        '',
+      ]),
+    );
+
+    const { stdout } = await runCli(['doctor'], { env });
+
+    expect(stdout).toMatch(/^✓ Python +Python \d\.\d+\.\d+ (of this system|as WebAssembly), in a sandbox/m);
+    expect(stdout).toMatch(/^✓ images +English text is recognised here, offline/m);
   });
 
   test('reads as a list for people', async () => {

@@ -9,6 +9,7 @@ function copyOfProject(): string {
   const folder = temporaryFolder();
   for (const name of [
     'core',
+    'store',
     'protocols',
     'tools',
     'config',
@@ -29,11 +30,14 @@ function followTheGuide(folder: string): void {
   for (const [, name, text] of guide.matchAll(/```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)```/g)) {
     if (name !== undefined && text !== undefined) writeFileSync(path.join(folder, name), text);
   }
-  for (const [, file, line] of guide.matchAll(/a line in `(\S+)`:\n\n```ts\n(.*)\n```/g)) {
+  for (const [, file, line] of guide.matchAll(/lines? in `(\S+)`:\n\n```ts\n([\s\S]*?)\n```/g)) {
     if (file === undefined || line === undefined) continue;
     const registry = path.join(folder, file);
     const text = readFileSync(registry, 'utf8');
-    const [found] = text.match(/registry<[\s\S]*?\{\n/) ?? [];
+    const [found] =
+      text.match(
+        /^(?:export )?const \w+(?:: Readonly<Record<string, \w+>>)? = (?:registry<.*>\('\w+', )?\{\n/m,
+      ) ?? [];
     if (found === undefined) throw new Error(`${file} has no registry`);
     writeFileSync(registry, text.replace(found, `${found}${line}\n`));
   }
@@ -52,4 +56,28 @@ test('the guide’s team, tool, adapter and engine work together as it says (MP-
   expect(metrics).toMatchObject({ status: 'answered', adapter: 'shout', engine: 'frugal', team: 'trio' });
   expect(metrics.ledger).toMatchObject({ balanced: true });
   expect(Object.keys(metrics.packet_types)).toEqual(['events', 'triples', 'data_event']);
+});
+
+test('the guide’s data tool and roles work together as it says', async () => {
+  const folder = copyOfProject();
+  followTheGuide(folder);
+  const questions = ['MCMXLIV', 'XVI', 'IIII is wrong, but what of DC'].map((numeral, i) => ({
+    task_id: `q-${i}`,
+    question: `Which number is ${numeral}?`,
+    answer: ['1944', '16', '4'][i],
+  }));
+  writeFileSync(path.join(folder, 'q.jsonl'), questions.map((line) => JSON.stringify(line)).join('\n'));
+  const entry = path.join(folder, 'scripts', 'gaia-mesh.js');
+  const options = ['--team', 'numerals.yaml', '--questions', 'q.jsonl', '--out', 'a.jsonl'];
+  const run = await runCli([entry, 'gaia', ...options, '--port-base', 'auto', '--json'], {
+    program: process.execPath,
+    cwd: folder,
+  });
+
+  expect(run.code, run.stderr).toBe(0);
+  expect(JSON.parse(run.stdout).teams.numerals).toMatchObject({
+    correct: 3,
+    packets: 15,
+    metrics: { tool_usage: { roman_numeral: { count: 3, failed: 0 } } },
+  });
 });

@@ -162,7 +162,9 @@ program
 
 program
   .command('prompt-test')
-  .description('try a changed prompt beside the one that ships, on fixtures: what each passes, how replies differ')
+  .description(
+    'try a changed prompt beside the one that ships, on fixtures: what each passes, how replies differ',
+  )
   .argument('<prompt>', 'name of the prompt, as in config/prompts, e.g. plan')
   .requiredOption('--with <file>', 'the changed prompt')
   .option('--fixtures <file>', 'cases of your own, a JSON line each: name, variables, expect')
@@ -310,7 +312,7 @@ program
 
 program
   .command('clean')
-  .description('delete the results of runs: metrics, archive, workspaces, older runs')
+  .description('delete the results of runs (metrics, archive, workspaces, older runs) and of gaia')
   .option('--out <dir>', 'folder of the runs (default: the project root)')
   .action(async (options) => (await import('./commands/clean.ts')).clean(options));
 

@@ -3,22 +3,34 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { isRunId, RunFolder } from '../../core/run/run-folder.ts';
+import { deleteBatches } from '../gaia/delete-batches.ts';
 
-/** Deletes what runs left in a folder. Locks it first, so that no run is on and nothing but a run's is deleted. */
+/** Deletes what runs and batches of questions left in a folder, and nothing else. */
 export async function clean(options: { readonly out?: string }): Promise<void> {
   const directory = options.out === undefined ? defaultOut() : userPath(options.out);
-  if (!existsSync(path.join(directory, 'workspaces'))) {
-    console.log(`nothing to clean in ${directory}`);
-    return;
-  }
-  const folder = await RunFolder.open(directory, 'clean', new Set());
   const runs = path.join(directory, 'runs');
+  const batches = deleteBatches(directory) + deleteBatches(path.join(runs, 'gaia'));
+  const hadRuns = await deleteRuns(directory, runs);
+  // What else is in `runs/` is the user's.
+  for (const folder of [path.join(runs, 'gaia'), runs]) await removeEmpty(folder);
+  if (batches > 0)
+    console.log(`deleted ${batches} ${batches === 1 ? 'batch' : 'batches'} of questions in ${directory}`);
+  if (hadRuns) console.log(`deleted the results of runs in ${directory}`);
+  if (batches === 0 && !hadRuns) console.log(`nothing to clean in ${directory}`);
+}
+
+/** Locks the folder first, so that no run is on and nothing but a run's is deleted. */
+async function deleteRuns(directory: string, runs: string): Promise<boolean> {
+  if (!existsSync(path.join(directory, 'workspaces'))) return false;
+  const folder = await RunFolder.open(directory, 'clean', new Set());
   const entries = existsSync(runs) ? await readdir(runs) : [];
   const targets = [folder.metricsFile, folder.archiveFile, folder.resultsFile, folder.workspaces];
   for (const target of [...targets, ...entries.filter(isRunId).map((name) => path.join(runs, name))]) {
     await rm(target, { recursive: true, force: true });
   }
-  // What else is in `runs/` is the user's.
-  if (entries.length > 0 && entries.every(isRunId)) await rmdir(runs);
-  console.log(`deleted the results of runs in ${directory}`);
+  return true;
+}
+
+async function removeEmpty(folder: string): Promise<void> {
+  if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +8,10 @@ import { loadTeam } from '../../config/load-team.ts';
 import { packageVersion } from '../../config/package-root.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { messageOf } from '../../core/errors.ts';
+import { probePython } from '../../tools/compute/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/ollama.ts';
+import { SERVICES, type Service } from '../../tools/web/services.ts';
+import { loadKeys } from '../gaia/load-keys.ts';
 import { stylesFor } from '../terminal/style.ts';
 
 interface Finding {
@@ -21,7 +25,11 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /** Checks what a run needs, and says what to do about what is missing. Exit code 1 if a run would fail. */
 export async function doctor(options: { readonly json?: boolean }): Promise<void> {
-  const findings = await Promise.all([node(), ports(), sandbox(), ollama(), python(), disk()]);
+  loadKeys();
+  const findings = await Promise.all([
+    ...[node(), ports(), sandbox(), ollama()],
+    ...[keys(process.env), python(), images(process.env), disk()],
+  ]);
   if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
   else {
     const { green, yellow, red, bold } = stylesFor(process.stdout);
@@ -97,17 +105,51 @@ async function ollama(): Promise<Finding> {
   }
 }
 
+/** What would run the Python of questions, and what holds it. Agents that users write in Python need `python3` whatever this says. */
 async function python(): Promise<Finding> {
+  const { backend, version, guarantees, missing } = await probePython();
+  if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
+  const name = backend === 'system' ? `Python ${version} of this system` : `Python ${version} as WebAssembly`;
+  const held = `in a sandbox that holds ${guarantees.length} promises`;
+  const why = missing.length === 0 ? '' : `; ${missing.join('; ')}`;
+  return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
+}
+
+/** Engines' keys, and those of the services that tools ask. */
+const KEYS = [
+  ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+  ...Object.values<Service>(SERVICES).flatMap(({ keys: names = [] }) => names),
+];
+
+/** Names only: a key must not get onto a screen. */
+async function keys(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  const names = [...new Set(KEYS)];
+  const set = names.filter((name) => (environment[name] ?? '').trim() !== '');
+  if (set.length > 0) return { what: 'keys', status: 'ok', detail: `set: ${set.join(', ')}` };
+  return {
+    what: 'keys',
+    status: 'note',
+    detail: `none of ${names.join(', ')} is set, here or in .env: their services say so, and the run goes on`,
+  };
+}
+
+/** Packages of the recognition of text, and which model looks at images instead if there is one. */
+async function images(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  const models = ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
+  const model = models.find((name) => (environment[name] ?? '') !== '');
+  if (model !== undefined)
+    return { what: 'images', status: 'ok', detail: `by a vision model (${model} is set)` };
+  const require = createRequire(import.meta.url);
   try {
-    const { stdout } = await promisify(execFile)('python3', ['--version'], { timeout: 10_000 });
-    return { what: 'Python', status: 'ok', detail: stdout.trim() };
-  } catch {
-    return {
-      what: 'Python',
-      status: 'note',
-      detail: 'not found; only agents that you write in Python need it',
-    };
+    for (const name of ['tesseract.js', '@tesseract.js-data/eng']) require.resolve(`${name}/package.json`);
+  } catch (error) {
+    return { what: 'images', status: 'note', detail: `${messageOf(error).split('\n')[0]}: npm install` };
   }
+  return {
+    what: 'images',
+    status: 'ok',
+    detail: `English text is recognised here, offline; to see more, set ${models.slice(0, 2).join(' or ')}`,
+  };
 }
 
 async function disk(): Promise<Finding> {

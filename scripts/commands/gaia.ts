@@ -1,25 +1,32 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { packageVersion } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError, messageOf } from '../../core/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { docsPage, shownRevision } from '../docs-page.ts';
 import { exitCodeOf, INTERRUPTED_EXIT } from '../exit-code.ts';
 import type { BatchEnd } from '../gaia/batch.ts';
+import { type BatchHead, writeBatchHead } from '../gaia/batch-head.ts';
+import { shortPath } from '../gaia/batch-places.ts';
 import { batchProgress } from '../gaia/batch-progress.ts';
 import { batchTable } from '../gaia/batch-table.ts';
 import { exportCacheFile, importCacheFile } from '../gaia/cache-exchange.ts';
+import type { FinishedBatch } from '../gaia/finished-batch.ts';
 import { type GaiaOptions, type GaiaPlan, gaiaPlan, type PlannedTeam, teamFile } from '../gaia/gaia-plan.ts';
 import { Journal } from '../gaia/journal.ts';
+import { loadKeys } from '../gaia/load-keys.ts';
 import { missingFiles } from '../gaia/place-file.ts';
 import { redactor } from '../gaia/redact.ts';
+import { gaiaResultsPage } from '../gaia/results-page.ts';
 import { RunLog } from '../gaia/run-log.ts';
 import { runTeam, type SharedBatch, type TeamEnd } from '../gaia/run-team.ts';
 import type { SubmissionScore } from '../gaia/scoring-api.ts';
 import { storeCache } from '../gaia/store-cache.ts';
 import { type TeamSummary, teamSummary } from '../gaia/summary.ts';
+import { factsOf, type TeamFacts } from '../gaia/team-facts.ts';
 import { type Finished, submitAnswers, writeAnswers } from '../gaia/write-results.ts';
 import { interruptible } from '../interruptible.ts';
+import { reportHtml } from '../report/report-html.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
@@ -27,12 +34,14 @@ const SHOWN_MISSING = 10;
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
 export async function gaia(options: GaiaOptions): Promise<void> {
   loadKeys();
+  const resultsPage = options.write === true ? docsPage('gaia-results.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
   const { places, questions, setup } = plan;
   const redact = redactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
+  const source = options.questions === undefined ? undefined : userPath(options.questions);
   const progress = await batchProgress(
     plan.teams.length * options.repeat * questions.length,
     plan.api !== undefined,
@@ -54,12 +63,13 @@ export async function gaia(options: GaiaOptions): Promise<void> {
     note,
   };
   try {
+    const head = writeBatchHead(plan, options.repeat, source);
     for (const warning of plan.warnings) note(warning);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
     const { teams, end } = await runTeams(plan, options, shared);
     progress.end();
-    await finish(plan, options, journal, teams, end, interruption.signal);
+    await finish(plan, options, { journal, head, resultsPage }, teams, end, interruption.signal);
     if (end.kind !== 'finished') log.note(end.reason);
   } catch (error) {
     log.error(error);
@@ -103,11 +113,19 @@ async function openCache({ places }: GaiaPlan, note: (text: string) => void): Pr
   return openStore(places.store, { warn: note });
 }
 
-/** Answers, submission, summary: of whatever is finished, so that a batch that was broken off leaves something to look at. */
+/** What a batch leaves behind goes to. */
+interface Leaves {
+  readonly journal: Journal;
+  readonly head: BatchHead;
+  /** With `--write`. */
+  readonly resultsPage: string | undefined;
+}
+
+/** Answers, page, submission, summary: of whatever is finished, so that a batch that was broken off leaves something to look at. */
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
-  journal: Journal,
+  { journal, head, resultsPage }: Leaves,
   ends: Ends,
   end: BatchEnd,
   signal: AbortSignal,
@@ -123,6 +141,8 @@ async function finish(
     );
     summaries[team.name] = { ...summary, ...factsOf(team, ends.get(team.name)) };
   }
+  const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
+  await writePage(places.report, batch, summaries);
   const isComplete = end.kind === 'finished';
   const submissions = await submitted(plan, options, finished, isComplete && !signal.aborted);
   if (options.json === true) {
@@ -141,33 +161,35 @@ async function finish(
     process.stdout.write(`\n${batchTable(summaries)}`);
     for (const [team, score] of submissions) console.log(scoreLine(team, score));
   }
+  const [answers, page] = [shortPath(places.answers), shortPath(places.report)];
   if (isComplete) {
-    if (options.json !== true) console.log(`✅ DONE → See ${shown(places.answers)}`);
+    if (resultsPage !== undefined) {
+      const args = process.argv.slice(3);
+      const revision = await shownRevision();
+      writeFileSync(resultsPage, gaiaResultsPage({ batch, summaries, args, revision }));
+      console.error(`written: ${resultsPage}`);
+    }
+    if (options.json === true) console.error(`written: ${answers}, ${page}`);
+    else console.log(`✅ DONE → See ${answers} and ${page}`);
     return;
   }
   console.error(`Not finished: ${end.reason}`);
-  console.error(`What there is: ${shown(places.answers)}; the same command with --resume asks the rest`);
+  console.error(`What there is: ${answers} and ${page}; the same command with --resume asks the rest`);
   process.exitCode = exitCodeOfEnd(end);
 }
 
-interface TeamFacts {
-  readonly engine: string;
-  readonly model: string | null;
-  readonly adapter: string;
-  /** Of this process: questions that were finished in it, by its clock; null where there were none. */
-  readonly wall_seconds: number | null;
-  readonly questions_per_s: number | null;
-}
-
-function factsOf({ engine, model, adapter }: PlannedTeam['team'], end: TeamEnd | undefined): TeamFacts {
-  const timed = end === undefined || end.asked === 0 ? undefined : end;
-  return {
-    engine,
-    model: model ?? null,
-    adapter,
-    wall_seconds: timed?.wallSeconds ?? null,
-    questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
-  };
+/** The page for a browser. */
+async function writePage(
+  file: string,
+  batch: FinishedBatch,
+  summaries: Readonly<Record<string, TeamSummary>>,
+): Promise<void> {
+  const html = await reportHtml({ runs: [], gaia: { batch, summaries } });
+  try {
+    writeFileSync(file, html);
+  } catch (error) {
+    throw new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /**
@@ -212,12 +234,6 @@ async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Prom
   if (missing.length > SHOWN_MISSING) note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
 }
 
-/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
-function loadKeys(): void {
-  const file = userPath('.env');
-  if (existsSync(file)) process.loadEnvFile(file);
-}
-
 function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
   switch (end.kind) {
     case 'interrupted':
@@ -227,10 +243,4 @@ function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
     case 'stopped':
       return exitCodeOf(end.error);
   }
-}
-
-/** A file as the user would type it: relative where that is shorter. */
-function shown(file: string): string {
-  const relative = path.relative(userPath('.'), file);
-  return relative.startsWith('..') ? file : relative;
 }

@@ -4,8 +4,10 @@ import { userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
 import { scorerNamed, scorerNames } from '../../core/evaluation/scorer.ts';
 import { readTaskFolder } from '../../core/tasks/task-source.ts';
+import { callType, type Tool } from '../../core/tool.ts';
 import { layerNames, stageOf } from '../../protocols/layers/registry.ts';
 import { adapterNames } from '../../protocols/registry.ts';
+import { dataTools } from '../../tools/data-tools.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { toolNamed, toolNames } from '../../tools/registry.ts';
 import { shippedTasks, tasksFolder } from '../bench/plan.ts';
@@ -14,34 +16,34 @@ import { oneLine, table } from '../terminal/table.ts';
 interface Item {
   readonly name: string;
   readonly description: string;
+  /** More about it, in columns of their own. */
+  readonly facts?: Readonly<Record<string, string | number>>;
 }
+
+/** Width of a description, so that a line fits a wide terminal. */
+const COLUMNS = 100;
 
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
   adapters: async () => plain(adapterNames),
   layers: async () => layerNames.map((name) => ({ name, description: stageOf(name) })),
-  engines: async () => plain(engineNames),
+  engines: async () => engineNames.map((name) => ({ name, description: ENGINES[name] ?? '' })),
   scorers: async () =>
     scorerNames.map((name) => ({ name, description: scorerNamed(name).measures.join(', ') })),
-  tools: () =>
-    Promise.all(
-      toolNames.map(async (name) => {
-        const tool = await toolNamed(name);
-        return {
-          name,
-          description: `${tool.accepts.join(', ')} → ${tool.emits.join(', ')}: ${tool.description}`,
-        };
-      }),
-    ),
-  teams: async () =>
-    [...teamFiles().keys()].map((name) => ({
-      name,
-      description: loadTeam(name, userPath).description ?? '',
-    })),
+  tools: () => Promise.all(toolNames.map(async (name) => toolItem(await toolNamed(name)))),
+  teams: async () => [...teamFiles().keys()].map(teamItem),
   tasks: async () =>
     shippedTasks().map((name) => ({
       name,
       description: readTaskFolder(path.join(tasksFolder, name)).question,
     })),
+};
+
+const ENGINES: Readonly<Record<string, string>> = {
+  extractive:
+    'embedded, the default: reads documents, and answers by rules with the tools; no model, no network',
+  ollama: 'a model that Ollama serves (--host, OLLAMA_HOST)',
+  openai: 'a model on any OpenAI-compatible server (--base-url, OPENAI_BASE_URL; OPENAI_API_KEY)',
+  anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
 };
 
 /** Prints what there is of one kind. */
@@ -54,11 +56,44 @@ export async function list(what: string, options: { readonly json?: boolean }): 
     );
   }
   const text = options.json
-    ? JSON.stringify(items, null, 2)
-    : table(items.map((item) => [item.name, oneLine(item.description, 100)]));
+    ? JSON.stringify(
+        items.map(({ facts, ...item }) => ({ ...item, ...facts })),
+        null,
+        2,
+      )
+    : table(
+        items.map(({ name, facts = {}, description }) => [
+          name,
+          ...Object.entries(facts).map(([key, value]) => factText(key, value)),
+          oneLine(description, COLUMNS),
+        ]),
+      );
   process.stdout.write(`${text}\n`);
 }
 
 function plain(names: readonly string[]): Item[] {
   return names.map((name) => ({ name, description: '' }));
+}
+
+/** Roles are the agents that think; the others are the tools that they ask. */
+function teamItem(name: string): Item {
+  const { agents, routing, description = '' } = loadTeam(name, userPath);
+  const tools = agents.filter(({ tool }) => Object.hasOwn(dataTools, tool)).length;
+  return { name, description, facts: { roles: agents.length - tools, tools, routing } };
+}
+
+/** In the order of the registry, which has each kind together. */
+function toolItem({ name, accepts, emits, description }: Tool): Item {
+  if (Object.hasOwn(dataTools, name)) return { name, description, facts: { kind: 'tool' } };
+  if (accepts.includes(callType(name))) return { name, description, facts: { kind: 'role' } };
+  const flow = accepts.length === 0 ? '' : `${accepts.join(', ')} → ${emits.join(', ')}: `;
+  const isEntry = accepts.includes('doc_init') && emits.includes('data_event');
+  return isEntry
+    ? { name, description, facts: { kind: 'entry' } }
+    : { name, description: flow + description, facts: { kind: 'pipeline' } };
+}
+
+function factText(key: string, value: string | number): string {
+  if (typeof value === 'string') return value;
+  return `${value} ${value === 1 ? key.replace(/s$/, '') : key}`;
 }

@@ -2,20 +2,24 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { fileFaultOf, MeshError } from '../../core/errors.ts';
+import { besides } from '../gaia/batch-places.ts';
+import { openBatch, summariesOf } from '../gaia/finished-batch.ts';
 import { type ArchivedRun, readArchivedRun } from '../report/archived-run.ts';
 import { readComparison } from '../report/comparison-file.ts';
-import { reportHtml } from '../report/report-html.ts';
+import { type ReportSources, reportHtml } from '../report/report-html.ts';
 import { count } from '../terminal/table.ts';
 
 export interface ReportCommandOptions {
   readonly comparison?: string;
+  /** Answers of a batch, or what is beside them. */
+  readonly gaia?: string;
   readonly out?: string;
 }
 
 /** A page holds a few runs; each may bring some megabytes. */
 const MAX_RUNS = 8;
 
-/** Writes runs and a comparison as one HTML file that opens from disk, and prints its name. */
+/** Writes runs, a comparison and a batch of questions as one HTML file that opens from disk, and prints its name. */
 export async function report(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
@@ -23,8 +27,23 @@ export async function report(archives: readonly string[], options: ReportCommand
     options.comparison === undefined ? undefined : readComparison(userPath(options.comparison));
   const runs: ArchivedRun[] = [];
   for (const archive of archivesOf(archives, options)) runs.push(await readArchivedRun(archive));
-  const html = await reportHtml({ runs, ...(comparison === undefined ? {} : { comparison }) });
-  const file = options.out === undefined ? path.join(defaultOut(), 'report.html') : userPath(options.out);
+  const sources: ReportSources = { runs, ...(comparison === undefined ? {} : { comparison }) };
+  if (options.gaia === undefined) {
+    await write(sources, options.out ?? path.join(defaultOut(), 'report.html'));
+    return;
+  }
+  const batch = openBatch(userPath(options.gaia));
+  try {
+    const gaia = { batch, summaries: summariesOf(batch) };
+    await write({ ...sources, gaia }, options.out ?? besides(batch.answers).report);
+  } finally {
+    batch.close();
+  }
+}
+
+async function write(sources: ReportSources, out: string): Promise<void> {
+  const html = await reportHtml(sources);
+  const file = userPath(out);
   try {
     writeFileSync(file, html);
   } catch (error) {
@@ -34,9 +53,9 @@ export async function report(archives: readonly string[], options: ReportCommand
   console.log(file);
 }
 
-/** A comparison can stand alone; without one the last run is meant. */
-function archivesOf(archives: readonly string[], { comparison }: ReportCommandOptions): string[] {
-  if (archives.length > 0 || comparison !== undefined) return archives.map(userPath);
+/** A comparison or a batch can stand alone; without them the last run is meant. */
+function archivesOf(archives: readonly string[], { comparison, gaia }: ReportCommandOptions): string[] {
+  if (archives.length > 0 || comparison !== undefined || gaia !== undefined) return archives.map(userPath);
   const archive = path.join(defaultOut(), 'run_artifacts.tar.gz');
   if (!existsSync(archive))
     throw new MeshError('usage', `there is no run in ${defaultOut()}: npm run bench makes one`);

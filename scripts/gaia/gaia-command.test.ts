@@ -92,10 +92,26 @@ describe('gaia on a file of questions', () => {
     );
     expect(stdout).toMatch(/pipeline +all +3 +3 +3 +100\.0 % +43\.8–100\.0 %/);
     expect(stdout).toMatch(/per right answer/);
-    expect(stdout).toMatch(/✅ DONE → See a\.jsonl\n$/);
+    expect(stdout).toMatch(/✅ DONE → See a\.jsonl and a\.report\.html\n$/);
     expect(readdirSync(folder).filter((name) => /^agent_run_\d{8}-\d{6}\.log$/.test(name))).toHaveLength(1);
     // The mesh's own results, with the packets.
     expect(existsSync(path.join(folder, 'a.runs', 'pipeline', 'run_artifacts.tar.gz'))).toBe(true);
+  });
+
+  test('leaves a page with every question, which report makes again from the answers, the journal or the head beside them', async () => {
+    const folder = place();
+    await run(folder, '--team', 'single,pipeline', '--no-cache');
+
+    const page = readFileSync(path.join(folder, 'a.report.html'), 'utf8');
+    expect(page).toContain('Who built the bridge over the Orra?');
+    expect(page).toContain('single (baseline)');
+    for (const name of ['a.jsonl', 'a.jsonl.journal', 'a.batch.json']) {
+      const again = await runCli(['report', '--gaia', name, '--out', 'again.html'], { cwd: folder });
+      expect(again).toMatchObject({ code: 0, stdout: `${path.join(folder, 'again.html')}\n` });
+      expect(readFileSync(path.join(folder, 'again.html'), 'utf8')).toBe(page);
+    }
+    const beside = await runCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    expect(beside.stdout).toBe(`${path.join(folder, 'a.report.html')}\n`);
   });
 
   test('prints its summary alone with --json, and answers from the cache the second time (RA-08)', async () => {
@@ -162,6 +178,8 @@ describe('gaia on a file of questions', () => {
     const before = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8');
     const whole = before.slice(0, before.lastIndexOf('\n') + 1);
     expect(existsSync(path.join(folder, 'a.jsonl'))).toBe(false);
+    const pageOfKilled = await runCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    expect(readFileSync(path.join(folder, 'a.report.html'), 'utf8')).toContain('The batch is not finished');
 
     const { code, stderr } = await runCli(['gaia', ...args, '--resume'], { cwd: folder });
 
@@ -170,6 +188,8 @@ describe('gaia on a file of questions', () => {
     expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual(
       many.map((line) => line.task_id),
     );
+    // Of a batch that was killed there is a page, too.
+    expect(pageOfKilled).toMatchObject({ code: 0 });
     const other = await runCli(['gaia', ...args, '--resume', '--repeat', '2'], { cwd: folder });
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('repeat: 1 then, 2 now')]);
   });

@@ -4,6 +4,8 @@ import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { Team } from '../../core/team.ts';
 import { listOf } from '../option-values.ts';
+import { BASELINE } from './baseline.ts';
+import { besides } from './batch-places.ts';
 import type { Setup } from './journal.ts';
 import type { BatchLimits } from './limits.ts';
 import type { Question } from './question.ts';
@@ -37,6 +39,8 @@ export interface GaiaOptions extends TeamOptions {
   readonly questionCost?: number;
   readonly questionTime?: number;
   readonly json?: boolean;
+  /** Put the figures into `docs/gaia-results.md`. */
+  readonly write?: boolean;
 }
 
 /** One team of a plan. */
@@ -76,9 +80,6 @@ export interface GaiaPlaces {
   readonly files: string;
   readonly store: string;
 }
-
-/** The team that every report sets the others against: one agent, nobody to ask. */
-export const BASELINE = 'single';
 
 /** `--team all`, in this order: the baseline first. */
 const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
@@ -190,23 +191,6 @@ function placesOf(options: GaiaOptions): GaiaPlaces {
     // In a folder of its own: the agent that works with it may read and write all that is beside it.
     store: storeOf(options) ?? path.join(runs, 'store', 'attempts.sqlite'),
   };
-}
-
-/** What is beside an answers file. */
-export function besides(answers: string): { journal: string; stem: string; head: string; report: string } {
-  const stem = path.join(path.dirname(answers), path.basename(answers, path.extname(answers)));
-  return {
-    stem,
-    journal: `${answers}.journal`,
-    head: `${stem}.batch.json`,
-    report: `${stem}.report.html`,
-  };
-}
-
-/** A file as the user would type it: relative where that is shorter. */
-export function shortPath(file: string): string {
-  const relative = path.relative(userPath('.'), file);
-  return relative.startsWith('..') ? file : relative;
 }
 
 function storeOf({ store }: GaiaOptions): string | undefined {

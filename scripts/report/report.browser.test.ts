@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/cli.ts';
 import { parseComparison } from './comparison-file.ts';
 import { reportHtml } from './report-html.ts';
-import { installedBrowser, startBrowser } from './testing/browser.ts';
+import { pageInBrowser } from './testing/page-in-browser.ts';
 import { sampleRun } from './testing/sample-archive.ts';
 import { sampleComparison } from './testing/sample-comparison.ts';
 
@@ -14,17 +13,8 @@ import { sampleComparison } from './testing/sample-comparison.ts';
 const HOSTILE =
   '</script><script>globalThis.taken = true</script><!-- <img src=x onerror="globalThis.taken = true">\u2028 é';
 
-const executable = installedBrowser();
 const file = path.join(temporaryFolder(), 'report.html');
-let browser: Browser | undefined;
-
-beforeAll(async () => {
-  if (executable === undefined) {
-    const message = 'no chromium, chromium-browser or google-chrome on the search path';
-    if (process.env.CI === 'true') throw new Error(message);
-    console.warn(`skipped: ${message}`);
-    return;
-  }
+const { opened, plain } = pageInBrowser(file, async () => {
   const adapters = ['json', 'msgpack', 'a2a', 'anp'];
   const matrix = [4, 64].flatMap((agents) =>
     adapters.map((adapter) => ({
@@ -39,42 +29,7 @@ beforeAll(async () => {
     await sampleRun({ adapter: 'msgpack+zstd+ed25519' }),
   ];
   writeFileSync(file, await reportHtml({ comparison, runs }));
-  browser = await startBrowser(executable);
 });
-
-beforeEach((context) => {
-  if (executable === undefined) context.skip('there is no browser');
-});
-
-afterAll(async () => {
-  await browser?.close();
-});
-
-interface View {
-  readonly width?: number;
-  readonly scheme?: 'light' | 'dark';
-}
-
-/** The page, opened from disk. Whatever the browser complains about, or asks the network for, fails the test. */
-async function opened({ width = 1280, scheme = 'light' }: View = {}): Promise<Page> {
-  if (browser === undefined) throw new Error('there is no browser');
-  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: scheme });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  const url = pathToFileURL(file).href;
-  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => {
-    if (request.url() !== url) complaints.push(`request of ${request.url()}`);
-  });
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  await page.goto(url);
-  await page.locator('figure svg.chart').first().waitFor();
-  return page;
-}
 
 const run = (page: Page, number: number): Locator => page.locator(`#run-${number}`);
 
@@ -190,10 +145,7 @@ describe('the page in a browser', () => {
   });
 
   test('has a policy under which no other script runs and nothing is fetched', async () => {
-    if (browser === undefined) throw new Error('there is no browser');
-    const page = await browser.newPage();
-    onTestFinished(() => page.close());
-    await page.goto(pathToFileURL(file).href);
+    const page = await plain();
 
     await page.evaluate(`{
       globalThis.refused = [];

@@ -28,7 +28,8 @@ export function readArguments(given: unknown): JsonObject | string {
     const value: unknown = parsePlain(text);
     if (isObject(value)) return value;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    // Nested beyond all reason, it overflows the parser's stack.
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
   }
   return text.toWellFormed();
 }

@@ -1,5 +1,6 @@
 import { comparisonSection } from './comparison.js';
 import { element } from './dom.js';
+import { gaiaSections } from './gaia.js';
 import { runSection } from './run.js';
 import { versusSection } from './versus.js';
 
@@ -7,16 +8,19 @@ import { versusSection } from './versus.js';
 
 /** @type {ReportData} */
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '');
-const { comparison, runs, versus, version } = data;
+const { comparison, gaia, runs, versus, version } = data;
+const ofGaia = gaia === null ? [] : gaiaSections(gaia);
 
 /** @type {[id: string, name: string][]} */
 const places = [
+  ...ofGaia.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])),
   ...(comparison === null ? [] : [/** @type {[string, string]} */ (['comparison', 'Adapters'])]),
   ...(versus === null ? [] : [/** @type {[string, string]} */ (['versus', 'Run against run'])]),
   ...runs.map(({ name }, index) => /** @type {[string, string]} */ ([`run-${index + 1}`, name])),
 ];
 
-const headline = comparison?.sentence ?? versus?.finding ?? runs[0]?.title ?? 'Nothing to report';
+const headline =
+  gaia?.finding ?? comparison?.sentence ?? versus?.finding ?? runs[0]?.title ?? 'Nothing to report';
 document.title = `${headline} · Gaia Mesh`;
 document
   .getElementById('report')
@@ -37,6 +41,7 @@ document
     element(
       'main',
       {},
+      ...ofGaia.map(({ node }) => node),
       ...(comparison === null ? [] : [comparisonSection(comparison)]),
       ...(versus === null ? [] : [versusSection(versus)]),
       ...runs.map((run, index) => runSection(run, index + 1, run.title === headline)),
