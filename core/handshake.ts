@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { AdapterSession, ProtocolAdapter } from './adapter.ts';
 import { MeshError, messageOf } from './errors.ts';
 import type { FrameSocket } from './frame-socket.ts';
-import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
-import { HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from './packet.ts';
+import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from './limits.ts';
+import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from './packet.ts';
 
 /**
  * What hub and agent agree on before the first packet, as JSON in frames, in turns:
@@ -19,6 +19,9 @@ import { HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from './packet.ts';
  * `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the hub, null where there is none. Both nonces
  * are fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
  *
+ * Where deliveries are to be acknowledged (`core/delivery.ts`), hello and welcome have a `delivery` each: the last packet that the hub
+ * has from the agent, and what the agent is done with. What `said` is gains it as a last element, on both sides.
+ *
  * The hub sends `begin` when every agent has said `welcome`: offers are what members want the others to know (public keys).
  */
 const WIRE_VERSION = 1;
@@ -32,6 +35,17 @@ export const ANY = '*';
 const offerSchema: z.ZodType<JsonValue> = z.json();
 const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
 
+const packetIdSchema = z.string().min(1).max(HEAD_LENGTHS.id);
+const hubDeliverySchema = z.strictObject({
+  mode: z.literal('acknowledged'),
+  have: packetIdSchema.nullable(),
+  /** Deliveries may get lost on the way, since that was asked for: the agent is to say what it has. */
+  lossy: z.literal(true).exactOptional(),
+});
+const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
+export type HubDelivery = z.infer<typeof hubDeliverySchema>;
+export type AgentDelivery = z.infer<typeof agentDeliverySchema>;
+
 const helloSchema = z.strictObject({
   kind: z.literal('hello'),
   wire: z.int(),
@@ -41,6 +55,7 @@ const helloSchema = z.strictObject({
   adapter: z.string().min(1).max(256),
   auth: authSchema,
   nonce: nonceSchema,
+  delivery: hubDeliverySchema.exactOptional(),
 });
 
 const welcomeSchema = z.strictObject({
@@ -55,6 +70,7 @@ const welcomeSchema = z.strictObject({
   subscribes: packetTypesSchema,
   emits: packetTypesSchema,
   offer: offerSchema.exactOptional(),
+  delivery: agentDeliverySchema.exactOptional(),
 });
 
 const beginSchema = z.strictObject({
@@ -80,6 +96,8 @@ export interface HubSide {
   readonly maxFrameBytes: number;
   /** Takes the agent's offer and settles with those of all members; without it there are none. */
   readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
+  /** Deliveries are to be acknowledged; an agent that cannot do that is refused. */
+  readonly delivery?: HubDelivery;
   /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
@@ -100,6 +118,8 @@ export interface AgentSide {
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
   /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
   readonly isBusy: () => boolean;
+  /** What it is done with in a run. An agent without it acknowledges nothing. */
+  readonly delivery?: (runId: string) => AgentDelivery;
   /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
@@ -117,7 +137,12 @@ export interface Agreement {
 export async function greetAgent(
   socket: FrameSocket,
   side: HubSide,
-): Promise<Agreement & Pick<AgentSide, 'node' | 'tool' | 'subscribes' | 'emits'>> {
+): Promise<
+  Agreement &
+    Pick<AgentSide, 'node' | 'tool' | 'subscribes' | 'emits'> & {
+      readonly delivery: AgentDelivery | undefined;
+    }
+> {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello: Hello = {
     kind: 'hello',
@@ -128,6 +153,7 @@ export async function greetAgent(
     adapter: side.adapter,
     auth: side.secret === '' ? 'open' : 'hmac',
     nonce: randomBytes(32).toString('hex'),
+    ...(side.delivery === undefined ? {} : { delivery: side.delivery }),
   };
   send(socket, hello);
   const welcome = await receive(socket, welcomeSchema, deadlineMs);
@@ -135,7 +161,10 @@ export async function greetAgent(
     if (hello[key] !== welcome[key] && hello[key] !== ANY)
       refuse(socket, mismatch(key, hello[key], welcome[key]));
   }
-  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null];
+  if (side.delivery !== undefined && welcome.delivery === undefined) {
+    refuse(socket, `agent ${welcome.node} keeps no outbox, so it cannot have its deliveries acknowledged`);
+  }
+  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null, ...ifAny(welcome.delivery)];
   if (!proves(welcome.proof, proofOf(side.secret, 'agent', hello, welcome.nonce, said))) {
     refuse(
       socket,
@@ -147,13 +176,18 @@ export async function greetAgent(
   const offers = await side.exchange?.(node, welcome.offer);
   send(socket, {
     kind: 'begin',
-    proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [maxFrameBytes, offers ?? null]),
+    proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [
+      maxFrameBytes,
+      offers ?? null,
+      ...ifAny(side.delivery),
+    ]),
     max_frame: maxFrameBytes,
     ...(offers === undefined ? {} : { offers }),
   });
   await receive(socket, readySchema, deadlineMs);
   const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
-  return { session, maxFrameBytes, node, tool, subscribes: welcome.subscribes, emits: welcome.emits };
+  const { subscribes, emits, delivery } = welcome;
+  return { session, maxFrameBytes, node, tool, subscribes, emits, delivery };
 }
 
 /**
@@ -165,7 +199,12 @@ export async function answerHub(
   socket: FrameSocket,
   side: AgentSide,
 ): Promise<
-  Agreement & { readonly adapter: ProtocolAdapter; readonly opener: Pick<ProtocolAdapter, 'open'> }
+  Agreement & {
+    readonly adapter: ProtocolAdapter;
+    readonly opener: Pick<ProtocolAdapter, 'open'>;
+    /** What the hub asked for and said, where deliveries are acknowledged. */
+    readonly delivery: HubDelivery | undefined;
+  }
 > {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello = await receive(socket, helloSchema, deadlineMs);
@@ -175,7 +214,8 @@ export async function answerHub(
     .catch((error) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`));
   const member = adapter.join?.({ runId: hello.run, self: side.node });
   const nonce = randomBytes(32).toString('hex');
-  const said = [side.subscribes, side.emits, member?.offer ?? null];
+  const delivery = hello.delivery === undefined ? undefined : side.delivery?.(hello.run);
+  const said = [side.subscribes, side.emits, member?.offer ?? null, ...ifAny(delivery)];
   send(socket, {
     kind: 'welcome',
     wire: WIRE_VERSION,
@@ -188,16 +228,18 @@ export async function answerHub(
     subscribes: [...side.subscribes],
     emits: [...side.emits],
     ...(member === undefined ? {} : { offer: member.offer }),
+    ...(delivery === undefined ? {} : { delivery }),
   });
   const begin = await receive(socket, beginSchema, deadlineMs);
   const { max_frame: maxFrameBytes, offers } = begin;
-  if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, [maxFrameBytes, offers ?? null]))) {
+  const hubSaid = [maxFrameBytes, offers ?? null, ...ifAny(hello.delivery)];
+  if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, hubSaid))) {
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
   send(socket, { kind: 'ready' });
   const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
-  return { adapter, opener: member ?? adapter, session, maxFrameBytes };
+  return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };
 }
 
 function sessionOf(
@@ -238,6 +280,11 @@ function proofOf(
   if (secret === '') return '';
   const text = JSON.stringify([role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
   return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+/** What is proved only where it was said: without it, texts are those of a wire that does not know it. */
+function ifAny(value: unknown): unknown[] {
+  return value === undefined ? [] : [value];
 }
 
 function proves(proof: string, expected: string): boolean {

@@ -74,3 +74,29 @@ export const MAX_RESTARTS = 3;
 
 /** Before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
 export const RESTART_BACKOFF_MS = 100;
+
+/**
+ * Acknowledged delivery. Packets that an agent keeps until the hub has taken them over; beyond it, or beyond so many bytes, its work
+ * waits before it sends. A few hundred are under way at the highest rates of real agents.
+ */
+export const MAX_OUTBOX_PACKETS = 1024;
+export const MAX_OUTBOX_BYTES = 8 * 1024 * 1024;
+
+/** Packets that were written to an agent which is not done with them: as many as it works on. More wait in its mailbox. */
+export const DELIVERY_WINDOW: number = MAX_CONCURRENT_PACKETS;
+
+/** With more bytes than this in one mailbox the hub takes over nothing more, so that the outboxes fill and work waits. */
+export const MAX_MAILBOX_BYTES = 32 * 1024 * 1024;
+
+/** Acknowledgements wait so long for others, or for so many: each costs an envelope. */
+export const ACK_DELAY_MS = 5;
+export const MAX_ACK_IDS = 64;
+
+/** Work that takes longer than this is told to the hub, which would otherwise take its packet for lost. */
+export const HERE_AFTER_MS = 50;
+
+/** A delivery of which nothing was heard for so long on a living connection was dropped by a fault, and is made again. */
+export const REDELIVER_AFTER_MS = 500;
+
+/** Packets that an agent remembers to be done with. Far more than can be under way to it. */
+export const MAX_DONE_IDS = 10_000;

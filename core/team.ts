@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DELIVERIES } from './delivery.ts';
 import { ROUTINGS } from './hub/routing.ts';
 import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
 import { nodeIdSchema } from './packet.ts';
@@ -64,6 +65,10 @@ export const teamSchema = z.strictObject({
     .enum(ROUTINGS)
     .default('broadcast')
     .describe('broadcast: to all others; direct: an addressed packet to its addressee'),
+  delivery: z
+    .enum(DELIVERIES)
+    .default('at-most-once')
+    .describe('acknowledged: packets are kept until they are acknowledged, and sent again to agents that come back'),
   port_base: portSchema.default(9000).describe('Agent i listens on port_base + i'),
   entry: z
     .union([z.int().nonnegative(), z.string()])

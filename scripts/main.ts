@@ -46,6 +46,10 @@ program
   .option('--fault-seed <n>', 'seed of the faults, to repeat a run that drew one', positiveInteger)
   .option('--restart <when>', 'on-failure: start agents again that died')
   .option(
+    '--delivery <mode>',
+    "at-most-once or acknowledged: nothing is lost when an agent is, instead of the team's",
+  )
+  .option(
     '--record',
     'record the packets, for replay and compare: always on, every archive holds a recording',
   )

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import type { ProtocolAdapter } from '../adapter.ts';
+import type { Codec, ProtocolAdapter } from '../adapter.ts';
 import { BOOKS_TYPE } from '../books.ts';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
@@ -7,7 +7,8 @@ import { answerHub } from '../handshake.ts';
 import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
 import { callType, resultType } from '../tool.ts';
 import { warmUp } from '../warm-up.ts';
-import { AgentSession, type SessionOptions } from './session.ts';
+import { Outbox } from './outbox.ts';
+import { AgentSession, type SessionOptions, type SessionTerms } from './session.ts';
 
 export interface AgentOptions extends SessionOptions {
   readonly host: string;
@@ -20,6 +21,9 @@ export interface AgentOptions extends SessionOptions {
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
 }
 
+/** What a handshake came to. */
+type Agreed = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
+
 /**
  * One agent: listens on its port, proves itself to the hub that dials, and works for it until the connection ends. Then
  * it waits for the next hub. One hub at a time; whoever cannot prove itself gets nothing and holds nothing.
@@ -30,6 +34,9 @@ export class Agent {
   readonly #sockets = new Set<FrameSocket>();
   /** Adapters that have carried a packet here. */
   readonly #warm = new Set<string>();
+  /** Opened when a hub first asks for acknowledgements. */
+  #outbox: Outbox | undefined;
+  #numbering = { runId: '', last: 0 };
   #session: AgentSession | undefined;
   #pending = 0;
 
@@ -68,6 +75,7 @@ export class Agent {
     this.#session?.end();
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#outbox?.close();
     this.#options.workspace.close();
   }
 
@@ -99,6 +107,21 @@ export class Agent {
     };
   }
 
+  #openOutbox(): Outbox {
+    this.#outbox ??= new Outbox(this.#options.workspace.directory);
+    return this.#outbox;
+  }
+
+  #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed): SessionTerms {
+    const { runId } = session;
+    if (this.#numbering.runId !== runId) this.#numbering = { runId, last: 0 };
+    const terms = { codec, maxFrameBytes, numbers: this.#numbering };
+    if (delivery === undefined) return terms;
+    const outbox = this.#openOutbox();
+    outbox.begin(runId, delivery.have);
+    return { ...terms, acknowledged: { outbox, isLossy: delivery.lossy === true } };
+  }
+
   async #serve(socket: FrameSocket): Promise<void> {
     const { log } = this.#options.workspace;
     this.#pending += 1;
@@ -110,6 +133,7 @@ export class Agent {
       ...this.#packetTypes(),
       resolveAdapter: (name) => this.#warmAdapter(name),
       isBusy: () => this.#session !== undefined,
+      delivery: (runId) => ({ done: this.#openOutbox().doneIn(runId) }),
     })
       // What the others offered may be no good.
       .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
@@ -124,7 +148,7 @@ export class Agent {
       setTimeout(() => socket.destroy(), 1000).unref();
       return;
     }
-    const session = new AgentSession(this.#options, socket, agreed.codec, agreed.maxFrameBytes);
+    const session = new AgentSession(this.#options, socket, this.#termsOf(agreed));
     this.#session = session;
     log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
     socket.start(agreed.maxFrameBytes, (run) => session.receive(run));

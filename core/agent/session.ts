@@ -1,6 +1,7 @@
 import { type Codec, readHead } from '../adapter.ts';
 import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
+import { ACK_TYPE, takenIn } from '../delivery.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
@@ -25,6 +26,8 @@ import {
   type Tool,
   type ToolContext,
 } from '../tool.ts';
+import type { Outbox } from './outbox.ts';
+import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
 import { type Spent, Work } from './work.ts';
 import type { Workspace } from './workspace.ts';
@@ -48,6 +51,16 @@ export interface SessionOptions {
   readonly workspace: Workspace;
 }
 
+/** What an agent agreed on with the hub, and what it takes along from one connection to the next. */
+export interface SessionTerms {
+  readonly codec: Codec;
+  readonly maxFrameBytes: number;
+  /** Counts the agent's packets in the run: their ids are unique in it. */
+  readonly numbers: { last: number };
+  /** Where deliveries are acknowledged. `isLossy`: the hub wants to know of packets that are worked on, too. */
+  readonly acknowledged?: { readonly outbox: Outbox; readonly isLossy: boolean };
+}
+
 interface Sendable {
   readonly packet: Packet;
   readonly blob: Uint8Array;
@@ -68,13 +81,22 @@ export class AgentSession {
   readonly #requests = new Requests();
   readonly #works = new Set<Work>();
   readonly #ended = new AbortController();
-  #packetNumber = 0;
+  readonly #numbers: SessionTerms['numbers'];
+  readonly #outbox: Outbox | undefined;
+  readonly #receipts: Receipts | undefined;
+  /** Whether the hub has said its first word, and so what the outbox holds was sent again. */
+  #isResumed = false;
 
-  constructor(options: SessionOptions, socket: FrameSocket, codec: Codec, maxFrameBytes: number) {
+  constructor(options: SessionOptions, socket: FrameSocket, terms: SessionTerms) {
+    const { codec, maxFrameBytes, numbers, acknowledged } = terms;
     this.#options = options;
     this.#socket = socket;
     this.#codec = codec;
     this.#maxFrameBytes = maxFrameBytes;
+    this.#numbers = numbers;
+    if (acknowledged === undefined) return;
+    this.#outbox = acknowledged.outbox;
+    this.#receipts = new Receipts((payload) => this.#acknowledge(payload), acknowledged.isLossy);
   }
 
   /** Takes one run of frames; give it to the socket's `start`. */
@@ -88,6 +110,7 @@ export class AgentSession {
 
   /** Stops the work that is still going on: its results are not sent any more. */
   end(): void {
+    this.#receipts?.end();
     this.#ended.abort();
   }
 
@@ -116,10 +139,20 @@ export class AgentSession {
     memory.packets_received += 1;
     const { type, from, to, id, task_id, tag, token_used } = head;
     log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
-    if (packet === undefined) return;
-    const received = { packet, receivedUs, decodeUs };
-    if (this.#requests.settle(received)) return;
-    if (this.#options.subscribes.includes(type)) void this.#process(received);
+    if (packet !== undefined && this.#take({ packet, receivedUs, decodeUs })) return;
+    // Nothing is to be done for it, or it was done.
+    this.#receipts?.done(id);
+  }
+
+  /** Begins the work for a packet. False if there is none, or it has been done before. */
+  #take(received: Received): boolean {
+    const { id, type } = received.packet;
+    if (this.#requests.settle(received)) return false;
+    if (!this.#options.subscribes.includes(type) || this.#outbox?.isDone(id) === true) return false;
+    const isRepeated = this.#outbox !== undefined && [...this.#works].some((work) => work.begins.id === id);
+    if (isRepeated) this.#receipts?.begun(id);
+    else void this.#process(received);
+    return true;
   }
 
   #isForUs({ type, to }: PacketHead): boolean {
@@ -136,10 +169,14 @@ export class AgentSession {
     switch (packet.type) {
       case SETTLE_TYPE:
         // The books are closed before they are handed in: nothing is sent after them.
+        this.#receipts?.flush();
         this.end();
         this.#socket.sendBlob(
           this.#codec.encode(this.#packet({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, packet, 0)),
         );
+        break;
+      case ACK_TYPE:
+        this.#hearTaken(takenIn(packet.payload));
         break;
       case LOST_TYPE:
         if (typeof id === 'string') this.#requests.partnerLost(id);
@@ -157,17 +194,21 @@ export class AgentSession {
     const { tool, engine } = this.#options;
     const work = new Work(received, engine, this.#ended.signal);
     this.#works.add(work);
-    if (this.#works.size === MAX_CONCURRENT_PACKETS) this.#socket.pause();
+    this.#receipts?.begun(received.packet.id);
+    // With acknowledgements, which must be read, the hub sends no more than can be worked on.
+    const isBounded = this.#outbox !== undefined;
+    if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS) this.#socket.pause();
     let emissions: readonly Emission[];
     try {
       emissions = await tool.run(received.packet, this.#context(work));
     } catch (error) {
       emissions = [this.#failure(error, received.packet)];
     }
-    if (!work.signal.aborted) this.#sendAll(emissions, work);
+    if (this.#outbox?.isFull === true) await this.#outbox.room(work.signal);
+    this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
     this.#works.delete(work);
-    if (this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
+    if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
   }
 
   #context(work: Work): ToolContext {
@@ -201,7 +242,10 @@ export class AgentSession {
     );
     const { timeoutMs } = options;
     const reply = this.#requests.reply(sendable.packet.id, id, { timeoutMs, signal: work.signal });
-    if (!work.signal.aborted) this.#send(sendable, work.cause, spent);
+    if (!work.signal.aborted) {
+      this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
+      this.#send(sendable, work.cause, spent);
+    }
     const received = await reply;
     work.goesOn(received);
     return received.packet.payload;
@@ -230,6 +274,13 @@ export class AgentSession {
     };
   }
 
+  /** Sends what came of a work, and is done with its packet. A connection that has ended leaves it to the next one. */
+  #finish(emissions: readonly Emission[], work: Work): void {
+    if (this.#ended.signal.aborted) return;
+    this.#sendAll(emissions, work);
+    this.#receipts?.done(work.begins.id);
+  }
+
   /** All or none: a task must not go on with half of what came of a packet. */
   #sendAll(emissions: readonly Emission[], work: Work): void {
     const { cause } = work;
@@ -243,14 +294,21 @@ export class AgentSession {
     } catch (error) {
       ready = [this.#encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
     }
+    this.#outbox?.add(
+      ready.map(({ packet }) => ({ packet, cause: cause.packet.id })),
+      work.begins.id,
+    );
     ready.forEach((sendable, i) => {
       this.#send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
     });
   }
 
   #encode(emission: Emission, cause: Packet, tokens: number): Sendable {
+    return this.#encoded(this.#packet(emission, cause, tokens));
+  }
+
+  #encoded(packet: Packet): Sendable {
     const beginUs = monotonicUs();
-    const packet = this.#packet(emission, cause, tokens);
     const blob = this.#codec.encode(packet);
     if (blob.length > this.#maxFrameBytes) {
       throw new MeshError(
@@ -265,7 +323,7 @@ export class AgentSession {
   /** The log line has the packet whole, what caused it, and its times: a recording is made of these lines. */
   #send(
     { packet, blob, layerBytes, encodeUs }: Sendable,
-    received: Received,
+    received: Omit<Received, 'packet'> & { readonly packet: Pick<Packet, 'id'> },
     work: Pick<Spent, 'toolUs' | 'engineUs'>,
   ): void {
     const { workspace } = this.#options;
@@ -287,10 +345,31 @@ export class AgentSession {
     this.#books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
+  /** The hub has taken over so many packets of this connection; its first word is that it has taken none, and hears. */
+  #hearTaken(taken = 0): void {
+    if (this.#outbox === undefined) return;
+    this.#outbox.taken(taken);
+    if (this.#isResumed) return;
+    this.#isResumed = true;
+    const nowUs = monotonicUs();
+    for (const { packet, cause } of this.#outbox.kept) {
+      // Into the log, too: of two lines about a packet the last counts, and a killed process may have kept the first to itself.
+      const causedBy = { packet: { id: cause }, receivedUs: nowUs, decodeUs: 0 };
+      this.#send(this.#encoded(packet), causedBy, { toolUs: 0, engineUs: 0 });
+    }
+  }
+
+  #acknowledge(payload: JsonObject): void {
+    const { id: from } = this.#options;
+    // Nobody refers to it, so it needs no id of its own.
+    const envelope = { type: ACK_TYPE, from, id: 'ack', task_id: 'mesh', token_used: 0, ts: Date.now() };
+    this.#socket.sendBlob(this.#codec.encode({ ...envelope, payload }));
+  }
+
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {
     const { id, workspace } = this.#options;
     if (emission.recorded !== undefined) return emission.recorded;
-    this.#packetNumber += 1;
+    this.#numbers.last += 1;
     // Packet ids are unique in the run, and it does not know which it had used. No node id has a `~`.
     const { restarts } = workspace.memory;
     const self = restarts === undefined ? id : `${id}~${restarts}`;
@@ -298,7 +377,7 @@ export class AgentSession {
       type: emission.type,
       from: id,
       ...(emission.to === undefined ? {} : { to: emission.to }),
-      id: `${self}-${this.#packetNumber}`,
+      id: `${self}-${this.#numbers.last}`,
       ...(emission.reply_to === undefined ? {} : { reply_to: emission.reply_to }),
       task_id: cause.task_id,
       ...(emission.tag === undefined ? {} : { tag: emission.tag }),

@@ -1,5 +1,6 @@
 import { monotonicUs } from '../clock.ts';
 import type { Engine } from '../engine.ts';
+import type { Packet } from '../packet.ts';
 import type { Received } from './requests.ts';
 
 /** What was done between one packet of a work and the next. `engineUs` is the part of `toolUs` that the engine took. */
@@ -17,6 +18,8 @@ export class Work {
   readonly engine: Engine;
   /** Aborted when the task ends without this work, or the session ends. */
   readonly signal: AbortSignal;
+  /** The packet that began it. */
+  readonly begins: Packet;
   readonly #stop = new AbortController();
   #cause: Received;
   #tokens = 0;
@@ -25,6 +28,7 @@ export class Work {
 
   constructor(begins: Received, engine: Engine, sessionSignal: AbortSignal) {
     this.#cause = begins;
+    this.begins = begins.packet;
     this.signal = AbortSignal.any([sessionSignal, this.#stop.signal]);
     const timed = async <Result>(run: () => Promise<Result>): Promise<Result> => {
       const beginUs = monotonicUs();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec, ProtocolAdapter } from '../adapter.ts';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
-import { ANY, greetAgent, type Offers, runKeyOf } from '../handshake.ts';
+import { ANY, greetAgent, type HubDelivery, type Offers, runKeyOf } from '../handshake.ts';
 import { HUB_ID, type JsonValue } from '../packet.ts';
 import { Link, type MeshNode } from './link.ts';
 
@@ -18,6 +18,8 @@ export interface DialOptions {
   readonly patienceMs?: number;
   /** Foreign agents that speak packets from the first byte on: nothing is agreed, and nobody proves who they are. */
   readonly skipsHandshake?: boolean;
+  /** Deliveries are to be acknowledged: what the hub has from an agent. */
+  readonly delivery?: (id: string) => HubDelivery;
 }
 
 /** An agent that does not listen yet is dialled again after this time. */
@@ -147,10 +149,12 @@ async function dial(
       adapter: options.adapter.name,
       secret: node.secret,
       maxFrameBytes: options.maxFrameBytes,
+      ...(options.delivery === undefined ? {} : { delivery: options.delivery(node.id) }),
       ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
     });
     const { node: id, tool, session, subscribes, emits } = agreed;
-    const link = new Link({ ...node, id, tool }, socket, opener.open(session), { subscribes, emits });
+    const done = agreed.delivery?.done ?? [];
+    const link = new Link({ ...node, id, tool }, socket, opener.open(session), { subscribes, emits, done });
     link.counts.sessionRx = socket.bytesRead;
     link.counts.sessionTx = socket.bytesWritten;
     return link;
@@ -186,5 +190,5 @@ function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: Fr
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;
   const codec = adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });
-  return new Link({ ...node, id, isForeign: true }, socket, codec, { subscribes: [], emits: [] });
+  return new Link({ ...node, id, isForeign: true }, socket, codec, { subscribes: [], emits: [], done: [] });
 }

@@ -28,6 +28,12 @@ export interface LinkCounts {
   sessionTx: number;
   refusedPackets: number;
   refusedBytes: number;
+  /** Acknowledgements. */
+  ackRx: number;
+  ackTx: number;
+  /** Packets of it that had come before, and were dropped. */
+  repeatedPackets: number;
+  repeatedBytes: number;
 }
 
 /** The hub's end of one agent's connection. Lives from the handshake until the agent is deregistered. */
@@ -38,6 +44,8 @@ export class Link {
   /** Packet types that the agent works on, and those that it sends. */
   readonly subscribes: readonly string[];
   readonly emits: readonly string[];
+  /** Packets that it was done with when the connection began, where deliveries are acknowledged. */
+  readonly done: readonly string[];
   readonly counts: LinkCounts = {
     packetsRx: 0,
     bytesRx: 0,
@@ -48,6 +56,10 @@ export class Link {
     sessionTx: 0,
     refusedPackets: 0,
     refusedBytes: 0,
+    ackRx: 0,
+    ackTx: 0,
+    repeatedPackets: 0,
+    repeatedBytes: 0,
   };
 
   alive = true;
@@ -59,12 +71,18 @@ export class Link {
   /** What this turn of the event loop has for the agent; see {@link TurnLog}. */
   readonly #turn: Part[] = [];
 
-  constructor(node: MeshNode, socket: FrameSocket, codec: Codec, types: Pick<Link, 'subscribes' | 'emits'>) {
+  constructor(
+    node: MeshNode,
+    socket: FrameSocket,
+    codec: Codec,
+    said: Pick<Link, 'subscribes' | 'emits' | 'done'>,
+  ) {
     this.node = node;
     this.socket = socket;
     this.codec = codec;
-    this.subscribes = types.subscribes;
-    this.emits = types.emits;
+    this.subscribes = said.subscribes;
+    this.emits = said.emits;
+    this.done = said.done;
   }
 
   /** Whether it will answer when it is asked for its books: a foreign agent need not. */

@@ -1,6 +1,7 @@
 import { type AlikePackets, type Codec, readHead } from '../adapter.ts';
 import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
 import { monotonicUs } from '../clock.ts';
+import { ACK_TYPE, receiptIn } from '../delivery.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import { addLine, emptyLine, lineOf } from '../ledger.ts';
@@ -18,6 +19,8 @@ import {
 } from '../packet.ts';
 import { Backpressure } from './backpressure.ts';
 import { CallRights } from './call-rights.ts';
+import { AcknowledgedDelivery } from './delivery/acknowledged-delivery.ts';
+import type { Letter } from './delivery/mailbox.ts';
 import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
 import { FaultyDelivery, type FaultyDeliveryOptions } from './faults/faulty-delivery.ts';
 import type { Link, MeshNode } from './link.ts';
@@ -54,7 +57,7 @@ export interface MeshObserver {
   agentLost?(node: MeshNode, reason: string): void;
 }
 
-export interface MeshNetworkOptions extends DialOptions {
+export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   /** The only node that may tag a final answer; null where there are no tasks, and a tag is the agents' own business. */
   readonly final: string | null;
   readonly router: Router;
@@ -65,6 +68,8 @@ export interface MeshNetworkOptions extends DialOptions {
   readonly faults?: FaultyDeliveryOptions;
   /** Whether a lost agent is being started again, to be readmitted. */
   readonly isReturning?: (id: string) => boolean;
+  /** Packets are kept until they are acknowledged; see `core/delivery.ts`. */
+  readonly acknowledges?: boolean;
 }
 
 /** Counters of packets by type, as the hub sees them. */
@@ -97,6 +102,8 @@ export class MeshNetwork {
   readonly formerLinks: Link[] = [];
   /** Only in runs with faults. */
   readonly faults: FaultyDelivery | undefined;
+  /** Only where deliveries are acknowledged. */
+  readonly delivery: AcknowledgedDelivery | undefined;
   readonly typeCounts = new Map<string, TypeCounts>();
   /** What the hub itself sent: one line a packet, whatever the number of its copies. */
   readonly ownLine = emptyLine();
@@ -118,6 +125,13 @@ export class MeshNetwork {
 
   private constructor(options: MeshNetworkOptions, links: Link[], codec: Codec) {
     this.#options = options;
+    if (options.acknowledges === true) {
+      this.delivery = new AcknowledgedDelivery({
+        write: (letter, link) => this.#write(letter, link),
+        tellTaken: (link, taken) => this.#tellTaken(link, taken),
+        isLossy: isLossy(options),
+      });
+    }
     this.#links = links;
     this.links = links;
     this.#codec = codec;
@@ -125,20 +139,21 @@ export class MeshNetwork {
     if (options.faults !== undefined) {
       this.faults = new FaultyDelivery(options.faults, (link) => this.#backpressure.check(link));
     }
-    this.#keepsRelayed = options.observer.packet !== undefined || options.faults !== undefined;
+    this.#keepsRelayed =
+      options.observer.packet !== undefined || options.faults !== undefined || options.acknowledges === true;
     const judge = {
       judge: (sender: Link, blob: Buffer, nowMs: number) => this.#judge(sender, blob, nowMs),
       judgeAlike: (sender: Link, alike: AlikePackets, bytes: number) =>
         this.#judgeAlike(sender, alike, bytes),
     };
     this.#relay = new Relay(judge, this.#backpressure, !this.#keepsRelayed);
-    options.router.membersChanged(links);
+    this.#tellRouter();
     for (const link of links) this.#listen(link);
   }
 
   /** Connects to every agent; throws as {@link dialAgents} does. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
-    const { links, codec } = await dialAgents(options);
+    const { links, codec } = await dialAgents(dialOptions(options, () => null));
     return new MeshNetwork(options, links, codec);
   }
 
@@ -180,6 +195,7 @@ export class MeshNetwork {
   /** Asks every agent for its books and waits until they are in, or the time is up. Call it once, after the last task. */
   async settle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
+    this.delivery?.end();
     this.#settled = resolve;
     this.#tellAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
@@ -194,7 +210,8 @@ export class MeshNetwork {
    * @throws MeshError `agent` when it cannot be dialled, or the run is ending
    */
   async readmit(node: MeshNode): Promise<void> {
-    const link = await dialAgain(node, this.#options);
+    const have = (id: string) => this.delivery?.lastOf(id) ?? null;
+    const link = await dialAgain(node, dialOptions(this.#options, have));
     const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);
     const former = this.#links[index];
     if (former === undefined || this.#settled !== undefined) {
@@ -210,6 +227,7 @@ export class MeshNetwork {
 
   close(): void {
     this.#relay.flush();
+    this.delivery?.end();
     for (const link of this.links) {
       link.alive = false;
       link.socket.destroy();
@@ -217,19 +235,28 @@ export class MeshNetwork {
   }
 
   #listen(link: Link): void {
-    const { faults } = this;
-    const relay =
-      faults === undefined
-        ? (run: FrameRun) => this.#relayRun(link, run)
-        : (run: FrameRun) => this.#relayThrough(faults, link, run);
+    const { faults, delivery } = this;
+    let relay = (run: FrameRun) => this.#relayRun(link, run);
+    if (delivery !== undefined) relay = (run) => this.#relayKept(delivery, link, run);
+    else if (faults !== undefined) relay = (run) => this.#relayThrough(faults, link, run);
     link.socket.start(this.#options.maxFrameBytes, relay);
     void link.socket.closed.then((fault) => this.#lost(link, fault));
     faults?.outages.admit(link);
+    delivery?.admit(link, link.done);
   }
 
-  /** Faults keep the lost ones, too: what they miss is counted. */
   #tellRouter(): void {
-    this.#options.router.membersChanged(this.links.filter((link) => link.alive || this.faults !== undefined));
+    this.#options.router.membersChanged(this.#destinations);
+  }
+
+  /** Faults keep the lost ones, too: what they miss is counted. So do mailboxes, for those who come back. */
+  get #destinations(): Link[] {
+    return this.links.filter((link) => link.alive || this.faults !== undefined || this.#isAwaited(link));
+  }
+
+  /** Whether what a lost agent misses is kept for it. */
+  #isAwaited({ node }: Link): boolean {
+    return this.delivery !== undefined && this.#options.isReturning?.(node.id) === true;
   }
 
   /** A word of the mesh's own to the agents that know what it means. */
@@ -268,11 +295,12 @@ export class MeshNetwork {
       return;
     }
     const frame = frameOf(blob);
-    const { faults } = this;
-    const links = this.links.filter((link) => link.alive || faults !== undefined);
+    const { faults, delivery } = this;
+    const links = this.#destinations;
     const forwardedUs = monotonicUs();
     for (const link of links) {
-      if (faults === undefined) link.deliver(frame, 1);
+      if (delivery !== undefined) delivery.deliver({ from: HUB_ID, frame, head: packet }, link);
+      else if (faults === undefined) link.deliver(frame, 1);
       else faults.deliver(HUB_ID, link, frame, packet);
     }
     const bytes = frame.length * links.length;
@@ -323,6 +351,37 @@ export class MeshNetwork {
     return use;
   }
 
+  /** Packet by packet, each kept for every destination until that is done with it. */
+  #relayKept(delivery: AcknowledgedDelivery, sender: Link, run: FrameRun): RunUse {
+    const nowMs = performance.now();
+    const arrivedUs = monotonicUs();
+    let start = 0;
+    for (const end of run.ends) {
+      const recipients = this.#judge(sender, run.bytes.subarray(start + PREFIX_BYTES, end), nowMs);
+      const head = this.#relayed.at(-1)?.head;
+      const forwardedUs = monotonicUs();
+      if (recipients.length > 0 && head !== undefined) {
+        // The relay's bytes are written over when it is done with them; one copy is kept for all.
+        const frame = Buffer.from(run.bytes.subarray(start, end));
+        for (const link of recipients) delivery.deliver({ from: sender.node.id, frame, head }, link);
+      }
+      this.#tellRelayed({ arrivedUs, forwardedUs });
+      start = end;
+    }
+    return 'done';
+  }
+
+  #write({ from, frame, head }: Letter, link: Link): void {
+    if (this.faults === undefined) link.deliver(frame, 1);
+    else this.faults.deliver(from, link, frame, head);
+    this.#backpressure.check(link);
+  }
+
+  #tellTaken(link: Link, taken: number): void {
+    if (!link.alive) return;
+    link.counts.ackTx += link.socket.sendBlob(this.#codec.encode(this.#packet(ACK_TYPE, 'mesh', { taken })));
+  }
+
   /** Whoever watches is told when the packets are on their way. */
   #tellRelayed(times: RelayTimes): void {
     if (this.#relayed.length === 0) return;
@@ -341,6 +400,12 @@ export class MeshNetwork {
       head = seen.head;
       if (head.from !== sender.node.id && sender.node.isForeign !== true)
         throw new MeshError('packet', `packet says it is from ${head.from}`);
+      if (!head.type.startsWith(MESH_TYPE_PREFIX) && this.delivery?.isRepeated(sender, head.id) === true) {
+        sender.counts.repeatedPackets += 1;
+        sender.counts.repeatedBytes += frameBytes;
+        this.delivery.took(sender);
+        return [];
+      }
       const endsTask =
         this.#options.final !== null && (head.tag === FINAL_ANSWER || head.tag === TASK_FAILED);
       if (endsTask || head.type.startsWith(MESH_TYPE_PREFIX)) {
@@ -352,10 +417,10 @@ export class MeshNetwork {
     }
     const { counts } = sender;
     if (head.type.startsWith(MESH_TYPE_PREFIX)) {
-      counts.sessionRx += frameBytes;
-      this.#takeBooks(sender, payload);
+      this.#hearMesh(sender, head.type, payload, frameBytes);
       return [];
     }
+    this.delivery?.took(sender);
     // Once the books are being closed nothing is sent on: it would be missing in the books of those who are done.
     const recipients = this.#settled === undefined ? this.#options.router.recipients(head, sender) : [];
     counts.packetsRx += 1;
@@ -415,6 +480,7 @@ export class MeshNetwork {
   #refuse(sender: Link, reason: string, frameBytes: number): readonly Link[] {
     sender.counts.refusedPackets += 1;
     sender.counts.refusedBytes += frameBytes;
+    this.delivery?.took(sender);
     this.#options.observer.refused?.(sender.node.id, reason, frameBytes);
     return [];
   }
@@ -429,6 +495,18 @@ export class MeshNetwork {
     counts.bytes_rx += bytes;
     counts.bytes_tx += bytes * copies;
     counts.tokens += tokens;
+  }
+
+  /** The mesh's own packets, which are not relayed. */
+  #hearMesh(sender: Link, type: string, payload: JsonObject | undefined, frameBytes: number): void {
+    if (type === ACK_TYPE && this.delivery !== undefined) {
+      sender.counts.ackRx += frameBytes;
+      const receipt = receiptIn(payload);
+      if (receipt !== undefined) this.delivery.hear(sender, receipt);
+      return;
+    }
+    sender.counts.sessionRx += frameBytes;
+    this.#takeBooks(sender, payload);
   }
 
   #takeBooks(link: Link, payload: JsonObject | undefined): void {
@@ -452,11 +530,28 @@ export class MeshNetwork {
     if (!link.alive) return;
     link.alive = false;
     link.fault = fault;
-    this.#tellRouter();
+    this.delivery?.lost(link);
     this.#options.observer.agentLost?.(link.node, fault?.message ?? 'closed its connection');
-    if (this.#settled === undefined) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
+    this.#tellRouter();
+    // Who waits for its reply gets that when it is back.
+    if (!this.#isAwaited(link)) this.#tellLost(link);
     this.endHopeless();
     this.#checkSettled();
+  }
+
+  #tellLost(link: Link): void {
+    this.delivery?.abandon(link);
+    if (this.#settled === undefined) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
+  }
+
+  /** An agent that was awaited does not come back after all. */
+  giveUp(id: string): void {
+    const link = this.links.find(({ node, alive }) => node.id === id && !alive);
+    if (link !== undefined && this.delivery !== undefined) {
+      this.#tellRouter();
+      this.#tellLost(link);
+    }
+    this.endHopeless();
   }
 
   /** Ends the tasks that nobody is left to answer: waiting for their deadline would only hide what happened. */
@@ -466,6 +561,8 @@ export class MeshNetwork {
     if (alive.length === this.links.length) return;
     const lost = this.links.filter((link) => !link.alive);
     const returning = lost.filter((link) => isReturning(link.node.id));
+    // Nothing is missed where what was relayed is kept.
+    if (this.delivery !== undefined) alive.push(...returning.splice(0));
     const dead = lost.map((link) => `${link.node.id} (${link.node.tool})`);
     for (const clock of this.#tasks.values()) {
       if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
@@ -473,4 +570,15 @@ export class MeshNetwork {
       clock.stop('failed', null, performance.now(), { reason });
     }
   }
+}
+
+/** Whether deliveries get lost on living connections. */
+function isLossy({ faults }: MeshNetworkOptions): boolean {
+  return faults !== undefined && faults.faults.length > 0;
+}
+
+function dialOptions(options: MeshNetworkOptions, lastOf: (id: string) => string | null): DialOptions {
+  if (options.acknowledges !== true) return options;
+  const lossy = isLossy(options) ? { lossy: true as const } : {};
+  return { ...options, delivery: (id) => ({ mode: 'acknowledged', have: lastOf(id), ...lossy }) };
 }

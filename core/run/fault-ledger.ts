@@ -47,5 +47,5 @@ export function faultLines(
 
 /** A connection that is up takes everything: a difference there is the ledger's own to report. */
 function unsentOf({ alive, counts, socket }: Link): number {
-  return alive ? 0 : counts.bytesTx + counts.sessionTx - socket.bytesWritten;
+  return alive ? 0 : counts.bytesTx + counts.sessionTx + counts.ackTx - socket.bytesWritten;
 }

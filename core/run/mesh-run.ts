@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../adapter.ts';
 import type { Scorer } from '../evaluation/scorer.ts';
+import { emptyMailboxBook } from '../hub/delivery/mailbox.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { type BroadcastTimes, DOC_INIT, MeshNetwork, type MeshObserver } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
@@ -18,6 +19,7 @@ import type { Team } from '../team.ts';
 import { warmUp } from '../warm-up.ts';
 import { AgentGroup, type AgentGroupOptions } from './agent-group.ts';
 import { taskLine, writeArchive } from './archive.ts';
+import { deliveryDifferences, deliveryMetrics } from './delivery-metrics.ts';
 import { faultLines } from './fault-ledger.ts';
 import { environmentOf, gitRevision } from './manifest.ts';
 import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
@@ -206,6 +208,10 @@ export class MeshRun {
       initBytes: network.initBytes,
       ledger,
       faults: this.#faults?.metrics(this.#options.team.agents),
+      delivery:
+        network.delivery === undefined
+          ? undefined
+          : deliveryMetrics(network.delivery, [...network.formerLinks, ...network.links]),
       wallMs,
       isBatch,
     });
@@ -227,10 +233,14 @@ export class MeshRun {
 
   #ledger(network: MeshNetwork): RunLedger {
     const links = [...network.formerLinks, ...network.links];
-    if (this.#faults === undefined) return runLedger(links, DOC_INIT, network.ownLine);
-    const offeredBytes = [...network.typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, 0);
-    const faults = faultLines(this.#faults.books, links, offeredBytes + network.initBytes);
-    return runLedger(links, DOC_INIT, network.ownLine, faults);
+    const { typeCounts, initBytes, ownLine, delivery } = network;
+    const relayedBytes = [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
+    const further = delivery === undefined ? [] : deliveryDifferences(delivery, relayedBytes);
+    if (this.#faults === undefined) return runLedger(links, DOC_INIT, ownLine, undefined, further);
+    const { repeated, unwritten } = delivery?.book ?? emptyMailboxBook();
+    const offeredBytes = relayedBytes + repeated.bytes - unwritten.bytes;
+    const faults = faultLines(this.#faults.books, links, offeredBytes);
+    return runLedger(links, DOC_INIT, ownLine, faults, further);
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
@@ -245,6 +255,7 @@ export class MeshRun {
       router: routerNamed(this.#options.team.routing),
       observer: this.#observe(),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
+      acknowledges: this.#options.team.delivery === 'acknowledged',
       ...this.#faults?.networkOptions,
     });
   }

@@ -3,6 +3,7 @@ import type { TypeCounts } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
 import type { TimeSplit } from '../recording/timeline.ts';
 import { type AgentMetrics, agentMetrics } from './agent-metrics.ts';
+import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { FaultMetrics } from './fault-metrics.ts';
 import type { RunLedger } from './run-ledger.ts';
 import { Samples } from './samples.ts';
@@ -60,6 +61,8 @@ export interface RunMetrics {
   readonly ledger: RunLedger;
   /** Only where faults, or restarts, were asked for. */
   readonly faults?: FaultMetrics;
+  /** Only where deliveries are acknowledged. */
+  readonly delivery?: DeliveryMetrics;
 }
 
 /** Collects, while tasks end, what `metrics.json` says of them. */
@@ -144,6 +147,7 @@ export interface RunFacts {
   readonly initBytes: number;
   readonly ledger: RunLedger;
   readonly faults: FaultMetrics | undefined;
+  readonly delivery: DeliveryMetrics | undefined;
   /** Wall time of a batch. */
   readonly wallMs: number;
   readonly isBatch: boolean;
@@ -152,7 +156,7 @@ export interface RunFacts {
 /** What `metrics.json` says. */
 export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
   const { last } = tally;
-  const { ledger, links: current, formerLinks, faults } = facts;
+  const { ledger, links: current, formerLinks, faults, delivery } = facts;
   const links = [...formerLinks, ...current];
   const isSingle = !facts.isBatch && last !== undefined;
   return {
@@ -196,6 +200,7 @@ export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
     hops: tally.hops(current),
     ledger,
     ...(faults === undefined ? {} : { faults }),
+    ...(delivery === undefined ? {} : { delivery }),
   };
 }
 

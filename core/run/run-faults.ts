@@ -51,7 +51,7 @@ export class RunFaults {
       this.#recovery = new AgentRecovery({
         restart: (id) => options.agents.restart(id),
         readmit: async (node) => options.network()?.readmit(node),
-        onGivenUp: () => options.network()?.endHopeless(),
+        onGivenUp: (id) => options.network()?.giveUp(id),
         onNews: (news) => this.#tell({ event: 'restart', news }, news),
         nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
         signal: options.signal,

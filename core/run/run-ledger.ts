@@ -28,24 +28,27 @@ export interface RunLedger {
     /** Blobs that were refused, and frames that a connection's end tore. */
     readonly refused: number;
     readonly torn: number;
+    /** Packets that had come before, and were dropped: only where deliveries are acknowledged. */
+    readonly repeated: number;
     readonly sockets: number;
   };
   /** Only in runs with faults. */
   readonly faults?: FaultLines;
 }
 
-/** Joins what the hub counted with what the senders booked and what the sockets moved. */
+/** Joins what the hub counted with what the senders booked and what the sockets moved. `further`: differences that others found. */
 export function runLedger(
   links: readonly Link[],
   ownType: string,
   ownLine: LedgerLine,
   faults?: { readonly lines: FaultLines; readonly differences: readonly string[] },
+  further: readonly string[] = [],
 ): RunLedger {
-  const differences: string[] = [...(faults?.differences ?? [])];
+  const differences: string[] = [...(faults?.differences ?? []), ...further];
   const types: Record<string, LedgerLine> = {};
   const total = emptyLine();
   const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
-  const read = { packets: 0, session: 0, acks: 0, refused: 0, torn: 0, sockets: 0 };
+  const read = { packets: 0, session: 0, acks: 0, refused: 0, torn: 0, repeated: 0, sockets: 0 };
   let unbooked = 0;
   const book = (type: string, line: LedgerLine) => {
     types[type] ??= emptyLine();
@@ -57,10 +60,13 @@ export function runLedger(
     const { counts, socket, books, node } = link;
     written.packets += counts.bytesTx;
     written.session += counts.sessionTx;
+    written.acks += counts.ackTx;
     written.sockets += socket.bytesWritten;
     read.packets += counts.bytesRx;
     read.session += counts.sessionRx;
+    read.acks += counts.ackRx;
     read.refused += counts.refusedBytes;
+    read.repeated += counts.repeatedBytes;
     read.sockets += socket.bytesRead;
     const expect = (what: string, ours: number, theirs: number) => {
       if (ours !== theirs)
@@ -68,12 +74,13 @@ export function runLedger(
           `agent ${node.id} (${node.tool}): ${what}: the hub has ${ours}, the other side ${theirs}`,
         );
     };
-    const torn = socket.bytesRead - counts.bytesRx - counts.sessionRx - counts.refusedBytes;
+    const { bytesRx, sessionRx, ackRx, refusedBytes, repeatedBytes } = counts;
+    const readBytes = bytesRx + sessionRx + ackRx + refusedBytes + repeatedBytes;
     if (link.alive) {
-      expect('bytes written', counts.bytesTx + counts.sessionTx, socket.bytesWritten);
-      expect('bytes read', counts.bytesRx + counts.sessionRx + counts.refusedBytes, socket.bytesRead);
+      expect('bytes written', counts.bytesTx + counts.sessionTx + counts.ackTx, socket.bytesWritten);
+      expect('bytes read', readBytes, socket.bytesRead);
     } else {
-      read.torn += torn;
+      read.torn += socket.bytesRead - readBytes;
     }
     if (books === undefined) {
       if (link.alive && link.keepsBooks)
@@ -86,8 +93,12 @@ export function runLedger(
       addLine(sent, line);
       book(type, line);
     }
-    expect('packets from it', counts.packetsRx + counts.refusedPackets, sent.packets);
-    expect('bytes from it', counts.bytesRx + counts.refusedBytes, sent.wire);
+    expect(
+      'packets from it',
+      counts.packetsRx + counts.refusedPackets + counts.repeatedPackets,
+      sent.packets,
+    );
+    expect('bytes from it', bytesRx + refusedBytes + repeatedBytes, sent.wire);
     expect('packets to it', counts.packetsTx, books.received.packets + books.refused.packets);
     expect('bytes to it', counts.bytesTx, books.received.bytes + books.refused.bytes);
   }

@@ -4,6 +4,7 @@ import { loadTeam } from '../../config/load-team.ts';
 import { codeFolder } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
 import type { ProtocolAdapter } from '../../core/adapter.ts';
+import { DELIVERIES } from '../../core/delivery.ts';
 import { MeshError } from '../../core/errors.ts';
 import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
 import { unknown } from '../../core/registry.ts';
@@ -33,6 +34,7 @@ export interface BenchOptions extends FaultOptions {
   readonly out?: string;
   readonly portBase?: number | 'auto';
   readonly timeout?: number;
+  readonly delivery?: string;
   readonly external?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -166,6 +168,9 @@ function withOptions(team: Team, options: BenchOptions): Team {
   if (options.engine !== undefined && !engineNames.includes(options.engine)) {
     throw unknown('engine', options.engine, engineNames);
   }
+  const delivery = DELIVERIES.find((name) => name === (options.delivery ?? team.delivery));
+  if (delivery === undefined)
+    throw new MeshError('usage', `--delivery ${options.delivery}: expected ${DELIVERIES.join(' or ')}`);
   const agents = team.agents.map((agent) => {
     const { engine: _engine, model: _model, ...rest } = agent;
     // An engine for the run is an engine for every agent.
@@ -174,6 +179,7 @@ function withOptions(team: Team, options: BenchOptions): Team {
   return {
     ...team,
     agents,
+    delivery,
     adapter: options.adapter ?? team.adapter,
     engine: options.engine ?? team.engine,
     scorer: options.scorer ?? team.scorer,

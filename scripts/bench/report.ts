@@ -63,6 +63,7 @@ export function runReport(task: Task, metrics: RunMetrics): string {
       ],
     ]),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
+    ...deliveryReport(metrics),
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');
@@ -105,6 +106,7 @@ export function batchReport(summary: BatchSummary, metrics: RunMetrics): string 
       ],
     ]),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
+    ...deliveryReport(metrics),
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');
@@ -117,13 +119,25 @@ export function failures(results: readonly TaskResult[]): string[] {
   );
 }
 
-function ledgerLine({ ledger, session_bytes }: RunMetrics): string {
+/** What acknowledgements cost, and what they were good for. */
+function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics): string[] {
+  if (delivery === undefined) return [];
+  const { noted, acknowledged, undeliverable, waiting, redelivered, dropped } = delivery;
+  const share = percent(ack_bytes / (bytes_tx + bytes_rx));
+  return [
+    `Delivery  ${count(noted)} noted: ${count(acknowledged)} acknowledged, ${count(undeliverable)} undeliverable, ${count(waiting)} of ended tasks;`,
+    `          ${count(redelivered)} delivered again, ${count(dropped)} sent again and dropped; acknowledgements took ${count(ack_bytes)} B (${share})`,
+    '',
+  ];
+}
+
+function ledgerLine({ ledger, session_bytes, ack_bytes }: RunMetrics): string {
   const { total, written, read } = ledger;
   if (!ledger.balanced)
     return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
   return (
     `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
     `${count(total.framing)} framing = ${count(total.wire)} B sent once;\n` +
-    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and books: balanced.`
+    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and books${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.`
   );
 }
