@@ -83,7 +83,7 @@ export const MAX_OUTBOX_PACKETS = 1024;
 export const MAX_OUTBOX_BYTES = 8 * 1024 * 1024;
 
 /** Packets that were written to an agent which is not done with them: as many as it works on. More wait in its mailbox. */
-export const DELIVERY_WINDOW: number = MAX_CONCURRENT_PACKETS;
+export const DELIVERY_WINDOW = 256;
 
 /** With more bytes than this in one mailbox the hub takes over nothing more, so that the outboxes fill and work waits. */
 export const MAX_MAILBOX_BYTES = 32 * 1024 * 1024;

@@ -14,7 +14,7 @@ import { adapterNamed } from '../../protocols/registry.ts';
 import { PacketOrder } from './packet-order.ts';
 
 /** Type of the packets that only fill the mesh, and the task that they say they belong to. */
-export const NOISE = 'noise';
+const NOISE = 'noise';
 const NOISE_TASK = 'noise';
 /** What the first agent of a team makes of a document, and the last one an answer of. */
 const STEP = 'step';
@@ -298,6 +298,6 @@ class Session {
 }
 
 /** `abc` → `cba` */
-export function turned(text: string): string {
+function turned(text: string): string {
   return [...text].reverse().join('');
 }

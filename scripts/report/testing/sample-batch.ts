@@ -20,7 +20,7 @@ export interface SampleBatchOptions {
 }
 
 /** A batch as its files would tell it. */
-export function sampleBatch(options: SampleBatchOptions): FinishedBatch {
+function sampleBatch(options: SampleBatchOptions): FinishedBatch {
   const { teams = ['single', 'supervisor'], questions = 4, repeat = 1, text = '', result } = options;
   const asked = Array.from({ length: questions }, (_, index) =>
     questionOf(`q-${index}`, {
