@@ -4,7 +4,7 @@ import { monotonicUs } from '../clock.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
-import type { FrameSocket } from '../frame-socket.ts';
+import type { FrameLink } from '../frame-link.ts';
 import { lineOf } from '../ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
 import { nowMs } from '../log.ts';
@@ -61,7 +61,7 @@ interface Sendable {
  */
 export class AgentSession {
   readonly #options: SessionOptions;
-  readonly #socket: FrameSocket;
+  readonly #socket: FrameLink;
   readonly #codec: Codec;
   readonly #maxFrameBytes: number;
   readonly #books = new BookKeeper();
@@ -70,7 +70,7 @@ export class AgentSession {
   readonly #ended = new AbortController();
   #packetNumber = 0;
 
-  constructor(options: SessionOptions, socket: FrameSocket, codec: Codec, maxFrameBytes: number) {
+  constructor(options: SessionOptions, socket: FrameLink, codec: Codec, maxFrameBytes: number) {
     this.#options = options;
     this.#socket = socket;
     this.#codec = codec;

@@ -2,13 +2,14 @@ import type { Codec } from '../adapter.ts';
 import { BOOKS_TYPE, type Books } from '../books.ts';
 import type { MeshError } from '../errors.ts';
 import type { RunUse } from '../frame.ts';
-import type { FrameSocket, SlabPart } from '../frame-socket.ts';
+import type { FrameLink, SlabPart } from '../frame-link.ts';
 import type { Slab } from '../slab.ts';
 
 /** An agent as the hub knows it: where it listens and what it may do. */
 export interface MeshNode {
   readonly id: string;
   readonly tool: string;
+  /** 0 for one that listens on no port. */
   readonly port: number;
   /** Nodes that it may address; without the list, all. */
   readonly mayCall?: readonly string[];
@@ -33,7 +34,7 @@ export interface LinkCounts {
 /** The hub's end of one agent's connection. Lives from the handshake until the agent is deregistered. */
 export class Link {
   readonly node: MeshNode;
-  readonly socket: FrameSocket;
+  readonly socket: FrameLink;
   readonly codec: Codec;
   /** Packet types that the agent works on, and those that it sends. */
   readonly subscribes: readonly string[];
@@ -59,7 +60,7 @@ export class Link {
   /** What this turn of the event loop has for the agent; see {@link TurnLog}. */
   readonly #turn: Part[] = [];
 
-  constructor(node: MeshNode, socket: FrameSocket, codec: Codec, types: Pick<Link, 'subscribes' | 'emits'>) {
+  constructor(node: MeshNode, socket: FrameLink, codec: Codec, types: Pick<Link, 'subscribes' | 'emits'>) {
     this.node = node;
     this.socket = socket;
     this.codec = codec;
