@@ -9,7 +9,7 @@ export interface Listener {
   readonly port: number;
   /** For people. */
   readonly where: string;
-  /** While it works for one hub: where several agents share a name, others are given to those that are free. */
+  /** Whether it works for a hub: where several agents share a name, the next hub gets another one. */
   setBusy(isBusy: boolean): void;
   close(): Promise<void>;
 }
