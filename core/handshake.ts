@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod';
 import type { AdapterSession, ProtocolAdapter } from './adapter.ts';
 import { MeshError, messageOf } from './errors.ts';
-import type { FrameSocket } from './frame-socket.ts';
+import type { FrameLink } from './frame-link.ts';
 import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from './limits.ts';
 import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from './packet.ts';
 
@@ -135,7 +135,7 @@ export interface Agreement {
  * @throws MeshError `handshake`, naming both sides' values; `frame` or `io` when the connection fails
  */
 export async function greetAgent(
-  socket: FrameSocket,
+  socket: FrameLink,
   side: HubSide,
 ): Promise<
   Agreement &
@@ -196,7 +196,7 @@ export async function greetAgent(
  * @throws MeshError `handshake`; `frame` or `io` when the connection fails
  */
 export async function answerHub(
-  socket: FrameSocket,
+  socket: FrameLink,
   side: AgentSide,
 ): Promise<
   Agreement & {
@@ -302,17 +302,17 @@ function mismatch(key: string, hub: string | number, agent: string | number): st
 
 type Message = z.infer<typeof helloSchema | typeof welcomeSchema | typeof beginSchema | typeof readySchema>;
 
-function send(socket: FrameSocket, message: Readonly<Message>): void {
+function send(socket: FrameLink, message: Readonly<Message>): void {
   socket.sendBlob(Buffer.from(JSON.stringify(message)));
 }
 
-function refuse(socket: FrameSocket, message: string): never {
+function refuse(socket: FrameLink, message: string): never {
   socket.sendBlob(Buffer.from(JSON.stringify({ kind: 'refuse', message })));
   socket.end();
   throw new MeshError('handshake', message);
 }
 
-async function receive<T>(socket: FrameSocket, schema: z.ZodType<T>, deadlineMs: number): Promise<T> {
+async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, deadlineMs: number): Promise<T> {
   const blob = await socket.nextBlob(deadlineMs - performance.now());
   let value: unknown;
   try {

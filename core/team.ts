@@ -7,6 +7,9 @@ import { nodeIdSchema } from './packet.ts';
 /** Version of the team file's format. */
 const TEAM_VERSION = 1;
 
+/** What can carry a team's frames. */
+export const TRANSPORTS = ['tcp', 'nats'] as const;
+
 const portSchema = z.int().min(1).max(65535);
 const optionsSchema = z
   .record(z.string(), z.json())
@@ -71,6 +74,19 @@ export const teamSchema = z.strictObject({
     .describe(
       'acknowledged: packets are kept until they are acknowledged, and sent again to agents that come back',
     ),
+  transport: z
+    .enum(TRANSPORTS)
+    .default('tcp')
+    .describe('tcp: agents listen on ports of this machine; nats: they are reached over a NATS server'),
+  nats_url: z
+    .url({ protocol: /^(nats|tls)$/ })
+    .optional()
+    .describe('The NATS server, without credentials'),
+  nats_subject: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What the subjects on the NATS server begin with (gaia)'),
   port_base: portSchema.default(9000).describe('Agent i listens on port_base + i'),
   entry: z
     .union([z.int().nonnegative(), z.string()])

@@ -39,6 +39,9 @@ program
   .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
   .option('--timeout <seconds>', 'time for one task', positiveNumber)
   .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2')
+  .option('--transport <name>', "tcp, or nats: over a NATS server; instead of the team's")
+  .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
+  .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
   .option(
     '--faults <list>',
     "what to break, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s' (also dup, corrupt, stall, partition)",
@@ -112,7 +115,10 @@ program
   .description('run one agent in this terminal, for a hub that dials it')
   .requiredOption('--id <id>', 'node id, e.g. 2')
   .requiredOption('--tool <name>', 'its one tool')
-  .requiredOption('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
+  .option('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
+  .option('--transport <name>', 'tcp, or nats: it is reached over a NATS server', 'tcp')
+  .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
+  .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
   .option('--adapter <spec>', 'refuse a hub that speaks another protocol')
   .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
   .option('--engine <name>', 'what does the thinking', 'extractive')
@@ -313,6 +319,24 @@ program
   .command('swarm', { hidden: true })
   .requiredOption('--agents <id:part,…>', 'synthetic agents to host')
   .action(async (options) => (await import('./commands/swarm.ts')).swarm(options));
+
+program
+  .command('transports')
+  .description('measure what a NATS server costs against TCP: the same run and the same frames over both')
+  .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
+  .option('--nats-url <url>', 'a server that runs already (default: one is started: nats-server)')
+  .option('--rounds <n>', 'rounds of each', positiveInteger, 40)
+  .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
+  .option('--json', 'print the figures as JSON')
+  .option('--write', 'write them to docs/nats.md')
+  .action(async (options) => (await import('./commands/transports.ts')).transports(options));
+
+program
+  .command('far-end', { hidden: true })
+  .description('the other process of transports')
+  .option('--transport <name>', 'tcp or nats', 'tcp')
+  .option('--nats-subject <subject>', 'what its subjects begin with')
+  .action(async (options) => (await import('./commands/far-end.ts')).farEnd(options));
 
 program
   .command('clean')

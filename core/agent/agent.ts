@@ -1,12 +1,12 @@
-import net from 'node:net';
 import type { Codec, ProtocolAdapter } from '../adapter.ts';
 import { BOOKS_TYPE } from '../books.ts';
-import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
-import { FrameSocket } from '../frame-socket.ts';
+import { messageOf } from '../errors.ts';
+import type { FrameLink } from '../frame-link.ts';
 import { answerHub } from '../handshake.ts';
 import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
 import { callType, resultType } from '../tool.ts';
 import { warmUp } from '../warm-up.ts';
+import { type Listen, type Listener, tcpListen } from './listener.ts';
 import { Outbox } from './outbox.ts';
 import { AgentSession, type SessionOptions, type SessionTerms } from './session.ts';
 
@@ -14,6 +14,8 @@ export interface AgentOptions extends SessionOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Another way to listen than on that port. */
+  readonly listen?: Listen;
   /** Empty: any hub on this machine may dial. */
   readonly secret: string;
   /** An adapter to insist on; without it the hub's is taken. */
@@ -30,61 +32,55 @@ type Agreed = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
  */
 export class Agent {
   readonly #options: AgentOptions;
-  readonly #server: net.Server;
-  readonly #sockets = new Set<FrameSocket>();
+  readonly #sockets = new Set<FrameLink>();
   /** Adapters that have carried a packet here. */
   readonly #warm = new Set<string>();
   /** Opened when a hub first asks for acknowledgements. */
   #outbox: Outbox | undefined;
   #numbering = { runId: '', last: 0 };
+  #listener: Listener | undefined;
   #session: AgentSession | undefined;
   #pending = 0;
 
   private constructor(options: AgentOptions) {
     this.#options = options;
-    this.#server = net.createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  /** @throws MeshError `io` when the port is taken */
+  /** @throws MeshError `io` when it cannot listen there */
   static async listen(options: AgentOptions): Promise<Agent> {
     await options.tool.prepare?.({ engine: options.engine, workspace: options.workspace.directory });
     const agent = new Agent(options);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    agent.#server.once('error', reject);
-    agent.#server.listen({ host: options.host, port: options.port }, resolve);
-    try {
-      await promise;
-    } catch (error) {
-      const { host, port } = options;
-      const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
-      throw new MeshError('io', `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
-    }
-    agent.#server.on('error', (error) =>
-      options.workspace.log.warn({ dir: 'session', message: messageOf(error) }),
-    );
+    const { listen = tcpListen(options.host, options.port), workspace } = options;
+    agent.#listener = await listen({
+      accept: (socket) => agent.#accept(socket),
+      fault: (message) => workspace.log.warn({ dir: 'session', message }),
+    });
     return agent;
   }
 
   get port(): number {
-    const address = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
+    return this.#listener?.port ?? 0;
+  }
+
+  /** Where it listens, for people. */
+  get where(): string {
+    return this.#listener?.where ?? '';
   }
 
   /** Ends the session and frees the port. */
   async stop(): Promise<void> {
     this.#session?.end();
     for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#listener?.close();
     this.#outbox?.close();
     this.#options.workspace.close();
   }
 
-  #accept(connection: net.Socket): void {
+  #accept(socket: FrameLink): void {
     if (this.#pending >= MAX_PENDING_HANDSHAKES) {
-      connection.destroy();
+      socket.destroy();
       return;
     }
-    const socket = FrameSocket.accept(connection);
     this.#sockets.add(socket);
     void socket.closed.then(() => this.#sockets.delete(socket));
     void this.#serve(socket);
@@ -122,7 +118,7 @@ export class Agent {
     return { ...terms, acknowledged: { outbox, isLossy: delivery.lossy === true } };
   }
 
-  async #serve(socket: FrameSocket): Promise<void> {
+  async #serve(socket: FrameLink): Promise<void> {
     const { log } = this.#options.workspace;
     this.#pending += 1;
     const agreed = await answerHub(socket, {
@@ -150,11 +146,13 @@ export class Agent {
     }
     const session = new AgentSession(this.#options, socket, this.#termsOf(agreed));
     this.#session = session;
+    this.#listener?.setBusy(true);
     log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
     socket.start(agreed.maxFrameBytes, (run) => session.receive(run));
     const fault = await socket.closed;
     session.end();
     this.#session = undefined;
+    this.#listener?.setBusy(false);
     log.info({
       dir: 'session',
       ended: agreed.session.runId,

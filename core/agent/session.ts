@@ -5,7 +5,7 @@ import { ACK_TYPE, takenIn } from '../delivery.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
-import type { FrameSocket } from '../frame-socket.ts';
+import type { FrameLink } from '../frame-link.ts';
 import { lineOf } from '../ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
 import { nowMs } from '../log.ts';
@@ -74,7 +74,7 @@ interface Sendable {
  */
 export class AgentSession {
   readonly #options: SessionOptions;
-  readonly #socket: FrameSocket;
+  readonly #socket: FrameLink;
   readonly #codec: Codec;
   readonly #maxFrameBytes: number;
   readonly #books = new BookKeeper();
@@ -87,7 +87,7 @@ export class AgentSession {
   /** Whether the hub has said its first word, and so what the outbox holds was sent again. */
   #isResumed = false;
 
-  constructor(options: SessionOptions, socket: FrameSocket, terms: SessionTerms) {
+  constructor(options: SessionOptions, socket: FrameLink, terms: SessionTerms) {
     const { codec, maxFrameBytes, numbers, acknowledged } = terms;
     this.#options = options;
     this.#socket = socket;

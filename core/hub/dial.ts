@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec, ProtocolAdapter } from '../adapter.ts';
-import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
-import { FrameSocket } from '../frame-socket.ts';
+import { MeshError, messageOf } from '../errors.ts';
+import type { FrameLink } from '../frame-link.ts';
 import { ANY, greetAgent, type HubDelivery, type Offers, runKeyOf } from '../handshake.ts';
 import { HUB_ID, type JsonValue } from '../packet.ts';
+import { type Dialler, tcpDialler } from './dialler.ts';
 import { Link, type MeshNode } from './link.ts';
 
 export interface DialOptions {
   readonly runId: string;
   readonly host: string;
+  /** Another way to reach agents than over ports of that host. */
+  readonly dialler?: Dialler;
   readonly adapter: ProtocolAdapter;
   /** The run's secret, for what the hub writes to all. */
   readonly secret: string;
@@ -134,13 +137,12 @@ async function dial(
   opener: Pick<ProtocolAdapter, 'open'>,
   join?: (id: string, offer: JsonValue | undefined) => Promise<Offers> | undefined,
 ): Promise<Link> {
-  const where =
-    node.id === ANY
-      ? `${options.host}:${node.port}`
-      : `agent ${node.id} (${node.tool}) on ${options.host}:${node.port}`;
-  let socket: FrameSocket | undefined;
+  const { dialler = tcpDialler(options.host) } = options;
+  const place = dialler.where(node);
+  const where = node.id === ANY ? place : `agent ${node.id} (${node.tool}) on ${place}`;
+  let socket: FrameLink | undefined;
   try {
-    socket = await reach(options.host, node.port, options.patienceMs ?? 0);
+    socket = await reach(dialler, node, options.patienceMs ?? 0);
     if (options.skipsHandshake === true) return foreignLink(node, options, socket);
     const agreed = await greetAgent(socket, {
       runId: options.runId,
@@ -160,33 +162,27 @@ async function dial(
     return link;
   } catch (error) {
     socket?.destroy();
-    const start =
-      node.id === ANY
-        ? ''
-        : `; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} --port ${node.port}`;
-    const reason = isNobodyThere(error) ? `nobody listens there${start}` : messageOf(error);
-    throw new MeshError('agent', `${where}: ${reason}`, { cause: error });
+    throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
   }
 }
 
-async function reach(host: string, port: number, patienceMs: number): Promise<FrameSocket> {
+async function reach(dialler: Dialler, node: MeshNode, patienceMs: number): Promise<FrameLink> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {
-    try {
-      return await FrameSocket.dial(host, port);
-    } catch (error) {
-      if (!isNobodyThere(error) || performance.now() + REDIAL_MS > deadlineMs) throw error;
-      await sleep(REDIAL_MS);
-    }
+    const link = await dialler.dial(node);
+    if (link !== undefined) return link;
+    if (performance.now() + REDIAL_MS > deadlineMs) break;
+    await sleep(REDIAL_MS);
   }
-}
-
-function isNobodyThere(error: unknown): boolean {
-  return error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED';
+  const start =
+    node.id === ANY
+      ? ''
+      : `; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} ${dialler.listenOptions(node)}`;
+  throw new MeshError('agent', `nobody listens there${start}`);
 }
 
 /** Its id is not known, and no packet says truly whose it is. */
-function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameSocket): Link {
+function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;
   const codec = adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });

@@ -2,13 +2,14 @@ import type { Codec } from '../adapter.ts';
 import { BOOKS_TYPE, type Books } from '../books.ts';
 import type { MeshError } from '../errors.ts';
 import type { RunUse } from '../frame.ts';
-import type { FrameSocket, SlabPart } from '../frame-socket.ts';
+import type { FrameLink, SlabPart } from '../frame-link.ts';
 import type { Slab } from '../slab.ts';
 
 /** An agent as the hub knows it: where it listens and what it may do. */
 export interface MeshNode {
   readonly id: string;
   readonly tool: string;
+  /** 0 for one that listens on no port. */
   readonly port: number;
   /** Nodes that it may address; without the list, all. */
   readonly mayCall?: readonly string[];
@@ -39,7 +40,7 @@ export interface LinkCounts {
 /** The hub's end of one agent's connection. Lives from the handshake until the agent is deregistered. */
 export class Link {
   readonly node: MeshNode;
-  readonly socket: FrameSocket;
+  readonly socket: FrameLink;
   readonly codec: Codec;
   /** Packet types that the agent works on, and those that it sends. */
   readonly subscribes: readonly string[];
@@ -73,7 +74,7 @@ export class Link {
 
   constructor(
     node: MeshNode,
-    socket: FrameSocket,
+    socket: FrameLink,
     codec: Codec,
     said: Pick<Link, 'subscribes' | 'emits' | 'done'>,
   ) {

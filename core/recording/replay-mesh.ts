@@ -8,11 +8,12 @@ import { routerNamed } from '../hub/routing.ts';
 import { MAX_FRAME_BYTES } from '../limits.ts';
 import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
 import { type RunLedger, runLedger } from '../run/run-ledger.ts';
+import { tcpTransport } from '../run/run-transport.ts';
 import { type Team, teamSchema } from '../team.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
 
 export interface ReplayOptions
-  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
+  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
   readonly recording: Recording;
   /** Tool time: 1 as recorded, 0 none, or any factor. */
   readonly toolTime: number;
@@ -96,7 +97,7 @@ export class ReplayMesh {
    * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
    */
   async play(adapter: ProtocolAdapter): Promise<Round> {
-    const { recording, secret, timeoutMs, signal } = this.#options;
+    const { recording, secret, timeoutMs, signal, transport = tcpTransport } = this.#options;
     const expected = new Set(
       recording.packets.flatMap(({ cause, packet }) => (cause === null ? [] : [packet.id])),
     );
@@ -105,6 +106,7 @@ export class ReplayMesh {
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
       host: HOST,
+      dialler: transport.dialler,
       adapter,
       secret,
       nodes: this.#nodes,

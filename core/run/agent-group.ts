@@ -3,6 +3,15 @@ import type { MeshNode } from '../hub/link.ts';
 import type { Team, TeamAgent } from '../team.ts';
 import { AgentProcess } from './launcher.ts';
 import { PermitDesk } from './permit-desk.ts';
+import { type RunTransport, tcpTransport } from './run-transport.ts';
+
+/** An agent of the group listens now. */
+export interface AgentUp {
+  readonly id: string;
+  readonly tool: string;
+  readonly where: string;
+  readonly pid: number | undefined;
+}
 
 export interface AgentGroupOptions {
   readonly team: Team;
@@ -19,9 +28,11 @@ export interface AgentGroupOptions {
   /** What one agent's process is allowed beyond the usual; see `AgentCommand.permissions`. */
   readonly agentPermissions?: (agent: TeamAgent) => readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How the hub reaches them; without it, over their ports. */
+  readonly transport?: RunTransport;
   /** The run's secret, which launched agents get. */
   readonly secret: string;
-  readonly onUp: (agent: { id: string; tool: string; port: number; pid: number | undefined }) => void;
+  readonly onUp: (agent: AgentUp) => void;
   readonly onDeath: (agent: { id: string; tool: string }, how: string) => void;
   readonly signal: AbortSignal;
 }
@@ -48,7 +59,7 @@ export class AgentGroup {
   async listening(): Promise<MeshNode[]> {
     const ups = this.#options.team.agents.map(async (agent) => {
       const process = this.#agents.get(agent.id);
-      return this.#nodeOf(agent, process === undefined ? this.#portOf(agent.id) : await this.#up(process));
+      return process === undefined ? this.#nodeOf(agent, this.#portOf(agent.id)) : this.#up(agent, process);
     });
     return this.#unlessAborted(ups);
   }
@@ -74,7 +85,7 @@ export class AgentGroup {
     if (agent === undefined || former === undefined) throw new Error(`agent ${id} is not of this group`);
     await former.stop();
     if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
-    return this.#nodeOf(agent, await this.#up(this.#launch(agent, ['--resume'])));
+    return this.#up(agent, this.#launch(agent, ['--resume']));
   }
 
   async stop(): Promise<void> {
@@ -84,21 +95,31 @@ export class AgentGroup {
 
   #launch(agent: TeamAgent, further: readonly string[] = []): AgentProcess {
     const { id, tool } = agent;
-    const options = [...this.#options.agentArguments(agent), ...further];
+    const { agentArguments, environment } = this.#options;
+    const options = [...agentArguments(agent), ...this.#transport.agentOptions, ...further];
     const permissions = this.#options.agentPermissions?.(agent) ?? [];
     const process = new AgentProcess(
       { id, tool, port: this.#portOf(id), options, permissions },
-      { ...this.#options, permits: this.#permits },
+      {
+        ...this.#options,
+        permits: this.#permits,
+        environment: { ...environment, ...this.#transport.environment },
+      },
     );
     this.#agents.set(id, process);
     return process;
   }
 
-  /** The port of an agent, once it listens. */
-  async #up(process: AgentProcess): Promise<number> {
-    const port = await process.listening;
-    this.#options.onUp({ id: process.id, tool: process.tool, port, pid: process.pid });
-    return port;
+  /** The agent, once it listens. */
+  async #up(agent: TeamAgent, process: AgentProcess): Promise<MeshNode> {
+    const node = this.#nodeOf(agent, await process.listening);
+    const { id, tool } = agent;
+    this.#options.onUp({ id, tool, where: this.#transport.dialler.where(node), pid: process.pid });
+    return node;
+  }
+
+  get #transport(): RunTransport {
+    return this.#options.transport ?? tcpTransport;
   }
 
   #nodeOf(agent: TeamAgent, port: number): MeshNode {

@@ -48,7 +48,7 @@ export interface LauncherOptions {
 }
 
 const messageSchema = z.union([
-  z.object({ listening: z.int().positive() }),
+  z.object({ listening: z.int().nonnegative() }),
   z.object({ failed: z.string() }),
 ]);
 
@@ -56,7 +56,7 @@ const messageSchema = z.union([
 export class AgentProcess {
   readonly id: string;
   readonly tool: string;
-  /** Settles with the port that the agent listens on. */
+  /** Settles with the port that the agent listens on; 0 for one that listens elsewhere. */
   readonly listening: Promise<number>;
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;

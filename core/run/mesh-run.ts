@@ -17,7 +17,7 @@ import { sumOfSplits } from '../recording/timeline.ts';
 import { chunkDocument, type Task } from '../tasks/task.ts';
 import type { Team } from '../team.ts';
 import { warmUp } from '../warm-up.ts';
-import { AgentGroup, type AgentGroupOptions } from './agent-group.ts';
+import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { deliveryDifferences, deliveryMetrics } from './delivery-metrics.ts';
 import { faultLines } from './fault-ledger.ts';
@@ -26,6 +26,7 @@ import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { RunFolder, writeWhole } from './run-folder.ts';
 import { type RunLedger, runLedger } from './run-ledger.ts';
+import { openTransport, type RunTransport } from './run-transport.ts';
 import { type TaskResult, taskResult } from './task-result.ts';
 
 export interface RunOptions
@@ -71,7 +72,7 @@ export interface TaskBounds {
 
 /** What a run tells whoever watches, beside what its mesh does. */
 export interface RunObserver extends MeshObserver {
-  agentUp?(agent: { id: string; tool: string; port: number; pid: number | undefined }): void;
+  agentUp?(agent: AgentUp): void;
   taskEnded?(result: TaskResult): void;
   /** A fault with a time of its own began or ended, or an agent came back. */
   faultNews?(news: string): void;
@@ -96,12 +97,14 @@ export class MeshRun {
   readonly #revision: Promise<string | null>;
   readonly #startedAt = new Date();
   readonly #faults: RunFaults | undefined;
+  readonly #transport: RunTransport;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
   #deaths = new Map<string, string>();
 
-  private constructor(options: RunOptions, runId: string, folder: RunFolder) {
+  private constructor(options: RunOptions, runId: string, folder: RunFolder, transport: RunTransport) {
     this.#options = options;
+    this.#transport = transport;
     this.runId = runId;
     this.folder = folder;
     this.#secret = options.environment.GAIA_MESH_SECRET || randomBytes(32).toString('hex');
@@ -114,6 +117,7 @@ export class MeshRun {
     }
     this.#agents = new AgentGroup({
       ...options,
+      transport,
       workspaces: folder.workspaces,
       secret: this.#secret,
       onUp: (agent) => {
@@ -141,7 +145,12 @@ export class MeshRun {
    */
   static async start(options: RunOptions): Promise<MeshRun> {
     const runId = newRunId();
-    const run = new MeshRun(options, runId, await RunFolder.open(options.out, runId, options.external));
+    const transport = await openTransport({ ...options, runId });
+    const folder = await RunFolder.open(options.out, runId, options.external).catch(async (error) => {
+      await transport.close();
+      throw error;
+    });
+    const run = new MeshRun(options, runId, folder, transport);
     try {
       // While the agents start there is nothing else to do.
       warmUp(options.adapter);
@@ -149,6 +158,7 @@ export class MeshRun {
       return run;
     } catch (error) {
       await run.#agents.stop();
+      await transport.close();
       run.folder.release();
       // Whatever else went wrong after Ctrl-C is not the news.
       throw options.signal.aborted ? options.signal.reason : error;
@@ -216,6 +226,7 @@ export class MeshRun {
       isBatch,
     });
     network.close();
+    await this.#transport.close();
     await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
@@ -248,6 +259,7 @@ export class MeshRun {
     this.#network = await MeshNetwork.connect({
       runId: this.runId,
       host: HOST,
+      dialler: this.#transport.dialler,
       adapter: this.#options.adapter,
       secret: this.#secret,
       nodes,

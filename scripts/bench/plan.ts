@@ -11,7 +11,7 @@ import { unknown } from '../../core/registry.ts';
 import type { FaultRequest } from '../../core/run/run-faults.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../../core/tasks/task-source.ts';
-import type { Team } from '../../core/team.ts';
+import { type Team, TRANSPORTS } from '../../core/team.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { listOf } from '../option-values.ts';
@@ -36,6 +36,9 @@ export interface BenchOptions extends FaultOptions {
   readonly timeout?: number;
   readonly delivery?: string;
   readonly external?: string;
+  readonly transport?: string;
+  readonly natsUrl?: string;
+  readonly natsSubject?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -186,5 +189,19 @@ function withOptions(team: Team, options: BenchOptions): Team {
     limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.host === undefined ? {} : { model_host: options.host }),
+    transport: transportOf(options) ?? team.transport,
+    ...(options.natsUrl === undefined ? {} : { nats_url: options.natsUrl }),
+    ...(options.natsSubject === undefined ? {} : { nats_subject: options.natsSubject }),
   };
+}
+
+function transportOf({ transport, natsUrl, natsSubject }: BenchOptions): Team['transport'] | undefined {
+  const isOfNats = natsUrl !== undefined || natsSubject !== undefined;
+  if (transport === undefined) return isOfNats ? 'nats' : undefined;
+  const known = TRANSPORTS.find((name) => name === transport);
+  if (known === undefined) throw unknown('transport', transport, TRANSPORTS);
+  if (isOfNats && known !== 'nats') {
+    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
+  }
+  return known;
 }

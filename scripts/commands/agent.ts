@@ -3,10 +3,16 @@ import * as z from 'zod';
 import { promptNamed, promptsWith } from '../../config/prompts.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { Agent } from '../../core/agent/agent.ts';
+import type { Listen } from '../../core/agent/listener.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { natsAddress } from '../../core/nats/nats-address.ts';
+import { natsListen } from '../../core/nats/nats-listen.ts';
+import { checkedSubject, DEFAULT_SUBJECT } from '../../core/nats/subjects.ts';
 import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
+import { unknown } from '../../core/registry.ts';
 import { claimWorkspaces } from '../../core/run/run-folder.ts';
+import { TRANSPORTS } from '../../core/team.ts';
 import type { Partner } from '../../core/tool.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { launcherPermits } from '../../tools/engines/permits.ts';
@@ -18,7 +24,10 @@ import { loadAdapterFile } from '../own-adapter.ts';
 export interface AgentCommandOptions {
   readonly id: string;
   readonly tool: string;
-  readonly port: number;
+  readonly port?: number;
+  readonly transport: string;
+  readonly natsUrl?: string;
+  readonly natsSubject?: string;
   readonly adapter?: string;
   readonly adapterFile?: readonly string[];
   readonly engine: string;
@@ -56,11 +65,11 @@ export async function agent(options: AgentCommandOptions): Promise<void> {
       process.send?.({ listening: running.port });
     } else {
       process.on('SIGINT', () => void end());
-      console.error(
-        `agent ${options.id} (${options.tool}) listens on 127.0.0.1:${running.port}; Ctrl-C ends it`,
-      );
+      console.error(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
       if (!process.env.GAIA_MESH_SECRET) {
-        console.error('GAIA_MESH_SECRET is not set: any process of this machine may use this agent');
+        const whoever =
+          options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
+        console.error(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
       }
     }
   } catch (error) {
@@ -81,9 +90,7 @@ export async function agent(options: AgentCommandOptions): Promise<void> {
 async function start(options: AgentCommandOptions): Promise<Agent> {
   const id = nodeIdSchema.safeParse(options.id);
   if (!id.success) throw new MeshError('usage', `--id: ${issuesOf(id.error)}`);
-  if (!Number.isInteger(options.port) || options.port < 0 || options.port > 65_535) {
-    throw new MeshError('usage', '--port: expected a port from 0 to 65535');
-  }
+  const { port, listen } = placeOf(options, id.data);
   const tool = await toolNamed(options.tool);
   const own = await Promise.all((options.adapterFile ?? []).map(loadAdapterFile));
   const resolveAdapter = (name: string) => adapterNamed(name, own);
@@ -119,11 +126,30 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
       { resumes: options.resume === true },
     ),
     host: '127.0.0.1',
-    port: options.port,
+    port,
+    ...(listen === undefined ? {} : { listen }),
     secret: process.env.GAIA_MESH_SECRET ?? '',
     adapter: options.adapter,
     resolveAdapter,
   });
+}
+
+/** Where it listens: on a port, or for its name on a NATS server. */
+function placeOf(options: AgentCommandOptions, id: string): { port: number; listen?: Listen } {
+  const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
+  if (transport === 'nats') {
+    const address = natsAddress(natsUrl, process.env);
+    const mesh = checkedSubject('--nats-subject', natsSubject);
+    return { port: 0, listen: natsListen({ address, mesh, node: id }) };
+  }
+  if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
+  if (natsUrl !== undefined || options.natsSubject !== undefined) {
+    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
+  }
+  if (port === undefined || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new MeshError('usage', '--port: expected a port from 0 to 65535');
+  }
+  return { port };
 }
 
 /** `id:tool,…` */

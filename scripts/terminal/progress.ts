@@ -31,10 +31,10 @@ export function flowProgress(): Progress {
     note: (text) => print(text),
     observer: {
       ...alarms(styles, print),
-      agentUp({ id, tool, port, pid }) {
+      agentUp({ id, tool, where, pid }) {
         const ms = (performance.now() - startMs).toFixed(1).padStart(8);
         print(
-          `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} 127.0.0.1:${port}  ${styles.dim(`process ${pid}`)}`,
+          `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} ${where}  ${styles.dim(`process ${pid}`)}`,
         );
       },
       broadcast: (packet, _times, bytes, copies) => line('hub', 'all', packet.type, bytes, copies),

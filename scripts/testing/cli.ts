@@ -132,11 +132,13 @@ export class Cli {
 
   /** The agents that it said are up. */
   agents(): { id: string; tool: string; port: number; pid: number }[] {
-    const lines = this.stderr.matchAll(/agent (\S+) (\S+) +127\.0\.0\.1:(\d+) +process (\d+)/g);
+    const lines = this.stderr.matchAll(
+      /agent (\S+) (\S+) +(?:127\.0\.0\.1:(\d+)|nats:\S+ as \S+) +process (\d+)/g,
+    );
     return [...lines].map(([, id = '', tool = '', port, pid]) => ({
       id,
       tool,
-      port: Number(port),
+      port: Number(port ?? 0),
       pid: Number(pid),
     }));
   }

@@ -1,0 +1,21 @@
+import { beforeEach, onTestFinished } from 'vitest';
+import { hasNatsServer, NatsServerProcess, type NatsServerProcessOptions } from '../nats-server-process.ts';
+
+/** For files whose tests need a real server: without the program they are skipped, and fail where `CI=true`. */
+export function needNatsServer(): void {
+  const isThere = hasNatsServer();
+  const message = 'no nats-server on the search path (Debian: apt-get install nats-server)';
+  if (!isThere && process.env.CI !== 'true') console.warn(`skipped: ${message}`);
+  beforeEach((context) => {
+    if (isThere) return;
+    if (process.env.CI === 'true') throw new Error(message);
+    context.skip(message);
+  });
+}
+
+/** A server that ends with the test. */
+export async function realServer(options: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  const server = await NatsServerProcess.start(options);
+  onTestFinished(() => server.stop());
+  return server;
+}
