@@ -68,7 +68,9 @@ export const teamSchema = z.strictObject({
   delivery: z
     .enum(DELIVERIES)
     .default('at-most-once')
-    .describe('acknowledged: packets are kept until they are acknowledged, and sent again to agents that come back'),
+    .describe(
+      'acknowledged: packets are kept until they are acknowledged, and sent again to agents that come back',
+    ),
   port_base: portSchema.default(9000).describe('Agent i listens on port_base + i'),
   entry: z
     .union([z.int().nonnegative(), z.string()])
