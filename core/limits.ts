@@ -80,13 +80,13 @@ export const RESTART_BACKOFF_MS = 100;
  * waits before it sends. A few hundred are under way at the highest rates of real agents.
  */
 export const MAX_OUTBOX_PACKETS = 1024;
-export const MAX_OUTBOX_BYTES = 8 * 1024 * 1024;
+export const MAX_OUTBOX_BYTES = 4 * 1024 * 1024;
 
 /** Packets that were written to an agent which is not done with them: as many as it works on. More wait in its mailbox. */
 export const DELIVERY_WINDOW = 256;
 
 /** With more bytes than this in one mailbox the hub takes over nothing more, so that the outboxes fill and work waits. */
-export const MAX_MAILBOX_BYTES = 32 * 1024 * 1024;
+export const MAX_MAILBOX_BYTES = 8 * 1024 * 1024;
 
 /** Acknowledgements wait so long for others, or for so many: each costs an envelope. */
 export const ACK_DELAY_MS = 5;

@@ -316,6 +316,15 @@ program
   .action(async (options) => (await import('./commands/scale.ts')).scale(options));
 
 program
+  .command('delivery')
+  .description('measure what acknowledged delivery costs beside the default, in bytes and time')
+  .option('--rounds <n>', 'runs of each', positiveInteger, 9)
+  .option('--tasks <n>', 'tasks of a run', positiveInteger, 40)
+  .option('--json', 'print the figures as one JSON value')
+  .option('--write', 'write them to docs/delivery.md')
+  .action(async (options) => (await import('./commands/delivery.ts')).delivery(options));
+
+program
   .command('swarm', { hidden: true })
   .requiredOption('--agents <id:part,…>', 'synthetic agents to host')
   .action(async (options) => (await import('./commands/swarm.ts')).swarm(options));

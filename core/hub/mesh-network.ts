@@ -379,7 +379,16 @@ export class MeshNetwork {
 
   #tellTaken(link: Link, taken: number): void {
     if (!link.alive) return;
-    link.counts.ackTx += link.socket.sendBlob(this.#codec.encode(this.#packet(ACK_TYPE, 'mesh', { taken })));
+    // Nobody refers to it, so it needs no number: documents have the same ids with and without it.
+    const envelope = {
+      type: ACK_TYPE,
+      from: HUB_ID,
+      id: 'ack',
+      task_id: 'mesh',
+      token_used: 0,
+      ts: Date.now(),
+    };
+    link.counts.ackTx += link.socket.sendBlob(this.#codec.encode({ ...envelope, payload: { taken } }));
   }
 
   /** Whoever watches is told when the packets are on their way. */

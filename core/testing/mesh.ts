@@ -55,6 +55,8 @@ export interface MeshOptions {
   readonly nodes?: readonly MeshNode[];
   readonly maxFrameBytes?: number;
   readonly faults?: FaultyDeliveryOptions;
+  /** Deliveries are acknowledged; lost agents are kept their packets while this says that they return. */
+  readonly isReturning?: (id: string) => boolean;
 }
 
 /**
@@ -110,6 +112,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
     observer: options.observer ?? {},
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
     ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...(options.isReturning === undefined ? {} : { acknowledges: true, isReturning: options.isReturning }),
   };
   const network = await MeshNetwork.connect(meshOptions);
   onTestFinished(async () => {

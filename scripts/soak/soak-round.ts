@@ -51,8 +51,8 @@ const REDIAL_MS = 50;
 const BROKEN_RATE = 0.001;
 
 /**
- * Between the batches of one agent in a round with faults, where the hub decides about every single delivery: a flood would keep it
- * reading for seconds in one turn of its event loop, and nobody could come back.
+ * Between the batches of one agent in a round with faults, where the hub decides about every single delivery: a flood would leave it no
+ * time for handshakes, and nobody could come back.
  */
 const FAULTY_PAUSE_MS = 50;
 

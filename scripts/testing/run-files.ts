@@ -150,6 +150,7 @@ const metricsSchema = z.strictObject({
       acks: count,
       refused: count,
       torn: count,
+      repeated: count,
       sockets: count,
     }),
     faults: z
@@ -165,6 +166,17 @@ const metricsSchema = z.strictObject({
       .exactOptional(),
   }),
   faults: faultsSchema.exactOptional(),
+  delivery: z
+    .strictObject({
+      mode: z.literal('acknowledged'),
+      noted: count,
+      acknowledged: count,
+      undeliverable: count,
+      waiting: count,
+      redelivered: count,
+      dropped: count,
+    })
+    .exactOptional(),
 });
 
 export type Metrics = z.infer<typeof metricsSchema>;

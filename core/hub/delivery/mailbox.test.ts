@@ -1,0 +1,127 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { loopback } from '../../fixtures/loopback.ts';
+import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../limits.ts';
+import { plain } from '../../testing/mesh.ts';
+import { Link } from '../link.ts';
+import { type Letter, Mailbox } from './mailbox.ts';
+
+const letter = (id: string, bytes = 10, from = 'a'): Letter => ({
+  from,
+  frame: Buffer.alloc(bytes),
+  head: { type: 'note', from, id, task_id: 't', token_used: 0 },
+});
+
+async function openLink(): Promise<Link> {
+  const { hub, agent } = await loopback();
+  onTestFinished(() => {
+    hub.destroy();
+    agent.destroy();
+  });
+  const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
+  const codec = plain.open({ runId: 'r', self: 'hub', peer: 'b', offers: new Map(), ...keys });
+  const node = { id: 'b', tool: 'b', port: 1, secret: '' };
+  return new Link(node, hub, codec, { subscribes: [], emits: [], done: [] });
+}
+
+async function mailbox() {
+  const written: string[] = [];
+  const link = await openLink();
+  const box = new Mailbox(link, ({ head }) => written.push(head.id));
+  return { box, link, written, take: () => written.splice(0) };
+}
+
+describe('a mailbox', () => {
+  test('keeps what comes before its agent is there, and then hands it out in order', async () => {
+    const { box, link, take } = await mailbox();
+    for (const id of ['1', '2', '3']) box.note(letter(id));
+    expect(take()).toEqual([]);
+    box.open(link, []);
+    expect(take()).toEqual(['1', '2', '3']);
+    box.note(letter('4'));
+    expect(take()).toEqual(['4']);
+  });
+
+  test('hands out again, in order, what the agent that comes back is not done with', async () => {
+    const { box, link, take } = await mailbox();
+    box.open(link, []);
+    for (const id of ['1', '2', '3', '4']) box.note(letter(id));
+    box.hear({ done: ['2'], here: ['1'] });
+    box.close();
+    box.note(letter('5'));
+    take();
+    box.open(link, ['3', 'unheard of']);
+    expect(take()).toEqual(['1', '4', '5']);
+    box.hear({ done: ['1', '4', '5'], here: [] });
+    expect(box.letters).toBe(0);
+    expect(box.book).toMatchObject({
+      noted: { packets: 5, bytes: 50 },
+      acknowledged: { packets: 5, bytes: 50 },
+      repeated: { packets: 2, bytes: 20 },
+      unwritten: { packets: 0, bytes: 0 },
+    });
+  });
+
+  test('puts no more on a connection than the agent works on', async () => {
+    const { box, link, take } = await mailbox();
+    box.open(link, []);
+    for (let id = 0; id <= DELIVERY_WINDOW; id++) box.note(letter(String(id)));
+    expect(take()).toHaveLength(DELIVERY_WINDOW);
+    box.hear({ done: ['0'], here: [] });
+    expect(take()).toEqual([String(DELIVERY_WINDOW)]);
+  });
+
+  test('is full at its bound and one byte, and no longer when the agent is done with one', async () => {
+    const { box, link } = await mailbox();
+    box.open(link, []);
+    box.note(letter('1', MAX_MAILBOX_BYTES));
+    expect(box.isFull).toBe(false);
+    box.note(letter('2', 1));
+    expect(box.isFull).toBe(true);
+    box.hear({ done: ['2'], here: [] });
+    expect(box.isFull).toBe(false);
+  });
+
+  test('writes again what nobody has heard of, later each time; not what the agent works on', async () => {
+    const { box, link, take } = await mailbox();
+    box.open(link, []);
+    box.note(letter('1'));
+    box.note(letter('2'));
+    box.hear({ done: [], here: ['1'] });
+    take();
+    const nowMs = performance.now();
+    box.repeatLost(nowMs + REDELIVER_AFTER_MS - 100);
+    expect(take()).toEqual([]);
+    box.repeatLost(nowMs + REDELIVER_AFTER_MS + 100);
+    expect(take()).toEqual(['2']);
+    box.repeatLost(nowMs + REDELIVER_AFTER_MS + 100);
+    expect(take()).toEqual([]);
+    box.repeatLost(performance.now() + 2 * REDELIVER_AFTER_MS + 100);
+    expect(take()).toEqual(['2']);
+  });
+
+  test('of an agent that does not come back has what it missed as undeliverable', async () => {
+    const { box, link } = await mailbox();
+    box.open(link, []);
+    box.note(letter('1'));
+    box.close();
+    box.note(letter('2'));
+    box.abandon();
+    box.note(letter('3'));
+    expect(box.book).toMatchObject({
+      noted: { packets: 3 },
+      undeliverable: { packets: 3 },
+      unwritten: { packets: 2 },
+    });
+    expect([box.letters, box.bytes]).toEqual([0, 0]);
+  });
+
+  test('is not moved by a sender that takes the id of another’s packet', async () => {
+    const { box, link, take } = await mailbox();
+    box.open(link, []);
+    box.note(letter('1', 10, 'a'));
+    box.note(letter('1', 99, 'liar'));
+    expect(take()).toEqual(['1']);
+    box.hear({ done: ['1'], here: [] });
+    expect(box.book).toMatchObject({ acknowledged: { bytes: 10 }, undeliverable: { bytes: 99 } });
+  });
+});
