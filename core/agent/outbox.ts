@@ -5,7 +5,7 @@ import { messageOf } from '../errors.ts';
 import { DELIVERY_WINDOW, MAX_DONE_IDS, MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../limits.ts';
 import { type Packet, parsePacket } from '../packet.ts';
 
-const OUTBOX_FILE = 'outbox.jsonl';
+export const OUTBOX_FILE = 'outbox.jsonl';
 
 /** The file is written anew, without what the hub has taken over, when so much of it is of no more use. */
 const MAX_DEAD_BYTES = 4 * 1024 * 1024;
