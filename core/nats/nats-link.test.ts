@@ -122,6 +122,21 @@ describe('a connection over NATS', () => {
     expect(there.blobs.map(String)).toEqual(['last words']);
   });
 
+  test('lets go of what waits for an end that hung up, and still counts it', async () => {
+    const { hub, agent } = await linkedEnds((await realServer()).url);
+    agent.pause();
+    hub.sendFrames(frameOf(Buffer.alloc(2_000_000)));
+    const drained = hub.drained();
+    agent.destroy();
+
+    await expect(hub.closed).resolves.toBeUndefined();
+    await Promise.all([drained, hub.drained()]);
+    expect(hub.queuedBytes).toBe(0);
+    expect(hub.bytesWritten).toBe(2_000_004);
+    expect(hub.sendFrames(Buffer.alloc(10))).toBe(true);
+    expect(hub.bytesWritten).toBe(2_000_004);
+  });
+
   test('says so when the other end hangs up in the middle of a frame', async () => {
     const { hub, agent } = await linkedEnds((await realServer()).url);
     hub.sendFrames(frameOf(Buffer.alloc(100)).subarray(0, 50));

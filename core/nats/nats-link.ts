@@ -4,6 +4,7 @@ import { FrameIntake } from '../frame-intake.ts';
 import type { FrameLink, SlabPart } from '../frame-link.ts';
 import { HEADER_BYTES, messageOf, readMessage } from './link-message.ts';
 import type { NatsMessage, NatsServer } from './nats-server.ts';
+import { PieceQueue } from './piece-queue.ts';
 
 /**
  * Bytes on their way to the other end that it has not taken. A server cuts a client off that is 64 MiB behind (`max_pending`), so a
@@ -41,8 +42,9 @@ export class NatsLink implements FrameLink {
   /** Places in the stream to the other end. */
   #sent = 0;
   #takenThere = 0;
-  readonly #queue: Uint8Array[] = [];
-  #queuedBytes = 0;
+  readonly #queue = new PieceQueue();
+  /** What waited when the connection ended. */
+  #unsent = 0;
   #draining: PromiseWithResolvers<void> | undefined;
   #endsWhenSent = false;
   /** Places in the stream from there. */
@@ -111,11 +113,11 @@ export class NatsLink implements FrameLink {
   }
 
   get bytesWritten(): number {
-    return this.#sent + this.#queuedBytes;
+    return this.#sent + this.#queue.bytes + this.#unsent;
   }
 
   get queuedBytes(): number {
-    return this.#queuedBytes;
+    return this.#queue.bytes;
   }
 
   get isClosed(): boolean {
@@ -146,7 +148,7 @@ export class NatsLink implements FrameLink {
   }
 
   async drained(): Promise<void> {
-    if (this.#queuedBytes === 0) return;
+    if (this.#queue.bytes === 0) return;
     this.#draining ??= Promise.withResolvers();
     await this.#draining.promise;
   }
@@ -163,7 +165,7 @@ export class NatsLink implements FrameLink {
 
   end(): void {
     this.#endsWhenSent = true;
-    if (this.#queuedBytes === 0) this.destroy();
+    if (this.#queue.bytes === 0) this.destroy();
   }
 
   destroy(fault?: MeshError): void {
@@ -179,52 +181,29 @@ export class NatsLink implements FrameLink {
 
   #send(pieces: readonly Uint8Array[]): boolean {
     if (this.#isEnded || this.#endsWhenSent) return true;
-    const isWaiting = this.#queuedBytes > 0;
-    for (const piece of pieces) {
-      this.#queue.push(isWaiting ? Buffer.from(piece) : piece);
-      this.#queuedBytes += piece.length;
-    }
+    const isWaiting = this.#queue.bytes > 0;
+    for (const piece of pieces) this.#queue.add(isWaiting ? Buffer.from(piece) : piece);
     if (isWaiting) return false;
     this.#pump();
     // What was not copied into messages is the caller's, who may write something else there.
-    this.#queue.forEach((piece, i) => {
-      this.#queue[i] = Buffer.from(piece);
-    });
-    return this.#queuedBytes === 0;
+    this.#queue.own();
+    return this.#queue.bytes === 0;
   }
 
   /** Sends what fits the other end's window. */
   #pump(): void {
-    while (this.#queuedBytes > 0) {
+    while (this.#queue.bytes > 0) {
       const room = WINDOW_BYTES - (this.#sent - this.#takenThere);
       if (room <= 0) return;
-      const bytes = Math.min(room, this.#maxPieceBytes, this.#queuedBytes);
+      const bytes = Math.min(room, this.#maxPieceBytes, this.#queue.bytes);
       const message = messageOf('data', this.#sent, bytes);
-      this.#unqueue(message.subarray(HEADER_BYTES));
+      this.#queue.take(message.subarray(HEADER_BYTES));
       this.#sent += bytes;
       this.#server.publish(this.#voice, message);
     }
     this.#draining?.resolve();
     this.#draining = undefined;
     if (this.#endsWhenSent) this.destroy();
-  }
-
-  /** Fills `target` from the queue, which has as much. */
-  #unqueue(target: Buffer): void {
-    let used = 0;
-    let at = 0;
-    for (const piece of this.#queue) {
-      const part = piece.subarray(0, target.length - at);
-      target.set(part, at);
-      at += part.length;
-      if (part.length < piece.length) {
-        this.#queue[used] = piece.subarray(part.length);
-        break;
-      }
-      used += 1;
-    }
-    this.#queue.splice(0, used);
-    this.#queuedBytes -= target.length;
   }
 
   #hearData(place: number, bytes: Uint8Array): void {
@@ -245,7 +224,7 @@ export class NatsLink implements FrameLink {
       return;
     }
     this.#takenThere = place;
-    if (this.#queuedBytes > 0) this.#pump();
+    if (this.#queue.bytes > 0) this.#pump();
   }
 
   #isNext(place: number): boolean {
@@ -307,7 +286,8 @@ export class NatsLink implements FrameLink {
     this.#isEnded = true;
     clearInterval(this.#beat);
     this.#forget();
-    this.#queue.length = 0;
+    this.#unsent = this.#queue.bytes;
+    this.#queue.clear();
     this.#waiting.length = 0;
     this.#draining?.resolve();
     // The reader may be in the middle of the very bytes that ended it.
