@@ -80,13 +80,12 @@ describe('an outbox', () => {
     const outbox = outboxIn(workspace());
     for (let id = 1; id < count; id++) outbox.add([caused(String(id), text)]);
     expect(outbox.isFull).toBe(false);
-    await outbox.room(signal);
     outbox.add([caused('last', text)]);
     expect(outbox.isFull).toBe(true);
     const going: string[] = [];
-    const waiting = outbox.room(signal).then(() => going.push('there is room'));
+    const waiting = outbox.change(signal).then(() => going.push('there is room'));
     const stopped = AbortSignal.abort();
-    await outbox.room(stopped);
+    await outbox.change(stopped);
     expect(going).toEqual([]);
     outbox.taken(1);
     await waiting;

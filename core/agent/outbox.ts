@@ -100,16 +100,15 @@ export class Outbox {
     return this.#kept.length >= MAX_OUTBOX_PACKETS || this.#keptBytes >= MAX_OUTBOX_BYTES;
   }
 
-  /** Settles when there is room, or `signal` is aborted. */
-  async room(signal: AbortSignal): Promise<void> {
-    while (this.isFull && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const wake = () => resolve();
-      this.#waiting.push(wake);
-      signal.addEventListener('abort', wake, { once: true });
-      await promise;
-      signal.removeEventListener('abort', wake);
-    }
+  /** Settles when something was acknowledged, or `signal` is aborted. Whether there is room then is to be asked again. */
+  async change(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.push(wake);
+    signal.addEventListener('abort', wake, { once: true });
+    await promise;
+    signal.removeEventListener('abort', wake);
   }
 
   close(): void {

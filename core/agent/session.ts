@@ -204,7 +204,8 @@ export class AgentSession {
     } catch (error) {
       emissions = [this.#failure(error, received.packet)];
     }
-    if (this.#outbox?.isFull === true) await this.#outbox.room(work.signal);
+    // All that wait are woken together: whoever sends first may take the room.
+    while (this.#outbox?.isFull === true && !work.signal.aborted) await this.#outbox.change(work.signal);
     this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
     this.#works.delete(work);
