@@ -11,7 +11,7 @@ import { messageOf } from '../../core/errors.ts';
 import { probePython } from '../../tools/compute/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/ollama.ts';
 import { SERVICES, type Service } from '../../tools/web/services.ts';
-import { loadKeys } from '../gaia/load-keys.ts';
+import { loadKeys } from '../load-keys.ts';
 import { stylesFor } from '../terminal/style.ts';
 
 interface Finding {

@@ -14,7 +14,6 @@ import { exportCacheFile, importCacheFile } from '../gaia/cache-exchange.ts';
 import type { FinishedBatch } from '../gaia/finished-batch.ts';
 import { type GaiaOptions, type GaiaPlan, gaiaPlan, type PlannedTeam, teamFile } from '../gaia/gaia-plan.ts';
 import { Journal } from '../gaia/journal.ts';
-import { loadKeys } from '../gaia/load-keys.ts';
 import { missingFiles } from '../gaia/place-file.ts';
 import { redactor } from '../gaia/redact.ts';
 import { gaiaResultsPage } from '../gaia/results-page.ts';
@@ -26,6 +25,7 @@ import { type TeamSummary, teamSummary } from '../gaia/summary.ts';
 import { factsOf, type TeamFacts } from '../gaia/team-facts.ts';
 import { type Finished, submitAnswers, writeAnswers } from '../gaia/write-results.ts';
 import { interruptible } from '../interruptible.ts';
+import { loadKeys } from '../load-keys.ts';
 import { reportHtml } from '../report/report-html.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */

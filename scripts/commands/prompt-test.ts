@@ -6,6 +6,7 @@ import { userPath } from '../../config/user-paths.ts';
 import { fileFaultOf, MeshError } from '../../core/errors.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { interruptible } from '../interruptible.ts';
+import { loadKeys } from '../load-keys.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
 import { type Pair, passedOf, reportText } from '../prompt-test/report-text.ts';
 import { tryPrompt, variablesIn } from '../prompt-test/try-prompt.ts';
@@ -79,10 +80,4 @@ function shippedFixtures(name: string): string {
   const file = path.join(codeFolder, 'config', 'prompt-fixtures', `${name}.jsonl`);
   if (existsSync(file)) return file;
   throw new MeshError('usage', `no fixtures ship for the prompt ${name}: name a file with --fixtures`);
-}
-
-/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
-function loadKeys(): void {
-  const file = userPath('.env');
-  if (existsSync(file)) process.loadEnvFile(file);
 }

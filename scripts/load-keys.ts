@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { userPath } from '../../config/user-paths.ts';
+import { userPath } from '../config/user-paths.ts';
 
 /** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
 export function loadKeys(): void {
