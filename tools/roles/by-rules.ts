@@ -1,3 +1,4 @@
+import { countTokens } from '../reader/tokens.ts';
 import { solve } from '../solver/solve.ts';
 import { FINAL_ANSWER_PREFIX } from './answer-format.ts';
 import type { Answered } from './answering.ts';
@@ -31,11 +32,6 @@ export async function answerByRules(work: RoleWork, problem: RuleProblem): Promi
   );
   work.reasoning(reasoning);
   const text = answer === null ? reasoning : `${reasoning}\n\n${FINAL_ANSWER_PREFIX}${answer}`;
-  work.context.countTokens(wordsOf(question) + wordsOf(text));
+  work.context.countTokens(countTokens(question) + countTokens(text));
   return { text, ended: answer === null ? 'gave_up' : 'answer' };
-}
-
-/** The embedded engine's tokens are the words and marks that it read and wrote. */
-function wordsOf(text: string): number {
-  return text.match(/\w+|[^\s\w]/g)?.length ?? 0;
 }
