@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { GapRecord } from './gap-record.ts';
+import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
 import {
   MAX_ID_CHARACTERS,
   MAX_JSON_CHARACTERS,
@@ -9,14 +9,7 @@ import {
 import { isJsonList, isJsonObject, storableJson, storableName, storableText } from './storable.ts';
 
 /** How an attempt ended, a closed set (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
-export const RESOLUTION_TYPES = [
-  'correct',
-  'format_error',
-  'retrieval_failure',
-  'reasoning_gap',
-  'tool_limit',
-  'server_tool_use',
-] as const;
+export const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;
 export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
 
 /**

@@ -15,7 +15,7 @@ export const GAP_RECORD_KINDS = [
 
 export const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
 
-/** How an attempt can fail: the resolution types but `correct`. */
+/** How an attempt can fail. */
 export const FAILURE_TYPES = [
   'format_error',
   'retrieval_failure',
