@@ -5,8 +5,7 @@ import { MeshError } from '../../core/errors.ts';
 import type { DataTool, DataToolPlace } from '../data-tool.ts';
 import { absence, findFile, shown } from '../files/find-file.ts';
 import { poolOf } from './python-pool.ts';
-import { pythonJob, pythonReply } from './python-reply.ts';
-import { MAX_TIMEOUT_S } from './python-sandbox.ts';
+import { pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 
 /** A script that a person wrote has thousands of bytes; what is larger is data, or no script. */
 const MAX_SCRIPT_BYTES = 1024 * 1024;
@@ -20,12 +19,7 @@ const input = z.strictObject({
     .max(MAX_ARGUMENTS)
     .exactOptional()
     .describe('Its command line arguments (sys.argv)'),
-  timeout_s: z
-    .number()
-    .positive()
-    .max(MAX_TIMEOUT_S)
-    .exactOptional()
-    .describe('Seconds that it may take, 10 unless given'),
+  timeout_s: timeoutInput,
 });
 
 export const executePythonFile: DataTool<z.infer<typeof input>> = {
@@ -57,7 +51,7 @@ async function scriptOf(file: string, place: DataToolPlace): Promise<{ path: str
       : path.relative(await realpath(place.files).catch(() => '/'), found.path);
   const isInFiles = !inFiles.startsWith('..') && !path.isAbsolute(inFiles);
   return {
-    path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/work/${path.basename(found.path)}`,
+    path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/desk/${path.basename(found.path)}`,
     source,
   };
 }

@@ -266,7 +266,7 @@ export function openRealm(host: RealmHost): Realm {
       pyodide.setStdout(stream);
       pyodide.setStderr(stream);
       pyodide.setStdin({ stdin: () => undefined });
-      for (const folder of ['/files', '/work', '/tmp']) pyodide.FS.mkdirTree(folder);
+      for (const folder of ['/files', '/desk', '/tmp']) pyodide.FS.mkdirTree(folder);
       boundFiles(pyodide, fileBytes, writtenBytes);
       pyodide.globals.get('begin')();
       return undefined;

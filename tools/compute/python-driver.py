@@ -8,7 +8,7 @@ import sys
 import traceback
 
 FILES = "/files"
-DESK = "/work"
+DESK = "/desk"
 # Links to the task's files; more would take longer to make than the code to run.
 MAX_LINKS = 1000
 MAX_ERROR_CHARACTERS = 2000

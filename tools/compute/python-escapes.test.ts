@@ -230,7 +230,7 @@ os.unlink("large")
     expect(shown).toBe('True True\n');
     expect(
       await run(
-        `print(len(bytes(1))); f = open("/work/a", "wb")\ntry:\n    f.truncate(10 << 30)\n    print("grown")\nexcept OSError:\n    print("refused")`,
+        `print(len(bytes(1))); f = open("/desk/a", "wb")\ntry:\n    f.truncate(10 << 30)\n    print("grown")\nexcept OSError:\n    print("refused")`,
       ),
     ).toContain('refused');
   });

@@ -12,7 +12,7 @@ EXPECTED = {"PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS"
 def reads():
     for path in map(os.path.realpath, given["hidden"]):
         # The sandbox's own, where the machine has something by that name, too.
-        if path.startswith(("/work", "/files")):
+        if path.startswith(("/desk", "/files")):
             continue
         inside = any(path == prefix or path.startswith(prefix + "/") for prefix in ["/usr", *given["prefixes"]])
         if os.path.exists(path) and not inside and not os.path.isdir(path):
@@ -36,13 +36,13 @@ def writes():
         except OSError:
             pass
     try:
-        with open("/work/large", "wb") as file:
+        with open("/desk/large", "wb") as file:
             for _ in range(200):
                 file.write(bytes(1 << 20))
         return "it can write files of 200 MB"
     except OSError:
-        if os.path.exists("/work/large"):
-            os.unlink("/work/large")
+        if os.path.exists("/desk/large"):
+            os.unlink("/desk/large")
     return True
 
 
@@ -83,7 +83,7 @@ def signals():
         pass
     try:
         ctypes.CDLL(None).unshare(0x10000000)
-        mounted = ctypes.CDLL(None).mount(b"none", b"/work", b"tmpfs", 0, None)
+        mounted = ctypes.CDLL(None).mount(b"none", b"/desk", b"tmpfs", 0, None)
         return True if mounted != 0 else "it can mount"
     except AttributeError:
         return True

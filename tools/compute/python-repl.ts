@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
 import { poolOf } from './python-pool.ts';
-import { pythonJob, pythonReply } from './python-reply.ts';
-import { MAX_TIMEOUT_S } from './python-sandbox.ts';
+import { pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 
 /** Far above what a model writes in one piece. */
 const MAX_CODE_CHARACTERS = 100_000;
@@ -13,12 +12,7 @@ const input = z.strictObject({
     .min(1)
     .max(MAX_CODE_CHARACTERS)
     .describe('Python code; what it prints and the value of a last expression come back'),
-  timeout_s: z
-    .number()
-    .positive()
-    .max(MAX_TIMEOUT_S)
-    .exactOptional()
-    .describe('Seconds that it may take, 10 unless given'),
+  timeout_s: timeoutInput,
 });
 
 /**

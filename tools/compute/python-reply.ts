@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs';
+import * as z from 'zod';
 import type { DataToolPlace, DataToolReply } from '../data-tool.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';
-import { pythonBackend, pythonOptions } from './python-sandbox.ts';
+import { MAX_TIMEOUT_S, pythonBackend, pythonOptions } from './python-sandbox.ts';
+
+/** An argument of every tool that runs Python. */
+export const timeoutInput = z
+  .number()
+  .positive()
+  .max(MAX_TIMEOUT_S)
+  .exactOptional()
+  .describe('Seconds that it may take, 10 unless given');
 
 /** A request to the driver, with what the place says of limits and files. */
 export async function pythonJob(

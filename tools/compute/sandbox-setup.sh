@@ -39,13 +39,13 @@ for device in null zero full random urandom; do
   mount --bind "/dev/$device" "dev/$device"
 done
 
-mkdir files work
+mkdir files desk
 if [ -n "$files" ]; then
   mount --bind "$files" files
   mount -o remount,bind,ro,nosuid,nodev,noexec files
 fi
-mount -t tmpfs -o "size=$desk_bytes,nr_inodes=4k,mode=700,nosuid,nodev,noexec" tmpfs work
-ln -s work tmp
+mount -t tmpfs -o "size=$desk_bytes,nr_inodes=4k,mode=700,nosuid,nodev,noexec" tmpfs desk
+ln -s desk tmp
 
 mkdir old proc
 # umount looks there for what is mounted.
@@ -55,5 +55,5 @@ pivot_root . old
 cd /
 umount -l /old
 umount -l /proc
-cd /work
+cd /desk
 exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$@"

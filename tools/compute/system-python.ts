@@ -201,13 +201,13 @@ function commandOf(
   ];
   const environment = Object.entries({
     PATH: '/usr/bin:/bin',
-    HOME: '/work',
-    TMPDIR: '/work',
+    HOME: '/desk',
+    TMPDIR: '/desk',
     LANG: 'C.UTF-8',
     // A thread of it takes as much of the memory as a small program.
     OPENBLAS_NUM_THREADS: '1',
     MPLBACKEND: 'Agg',
-    MPLCONFIGDIR: '/work',
+    MPLCONFIGDIR: '/desk',
   });
   // The parent's PATH finds the sandbox; inside, the environment is another one.
   const outside = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
@@ -281,8 +281,8 @@ function bwrapArgs(
     ],
     ...devices.flatMap((device) => ['--dev-bind', device, device]),
     ...(files === undefined ? ['--dir', '/files'] : ['--ro-bind', files, '/files']),
-    ...['--size', String(DESK_BYTES), '--perms', '0700', '--tmpfs', '/work', '--symlink', 'work', '/tmp'],
-    ...['--remount-ro', '/', '--chdir', '/work'],
+    ...['--size', String(DESK_BYTES), '--perms', '0700', '--tmpfs', '/desk', '--symlink', 'desk', '/tmp'],
+    ...['--remount-ro', '/', '--chdir', '/desk'],
   ];
 }
 
