@@ -6,6 +6,7 @@ import { type JsonObject, type Packet, parsePacket } from '../core/packet.ts';
 import { chunkDocument } from '../core/tasks/task.ts';
 import { engineNamed, engineNames } from './engines/registry.ts';
 import { hastyReader, type OllamaFixture, replying, startOllama } from './fixtures/ollama-server.ts';
+import { toolSurroundings } from './fixtures/tool-surroundings.ts';
 import { eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 import { toolNamed, toolNames } from './registry.ts';
 
@@ -40,13 +41,7 @@ async function runSteps(question: string, document: readonly string[], engineOf:
     let tokens = 0;
     const emissions = await tool.run(packet, {
       engine: engineOf(step),
-      workspace: '/nowhere',
-      files: undefined,
-      store: undefined,
-      options: {},
-      partners: [],
-      prompt: (name) => name,
-      ask: () => Promise.reject(new Error('the pipeline asks nobody')),
+      ...toolSurroundings,
       signal: new AbortController().signal,
       countTokens: (count) => {
         tokens += count;

@@ -4,6 +4,7 @@ import type { Engine } from '../core/engine.ts';
 import type { JsonObject, Packet } from '../core/packet.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { extractiveEngine } from './engines/extractive.ts';
+import { toolSurroundings } from './fixtures/tool-surroundings.ts';
 import { stepTool } from './step-tool.ts';
 
 const shout = stepTool({
@@ -34,13 +35,7 @@ function contextOf(engine: Engine) {
   const context: ToolContext = {
     engine,
     signal: new AbortController().signal,
-    workspace: '/nowhere',
-    files: undefined,
-    store: undefined,
-    options: {},
-    partners: [],
-    prompt: (name) => name,
-    ask: () => Promise.reject(new Error('it asks nobody')),
+    ...toolSurroundings,
     countTokens: (count) => {
       seen.tokens += count;
     },

@@ -3,16 +3,10 @@
  * Usage: naive-hub.ts PORT PORT …
  */
 import { once } from 'node:events';
-import net from 'node:net';
+import type net from 'node:net';
+import { dialPorts } from './dial-ports.ts';
 
-const sockets = await Promise.all(
-  process.argv.slice(2).map(async (port) => {
-    const socket = net.connect({ host: '127.0.0.1', port: Number(port), noDelay: true });
-    socket.on('close', () => process.exit(0)).on('error', () => process.exit(0));
-    await once(socket, 'connect');
-    return socket;
-  }),
-);
+const sockets = await dialPorts(process.argv.slice(2));
 
 /** Reads as many bytes as are asked for. */
 function readerOf(socket: net.Socket) {
