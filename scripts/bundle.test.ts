@@ -21,6 +21,7 @@ beforeAll(() => {
   for (const name of [
     'core',
     'protocols',
+    'store',
     'tools',
     'config',
     'scripts',

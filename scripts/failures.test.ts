@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Packet } from '../core/packet.ts';
 import { Cli, isRunning, jsonLines, runCli, takePort, temporaryFolder } from './testing/cli.ts';
 import { RawAgent } from './testing/raw-agent.ts';
@@ -125,6 +125,9 @@ describe('an agent that dies in the middle of a run', () => {
     ]);
     await run.says(/hub +→ all +doc_init/);
     const victim = run.agents().find((agent) => agent.id === '1');
+    // Lines of a log are written some together; what was not is lost with the process.
+    const log = path.join(out, 'workspaces', '1', 'agent.log');
+    await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('"dir"'), 10_000);
     process.kill(victim?.pid ?? 0, 'SIGKILL');
 
     const { code, stderr, stdout } = await run.ended();
