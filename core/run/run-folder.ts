@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError, systemCodeOf } from '../errors.ts';
+import { FileLock } from '../file-lock.ts';
 import { CACHE_FOLDER } from './launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
@@ -30,6 +21,7 @@ export const isRunId = (name: string): boolean => RUN_ID.test(name);
 export class RunFolder {
   readonly directory: string;
   readonly workspaces: string;
+  #lock: FileLock | undefined;
 
   private constructor(directory: string) {
     this.directory = directory;
@@ -61,7 +53,7 @@ export class RunFolder {
       );
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
-    folder.#lock();
+    folder.#lock = folder.#take();
     await folder.#retire(runId, external);
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
     return folder;
@@ -81,32 +73,15 @@ export class RunFolder {
 
   /** Gives the folder free for the next run. */
   release(): void {
-    rmSync(path.join(this.workspaces, LOCK), { force: true });
+    this.#lock?.release();
   }
 
-  #lock(): void {
-    const file = path.join(this.workspaces, LOCK);
-    for (let attempt = 0; attempt < 3; attempt++) {
-      try {
-        const descriptor = openSync(file, 'wx');
-        writeFileSync(descriptor, `${process.pid}\n`);
-        closeSync(descriptor);
-        return;
-      } catch (error) {
-        if (systemCodeOf(error) !== 'EEXIST')
-          throw new MeshError('io', `cannot lock ${file}`, { cause: error });
-      }
-      const holder = holderOf(file);
-      if (holder !== undefined && isAlive(holder)) {
-        throw new MeshError(
-          'locked',
-          `another run (process ${holder}) is writing to ${this.directory}: wait for it, or choose another --out`,
-        );
-      }
-      // Its holder died without releasing it.
-      rmSync(file, { force: true });
-    }
-    throw new MeshError('locked', `cannot get hold of ${file}`);
+  #take(): FileLock {
+    return FileLock.take(
+      path.join(this.workspaces, LOCK),
+      (holder) =>
+        `another run (process ${holder}) is writing to ${this.directory}: wait for it, or choose another --out`,
+    );
   }
 
   /** Moves the last run's results to `runs/<run id>/` and empties the workspaces. */
@@ -154,25 +129,11 @@ export function writeWhole(file: string, text: string): void {
   renameSync(`${file}.part`, file);
 }
 
-function holderOf(file: string): number | undefined {
-  const pid = Number.parseInt(readText(file), 10);
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
-}
-
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return '';
     throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCodeOf(error) === 'EPERM';
   }
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '../../core/errors.ts';
 import { readBatchHead } from './batch-head.ts';
 import { besides } from './batch-places.ts';
-import { FileLock } from './file-lock.ts';
+import { lockBatch } from './lock-batch.ts';
 
 const HEAD = /\.batch\.json$/;
 /** What batches in a folder share. */
@@ -22,7 +22,7 @@ export function deleteBatches(folder: string): number {
   const batches = names.filter((name) => HEAD.test(name)).flatMap((name) => batchOf(folder, name));
   for (const { answers } of batches) {
     const { journal, stem, head, report } = besides(answers);
-    const lock = FileLock.take(`${journal}.lock`, 'a batch');
+    const lock = lockBatch(journal, 'a batch');
     try {
       const leaderboards = names
         .filter((name) => name.startsWith(`${path.basename(stem)}.leaderboard.`) && name.endsWith('.jsonl'))

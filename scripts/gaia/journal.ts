@@ -1,10 +1,11 @@
 import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import type { FileLock } from '../../core/file-lock.ts';
 import { parseJsonLine } from '../../core/json-line.ts';
-import { FileLock } from './file-lock.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
+import { lockBatch } from './lock-batch.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
@@ -46,7 +47,7 @@ export class Journal {
    *   `locked` while another process writes it; `io`
    */
   static open(file: string, setup: Setup, { resume }: { readonly resume: boolean }): Journal {
-    const lock = FileLock.take(`${file}.lock`, 'another batch');
+    const lock = lockBatch(file, 'another batch');
     let descriptor: number | undefined;
     try {
       if (!resume && existsSync(file)) renameSync(file, `${file}.previous`);

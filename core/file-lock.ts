@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from './errors.ts';
 
 /** Somebody else may take it between finding it stale and taking it: then once more. */
 const MAX_TRIES = 3;
@@ -13,8 +13,8 @@ export class FileLock {
     this.#file = file;
   }
 
-  /** @throws MeshError `locked` while `owner` (in words) has it; `io` when its folder cannot be written */
-  static take(file: string, owner: string): FileLock {
+  /** @throws MeshError `locked`, with what `refusal` says, while a process has it; `io` when its folder cannot be written */
+  static take(file: string, refusal: (holder: number) => string): FileLock {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       try {
         mkdirSync(path.dirname(file), { recursive: true });
@@ -26,11 +26,9 @@ export class FileLock {
       }
       const holder = holderOf(file);
       if (holder !== undefined && isAlive(holder)) {
-        throw new MeshError(
-          'locked',
-          `${owner} (process ${holder}) writes there: wait for it, choose another --out, or delete ${file} if there is none`,
-        );
+        throw new MeshError('locked', refusal(holder));
       }
+      // Its holder died without releasing it.
       rmSync(file, { force: true });
     }
     throw new MeshError('locked', `cannot get hold of ${file}`);
