@@ -8,12 +8,9 @@ export type { Engine, EngineWork, ModelRequest, Step } from './engine.ts';
 export { type ErrorCode, MeshError } from './errors.ts';
 export { type Scorer, scorerNamed, scorerNames } from './evaluation/scorer.ts';
 export type { Link, LinkCounts, MeshNode } from './hub/link.ts';
-export {
-  MeshNetwork,
-  type MeshNetworkOptions,
-  type MeshObserver,
-  type TaskRequest,
-} from './hub/mesh-network.ts';
+export { MeshNetwork, type MeshNetworkOptions } from './hub/mesh-network.ts';
+export type { MeshObserver } from './hub/mesh-observer.ts';
+export type { TaskRequest } from './hub/open-tasks.ts';
 export type { TaskOutcome, TaskStatus } from './hub/task-clock.ts';
 export { type LedgerLine, lineOf } from './ledger.ts';
 export { type JsonObject, type JsonValue, type Packet, type PacketHead, parsePacket } from './packet.ts';

@@ -39,6 +39,9 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+/** Packet type of the document that opens a task (MP-21). */
+export const DOC_INIT = 'doc_init';
+
 export const FINAL_ANSWER = 'final_answer';
 export const TASK_FAILED = 'task_failed';
 export const HUB_ID = 'hub';

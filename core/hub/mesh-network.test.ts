@@ -5,12 +5,11 @@ import { MeshError } from '../errors.ts';
 import { FrameSocket } from '../frame-socket.ts';
 import { answerHub } from '../handshake.ts';
 import { MAX_CONCURRENT_PACKETS, STALL_TIMEOUT_MS } from '../limits.ts';
-import type { JsonObject, PacketHead } from '../packet.ts';
+import { DOC_INIT, type JsonObject, type PacketHead } from '../packet.ts';
 import { runLedger } from '../run/run-ledger.ts';
 import { plain, startMesh, toolOf } from '../testing/mesh.ts';
 import type { Emission } from '../tool.ts';
 import type { MeshNode } from './link.ts';
-import { DOC_INIT } from './mesh-network.ts';
 
 const final = (answer: string | number): Emission => ({
   type: 'data_event',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { DOC_INIT } from '../packet.ts';
 import { runLedger } from '../run/run-ledger.ts';
 import { type MeshOptions, startMesh, toolOf } from '../testing/mesh.ts';
 import { callType, resultType, type Tool, type ToolContext } from '../tool.ts';
-import { DOC_INIT } from './mesh-network.ts';
 
 /** A tool that is asked: it answers with what `work` makes of the payload. */
 function asked(name: string, work: (payload: { n: number }, context: ToolContext) => Promise<object>): Tool {

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue, PacketHead } from '../packet.ts';
 
-export type TaskStatus = 'answered' | 'timeout' | 'failed';
+/** How a task can end. */
+export const TASK_STATUSES = ['answered', 'timeout', 'failed'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** What the mesh counted for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
 export interface TaskCounts {

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { systemCodeOf } from '../errors.ts';
-import { DOC_INIT } from '../hub/mesh-network.ts';
-import { HUB_ID, type JsonObject, type Packet, parsePacket } from '../packet.ts';
+
+import { DOC_INIT, HUB_ID, type JsonObject, type Packet, parsePacket } from '../packet.ts';
 import type { RecordedPacket } from './recording.ts';
 
 /** A packet that an agent sent, with what its log says of it. Times are microseconds; `…At` are of the monotonic clock. */

@@ -6,11 +6,12 @@ import type { ProtocolAdapter } from '../adapter.ts';
 import type { Scorer } from '../evaluation/scorer.ts';
 import { emptyMailboxBook } from '../hub/delivery/mailbox.ts';
 import type { MeshNode } from '../hub/link.ts';
-import { type BroadcastTimes, DOC_INIT, MeshNetwork, type MeshObserver } from '../hub/mesh-network.ts';
+import { MeshNetwork } from '../hub/mesh-network.ts';
+import type { BroadcastTimes, MeshObserver } from '../hub/mesh-observer.ts';
 import { routerNamed } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/task-clock.ts';
 import { type Log, openLog } from '../log.ts';
-import type { JsonObject } from '../packet.ts';
+import { DOC_INIT, type JsonObject } from '../packet.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
 import { type RunLog, readRunLog, recordedPackets } from '../recording/run-log.ts';
 import { sumOfSplits } from '../recording/timeline.ts';
@@ -46,6 +47,8 @@ export interface RunOptions
   readonly scorer: Scorer;
   /** Folder for the results. */
   readonly out: string;
+  /** The results there are gone on with, instead of being put aside. */
+  readonly resumes?: boolean;
   readonly timeoutMs: number;
   readonly engine: { readonly name: string; readonly tokenSource: string };
   /** What the manifest says about how the run was asked for. */
@@ -146,10 +149,12 @@ export class MeshRun {
   static async start(options: RunOptions): Promise<MeshRun> {
     const runId = newRunId();
     const transport = await openTransport({ ...options, runId });
-    const folder = await RunFolder.open(options.out, runId, options.external).catch(async (error) => {
-      await transport.close();
-      throw error;
-    });
+    const folder = await RunFolder.open(options.out, runId, options.external, options.resumes).catch(
+      async (error) => {
+        await transport.close();
+        throw error;
+      },
+    );
     const run = new MeshRun(options, runId, folder, transport);
     try {
       // While the agents start there is nothing else to do.

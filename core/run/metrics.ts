@@ -1,6 +1,6 @@
 import type { Link } from '../hub/link.ts';
-import type { TypeCounts } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
+import type { TypeCounts } from '../hub/type-counts.ts';
 import type { TimeSplit } from '../recording/timeline.ts';
 import { type AgentMetrics, agentMetrics } from './agent-metrics.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';

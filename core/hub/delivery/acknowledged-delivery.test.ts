@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_MAILBOX_BYTES, MAX_OUTBOX_BYTES } from '../../limits.ts';
-import { FINAL_ANSWER } from '../../packet.ts';
+import { DOC_INIT, FINAL_ANSWER } from '../../packet.ts';
 import { runLedger } from '../../run/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
-import { DOC_INIT, type MeshNetwork } from '../mesh-network.ts';
+import type { MeshNetwork } from '../mesh-network.ts';
 
 const answer = (text: string) => ({ type: 'answer', tag: FINAL_ANSWER, payload: { answer: text } });
 

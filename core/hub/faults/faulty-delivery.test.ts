@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
+import { DOC_INIT } from '../../packet.ts';
 import { faultLines } from '../../run/fault-ledger.ts';
 import { runLedger } from '../../run/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
 import type { Emission, Tool } from '../../tool.ts';
-import { DOC_INIT, type MeshNetwork } from '../mesh-network.ts';
+import type { MeshNetwork } from '../mesh-network.ts';
 import { FaultBooks } from './fault-books.ts';
 import type { DeliveryEvent } from './faulty-delivery.ts';
 import { parseFaults } from './parse-faults.ts';

@@ -1,0 +1,126 @@
+import type { Codec } from '../adapter.ts';
+import { monotonicUs } from '../clock.ts';
+import { MeshError } from '../errors.ts';
+import { frameOf } from '../frame.ts';
+import { addLine, emptyLine, type LedgerLine, lineOf } from '../ledger.ts';
+import { DOC_INIT, type JsonObject, type Packet, parsePacket } from '../packet.ts';
+import type { Backpressure } from './backpressure.ts';
+import type { HubVoice } from './hub-voice.ts';
+import type { Link } from './link.ts';
+import type { MeshObserver } from './mesh-observer.ts';
+import { canReach } from './reachable.ts';
+import { TaskClock, type TaskOutcome } from './task-clock.ts';
+import type { Way } from './ways.ts';
+
+/** Why a task has no answer whose run was ended by its user. */
+export const INTERRUPTED = 'interrupted';
+
+export interface TaskRequest {
+  readonly taskId: string;
+  readonly payload: JsonObject;
+  /** A packet of an earlier run to open the task with, exactly as it was, instead of one made of `payload`. */
+  readonly opening?: Packet;
+  readonly timeoutMs: number;
+  /** The task fails when its agents have used more; without it there is no bound. */
+  readonly maxTokens?: number;
+}
+
+export interface OpenTasksOptions {
+  readonly clocks: Map<string, TaskClock>;
+  readonly codec: Codec;
+  readonly voice: HubVoice;
+  readonly way: Way;
+  readonly backpressure: Backpressure;
+  readonly observer: MeshObserver;
+  readonly maxFrameBytes: number;
+  /** All that get a document now. */
+  readonly destinations: () => readonly Link[];
+}
+
+/** The tasks that are running: each begins with its document's broadcast, and ends once. */
+export class OpenTasks {
+  /** What the hub itself sent: one line a packet, whatever the number of its copies. */
+  readonly ownLine: LedgerLine = emptyLine();
+  initBytes = 0;
+  readonly #options: OpenTasksOptions;
+
+  constructor(options: OpenTasksOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a task; it is {@link TaskClock.ended} with its final answer, at its deadline, or by `signal`. */
+  async run(task: TaskRequest, signal: AbortSignal, onBegun: () => void): Promise<TaskOutcome> {
+    const { clocks } = this.#options;
+    if (clocks.has(task.taskId)) {
+      throw new MeshError(
+        'usage',
+        `task ${task.taskId} is already running: task ids must be unique within a run`,
+      );
+    }
+    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
+    clocks.set(task.taskId, clock);
+    const onAbort = () => clock.stop('failed', null, performance.now(), { reason: INTERRUPTED });
+    signal.addEventListener('abort', onAbort);
+    const timer = setTimeout(() => {
+      const reason = `no final answer within ${task.timeoutMs / 1000} s`;
+      clock.stop('timeout', null, performance.now(), { reason });
+    }, task.timeoutMs);
+    try {
+      if (signal.aborted) onAbort();
+      else await this.#broadcast(clock, task);
+      onBegun();
+      await clock.ended;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      clocks.delete(task.taskId);
+    }
+    return clock.outcome();
+  }
+
+  /** Ends the tasks that node `final` cannot answer any more: waiting for their deadline would only hide what happened. */
+  endHopeless(
+    final: string | null,
+    alive: readonly Link[],
+    returning: readonly Link[],
+    lost: readonly Link[],
+  ): void {
+    const dead = lost.map((link) => `${link.node.id} (${link.node.tool})`);
+    for (const clock of this.#options.clocks.values()) {
+      if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
+      const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
+      clock.stop('failed', null, performance.now(), { reason });
+    }
+  }
+
+  async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
+    const { codec, voice, way, backpressure, observer, maxFrameBytes } = this.#options;
+    const beganUs = monotonicUs();
+    const packet = parsePacket(opening ?? voice.packet(DOC_INIT, clock.taskId, payload));
+    const blob = codec.encode(packet);
+    const encodeUs = monotonicUs() - beganUs;
+    if (blob.length > maxFrameBytes) {
+      // Sent, it would cost every agent its connection.
+      const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
+      clock.stop('failed', null, performance.now(), { reason });
+      return;
+    }
+    const frame = frameOf(blob);
+    const links = this.#options.destinations();
+    const forwardedUs = monotonicUs();
+    for (const link of links) way.send(packet, frame, link);
+    const bytes = frame.length * links.length;
+    this.initBytes += bytes;
+    clock.counts.init_bytes += bytes;
+    clock.counts.bytes_tx += bytes;
+    clock.seenTypes.add(DOC_INIT);
+    addLine(this.ownLine, lineOf(codec, packet, blob.length, codec.layerBytes?.last));
+    observer.broadcast?.(packet, { beganUs, encodeUs, forwardedUs }, frame.length, links.length);
+    await Promise.all(
+      links.map((link) => {
+        backpressure.check(link);
+        return Promise.race([link.socket.drained(), clock.ended]);
+      }),
+    );
+  }
+}
