@@ -1,8 +1,8 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/** Memory counts as settled after this part of a run, or this time, whichever is first. */
-const SETTLED_PART = 0.1;
+/** Memory counts as settled after the first minute; of a run shorter than two, after half of it. */
+const SETTLED_PART = 0.5;
 const SETTLED_SECONDS = 60;
 /** Memory of a run that lasts must not grow by more. */
 export const MAX_GROWTH = 0.1;
