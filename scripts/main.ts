@@ -34,6 +34,7 @@ program
   .option('--tasks <file>', 'many tasks, a JSON line each: task_id, question, document, answer, aliases')
   .option('--limit <n>', 'only the first n of them', positiveInteger)
   .option('--concurrency <k>', 'tasks on their way at the same time', positiveInteger, 4)
+  .option('--resume', 'go on where a run of the same tasks was broken off: what is finished is not repeated')
   .option('--scorer <name>', "further measures, instead of the team's scorer")
   .option('--out <dir>', 'folder for the results (default: the project root)')
   .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)

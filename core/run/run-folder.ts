@@ -30,11 +30,16 @@ export class RunFolder {
 
   /**
    * Takes the folder for one run and empties its workspaces, but for those of agents that were started by hand: they run
-   * already and write there.
+   * already and write there. The last run's results go to `runs/`, unless `keepsResults`: then they are to be gone on with.
    *
    * @throws MeshError `locked` while another run has it; `io` when it cannot be written or is somebody else's
    */
-  static async open(directory: string, runId: string, external: ReadonlySet<string>): Promise<RunFolder> {
+  static async open(
+    directory: string,
+    runId: string,
+    external: ReadonlySet<string>,
+    keepsResults = false,
+  ): Promise<RunFolder> {
     const folder = new RunFolder(directory);
     try {
       mkdirSync(folder.workspaces, { recursive: true });
@@ -54,9 +59,15 @@ export class RunFolder {
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
     folder.#lock = folder.#take();
-    await folder.#retire(runId, external);
+    if (!keepsResults) await folder.#retire(runId);
+    await folder.#emptyWorkspaces(external);
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
     return folder;
+  }
+
+  /** Where files of a run in `directory` are; takes nothing. */
+  static at(directory: string): Pick<RunFolder, 'resultsFile' | 'setupFile'> {
+    return new RunFolder(directory);
   }
 
   get metricsFile(): string {
@@ -69,6 +80,11 @@ export class RunFolder {
 
   get resultsFile(): string {
     return path.join(this.directory, 'results.jsonl');
+  }
+
+  /** What the batch is whose results are in {@link resultsFile}. */
+  get setupFile(): string {
+    return path.join(this.directory, 'batch.json');
   }
 
   /** Gives the folder free for the next run. */
@@ -84,12 +100,14 @@ export class RunFolder {
     );
   }
 
-  /** Moves the last run's results to `runs/<run id>/` and empties the workspaces. */
-  async #retire(runId: string, external: ReadonlySet<string>): Promise<void> {
+  /** Moves the last run's results to `runs/<run id>/`. */
+  async #retire(runId: string): Promise<void> {
     const [marked] = readText(path.join(this.workspaces, MARKER)).split('\n');
     // Results that no run of ours left are kept, too, and never deleted.
     const previous = marked === runId ? `before-${runId}` : marked;
-    const results = [this.metricsFile, this.archiveFile, this.resultsFile].filter((file) => existsSync(file));
+    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.setupFile].filter((file) =>
+      existsSync(file),
+    );
     if (previous !== undefined && /^[\w.-]+$/.test(previous) && results.length > 0) {
       const runs = path.join(this.directory, 'runs');
       const kept = path.join(runs, previous);
@@ -99,6 +117,9 @@ export class RunFolder {
       const old = (await readdir(runs)).filter(isRunId).sort().slice(0, -KEPT_RUNS);
       for (const run of old) await rm(path.join(runs, run), { recursive: true, force: true });
     }
+  }
+
+  async #emptyWorkspaces(external: ReadonlySet<string>): Promise<void> {
     for (const entry of await readdir(this.workspaces)) {
       if (entry === LOCK || entry === MARKER || external.has(entry)) continue;
       const target = path.join(this.workspaces, entry);

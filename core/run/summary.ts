@@ -31,12 +31,16 @@ export interface BatchSummary extends PartSummary {
   readonly bytes_rx: number;
   readonly pkt_cnt: number;
   readonly balanced: boolean;
+  /** Tasks that a run had finished which was cut short, and that this one goes on with. */
+  readonly resumed?: number;
   /** See {@link partsOf}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
 }
 
 const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_score'] as const;
 type Measure = (typeof MEASURES)[number];
+const SUMS = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
+type Sum = (typeof SUMS)[number];
 
 /**
  * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
@@ -93,6 +97,20 @@ export class SummaryBuilder {
   readonly #all = new Group();
   readonly #parts = new Map<string, Group>();
   readonly #elapsedMs = new Samples();
+  readonly #earlier = { tasks: 0, token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
+
+  /** A result of the run that this one goes on with. */
+  addEarlier(task: Task, result: TaskResult): void {
+    this.add(task, result);
+    this.#earlier.tasks += 1;
+    for (const name of SUMS) this.#earlier[name] += result[name];
+  }
+
+  /** The worst that happened: a batch is answered only if every task was. */
+  get status(): TaskStatus {
+    if (this.#all.count('failed') > 0 || this.#all.tasks === 0) return 'failed';
+    return this.#all.count('timeout') > 0 ? 'timeout' : 'answered';
+  }
 
   add(task: Task, result: TaskResult): void {
     this.#all.add(result);
@@ -107,30 +125,27 @@ export class SummaryBuilder {
     }
   }
 
+  /** @param sums of the run itself, without the results of an earlier one */
   summary(
-    run: Pick<
-      BatchSummary,
-      | 'run_id'
-      | 'team'
-      | 'adapter'
-      | 'engine'
-      | 'token_sum'
-      | 'bytes_tx'
-      | 'bytes_rx'
-      | 'pkt_cnt'
-      | 'balanced'
-    >,
+    run: Pick<BatchSummary, 'run_id' | 'team' | 'adapter' | 'engine' | 'balanced'>,
+    sums: Pick<BatchSummary, Sum>,
     wallMs: number,
   ): BatchSummary {
+    const earlier = this.#earlier;
     const all = this.#all;
     return {
       ...run,
+      token_sum: sums.token_sum + earlier.token_sum,
+      bytes_tx: sums.bytes_tx + earlier.bytes_tx,
+      bytes_rx: sums.bytes_rx + earlier.bytes_rx,
+      pkt_cnt: sums.pkt_cnt + earlier.pkt_cnt,
+      ...(earlier.tasks > 0 ? { resumed: earlier.tasks } : {}),
       ...all.part(),
       timeout: all.count('timeout'),
       failed: all.count('failed'),
       exact_match: all.mean('exact_match'),
       quality_score: all.mean('quality_score'),
-      tasks_per_s: wallMs > 0 ? round((all.tasks * 1000) / wallMs) : 0,
+      tasks_per_s: wallMs > 0 ? round(((all.tasks - earlier.tasks) * 1000) / wallMs) : 0,
       p50_ms: this.#elapsedMs.percentile(0.5),
       p95_ms: this.#elapsedMs.percentile(0.95),
       by_part: Object.fromEntries([...this.#parts].map(([name, group]) => [name, group.part()])),

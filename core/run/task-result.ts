@@ -1,28 +1,33 @@
+import * as z from 'zod';
 import { type Scorer, scorerNamed } from '../evaluation/scorer.ts';
-import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
+import { TASK_STATUSES, type TaskOutcome } from '../hub/task-clock.ts';
 import type { Task } from '../tasks/task.ts';
 
+const measureSchema = z.number().nullable();
+
 /** One task's result: a line of `results.jsonl`. Quality is null where no true answer is known (decided). */
-export interface TaskResult {
-  readonly task_id: string;
-  readonly answer: string | null;
-  readonly truth: string | null;
-  readonly exact_match: number | null;
-  readonly rouge_l: number | null;
-  readonly quality_score: number | null;
-  readonly normalized_em: number | null;
-  readonly f1: number | null;
-  readonly token_sum: number;
-  readonly bytes_tx: number;
-  readonly bytes_rx: number;
-  readonly pkt_cnt: number;
-  readonly elapsed_ms: number;
-  readonly status: TaskStatus;
+export const taskResultSchema = z.strictObject({
+  task_id: z.string(),
+  answer: z.string().nullable(),
+  truth: z.string().nullable(),
+  exact_match: measureSchema,
+  rouge_l: measureSchema,
+  quality_score: measureSchema,
+  normalized_em: measureSchema,
+  f1: measureSchema,
+  token_sum: z.number(),
+  bytes_tx: z.number(),
+  bytes_rx: z.number(),
+  pkt_cnt: z.number(),
+  elapsed_ms: z.number(),
+  status: z.enum(TASK_STATUSES),
   /** What stood in the way of an answer. */
-  readonly reason?: string;
+  reason: z.string().exactOptional(),
   /** Measures of the team's scorer, where it is another than the two above. */
-  readonly scores?: Readonly<Record<string, number | null>>;
-}
+  scores: z.record(z.string(), measureSchema).exactOptional(),
+});
+
+export type TaskResult = Readonly<z.infer<typeof taskResultSchema>>;
 
 const exactRouge = scorerNamed('exact_rouge');
 const squad = scorerNamed('squad');

@@ -29,6 +29,7 @@ export interface BenchOptions extends FaultOptions {
   readonly answer?: string;
   readonly tasks?: string;
   readonly limit?: number;
+  readonly resume?: boolean;
   readonly concurrency: number;
   readonly scorer?: string;
   readonly out?: string;
@@ -85,6 +86,7 @@ export async function planOf(options: BenchOptions): Promise<Plan> {
     throw new MeshError('usage', `choose one of ${ways.map((way) => `--${way}`).join(' and ')}`);
   const isBatch = options.tasks !== undefined;
   if (!isBatch && options.limit !== undefined) throw new MeshError('usage', '--limit goes with --tasks');
+  if (!isBatch && options.resume === true) throw new MeshError('usage', '--resume goes with --tasks');
   if (isBatch && (options.question !== undefined || options.answer !== undefined)) {
     throw new MeshError('usage', '--question and --answer go with --document: a task file has its own');
   }

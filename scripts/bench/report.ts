@@ -107,9 +107,18 @@ export function batchReport(summary: BatchSummary, metrics: RunMetrics): string 
     ]),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
+    ...resumedReport(summary),
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');
+}
+
+function resumedReport({ resumed, tasks }: BatchSummary): string[] {
+  if (resumed === undefined) return [];
+  return [
+    `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
+    '',
+  ];
 }
 
 /** One line a task that did not end well, the first few. */

@@ -24,7 +24,13 @@ async function deleteRuns(directory: string, runs: string): Promise<boolean> {
   if (!existsSync(path.join(directory, 'workspaces'))) return false;
   const folder = await RunFolder.open(directory, 'clean', new Set());
   const entries = existsSync(runs) ? await readdir(runs) : [];
-  const targets = [folder.metricsFile, folder.archiveFile, folder.resultsFile, folder.workspaces];
+  const targets = [
+    folder.metricsFile,
+    folder.archiveFile,
+    folder.resultsFile,
+    folder.setupFile,
+    folder.workspaces,
+  ];
   for (const target of [...targets, ...entries.filter(isRunId).map((name) => path.join(runs, name))]) {
     await rm(target, { recursive: true, force: true });
   }

@@ -61,7 +61,7 @@ Written by \`npm run delivery -- --write\`; do not edit (the text is in \`script
 
 \`delivery: at-most-once\` is the default: what is under way when a connection ends is lost, and a task that needs it ends without an answer.
 \`delivery: acknowledged\` in the team file, or \`bench --delivery acknowledged\`, makes tasks survive the death of any agent; with
-\`--restart on-failure\` the launcher starts it again.
+\`--restart on-failure\` the launcher starts it again. A batch survives the death of the hub with either: \`bench --tasks … --resume\`.
 
 ## What is promised
 
@@ -78,7 +78,9 @@ Written by \`npm run delivery -- --write\`; do not edit (the text is in \`script
 
 ## What is not
 
-- The hub's own death ends the run: the mailboxes are in its memory. Nothing in the agreement needs the same hub process, but none is started again.
+- The hub's own death ends the run: the mailboxes are in its memory. What was finished is in \`results.jsonl\`, and the same command with \`--resume\`
+  goes on from there, with agents that outlived the hub or with new ones: no result is lost or repeated, tasks that were under way begin
+  again from their document.
 - \`kill -9\` of a process loses nothing; the machine losing its power may, since nothing waits for the disk.
 - Where \`--faults\` drops a delivery on a living connection, it comes again later than what came behind it. TCP itself drops nothing.
 - Adapters whose members exchange keys at the start (\`anp\`, \`anp-e2ee\`, signing layers) take nobody back, as without acknowledgements.

@@ -6,8 +6,8 @@ import { fileFaultOf, MeshError, messageOf } from '../../core/errors.ts';
 import { issuesOf } from '../../core/packet.ts';
 import { writeWhole } from '../../core/run/run-folder.ts';
 import type { Team } from '../../core/team.ts';
+import type { Setup } from '../batch-setup.ts';
 import { shortPath } from './batch-places.ts';
-import type { Setup } from './journal.ts';
 import type { Question } from './question.ts';
 
 /** Version of the file's format. */

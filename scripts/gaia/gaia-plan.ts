@@ -6,7 +6,7 @@ import type { Team } from '../../core/team.ts';
 import { listOf } from '../option-values.ts';
 import { BASELINE } from './baseline.ts';
 import { besides } from './batch-places.ts';
-import type { Setup } from './journal.ts';
+import type { Setup } from '../batch-setup.ts';
 import type { BatchLimits } from './limits.ts';
 import type { Question } from './question.ts';
 import { readQuestions } from './read-questions.ts';

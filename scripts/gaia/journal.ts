@@ -3,15 +3,13 @@ import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import type { FileLock } from '../../core/file-lock.ts';
 import { parseJsonLine } from '../../core/json-line.ts';
+import { checkSetup, type Setup } from '../batch-setup.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
 import { lockBatch } from './lock-batch.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
-
-/** What must be the same for a batch to be gone on with, by name: questions, teams, adapter, engine, model, prompts, … */
-export type Setup = Readonly<Record<string, string>>;
 
 const headerSchema = z.strictObject({
   journal: z.literal(JOURNAL_VERSION),
@@ -136,18 +134,4 @@ export function headerOf(line: string, where: string): z.infer<typeof headerSche
       },
     );
   }
-}
-
-function checkSetup(file: string, then: Setup, now: Setup): void {
-  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])].sort();
-  const changed = names.filter((name) => then[name] !== now[name]);
-  if (changed.length === 0) return;
-  const shown = (value: string | undefined) => (value === undefined ? 'none' : value.slice(0, 60));
-  const list = changed
-    .map((name) => `${name}: ${shown(then[name])} then, ${shown(now[name])} now`)
-    .join('; ');
-  throw new MeshError(
-    'usage',
-    `--resume: ${file} was begun with another set-up (${list}): ask for the same again, or begin anew without --resume`,
-  );
 }
