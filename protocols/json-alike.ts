@@ -215,15 +215,18 @@ function endOfText(all: Uint8Array, start: number, end: number): number {
   return -1;
 }
 
-/** Whether there may be a brace in `[start, end)`; never wrongly false. */
+/** Whether there is a brace in `[start, end)`: words with a zero byte in them, once braces are taken from each byte. */
 function hasBrace(view: DataView, all: Uint8Array, start: number, end: number): boolean {
   let at = start;
   let found = 0;
   for (; at + 4 <= end; at += 4) {
-    // With the bits in which they differ set, both braces are 0x7f, and so are only some letters beside them.
-    const differing = (view.getInt32(at, true) | 0x06060606) ^ 0x7f7f7f7f;
-    found |= (differing - 0x01010101) & ~differing & 0x80808080;
+    const word = view.getInt32(at, true);
+    const opening = word ^ 0x7b7b7b7b;
+    const closing = word ^ 0x7d7d7d7d;
+    found |= (opening - 0x01010101) & ~opening;
+    found |= (closing - 0x01010101) & ~closing;
   }
-  for (; at < end; at++) if (((all[at] ?? 0) | 0x06) === 0x7f) found = 1;
-  return found !== 0;
+  if ((found & 0x80808080) !== 0) return true;
+  for (; at < end; at++) if (all[at] === OPEN_BRACE || all[at] === CLOSE_BRACE) return true;
+  return false;
 }
