@@ -282,17 +282,20 @@ program
 
 program
   .command('perf')
-  .description('measure the default run, a batch of tasks, and how often the embedded engine is right')
+  .description(
+    'measure the default run, a batch of tasks, how often the embedded engine is right, and the relay',
+  )
   .option('--json', 'print the figures as JSON')
   .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
   .option('--write', 'write them to docs/results.md and README.md (with --relay: docs/relay.md)')
-  .option('--relay', 'the hub alone instead, against other hubs and the brokers that are installed')
+  .option('--relay', 'only the hub, whole, against other hubs and the brokers that are installed')
+  .option('--no-relay', 'all but that')
   .option(
     '--rounds <n>',
-    'with --relay: rounds, in which each target carries each load once',
+    'of the relay: rounds, in which each target carries each load once',
     positiveInteger,
   )
-  .option('--quick', 'with --relay: four agents and small packets only')
+  .option('--quick', 'with --relay: four agents and small packets only, as without it')
   .action(async (options) => (await import('./commands/perf.ts')).perf(options));
 
 program

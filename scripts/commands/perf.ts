@@ -6,9 +6,10 @@ import { readTaskFile } from '../../core/tasks/task-source.ts';
 import { docsPage, shownRevision } from '../docs-page.ts';
 import { measureAnswers } from '../perf/answers.ts';
 import { measureCodecs } from '../perf/codecs.ts';
-import { verdictsOf } from '../perf/relay/figures.ts';
 import { planOf } from '../perf/relay/plan.ts';
-import { relayPage, relayTables } from '../perf/relay/relay-page.ts';
+import { relayPage } from '../perf/relay/relay-page.ts';
+import { relayReport } from '../perf/relay/relay-report.ts';
+import { relayTables } from '../perf/relay/relay-tables.ts';
 import { runRounds } from '../perf/relay/run-rounds.ts';
 import {
   answersTable,
@@ -32,18 +33,18 @@ export interface PerfOptions {
   readonly json?: boolean;
   readonly write?: boolean;
   readonly questions?: string;
-  /** The hub alone, against other hubs and brokers. */
+  /** The hub alone, against other hubs and brokers; false: without it; else with its quick plan. */
   readonly relay?: boolean;
   readonly rounds?: number;
   readonly quick?: boolean;
 }
 
 /**
- * Measures the default run, a batch, the codecs, and how often the embedded engine is right; prints the figures, and with `--write`
- * puts them into `docs/results.md` and `README.md`.
+ * Measures the default run, a batch, the codecs, how often the embedded engine is right, and the hub against others; prints the figures,
+ * and with `--write` puts them into `docs/results.md` and `README.md`.
  */
 export async function perf(options: PerfOptions): Promise<void> {
-  if (options.relay === true) return relay(options);
+  if (options.relay === true) return onlyRelay(options);
   const page = options.write ? docsPage('results.md') : undefined;
   const file = options.questions === undefined ? undefined : userPath(options.questions);
   const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
@@ -55,37 +56,36 @@ export async function perf(options: PerfOptions): Promise<void> {
   const codecs = await measureCodecs(CODEC_ROUNDS);
   console.error(`questions of ${file ?? 'the shipped documents'} …`);
   const answers = await measureAnswers(questions);
+  const relay = options.relay === false ? undefined : await measureRelay({ ...options, quick: true });
   const speed = speedTable(start, batch);
   if (options.json) {
+    const hub = relay === undefined ? {} : { relay: relayReport(relay) };
     process.stdout.write(
-      `${JSON.stringify({ machine: machine(), start, batch, codecs, answers }, null, 2)}\n`,
+      `${JSON.stringify({ machine: machine(), start, batch, codecs, answers, ...hub }, null, 2)}\n`,
     );
   } else {
-    console.log([speed, codecsTable(codecs), answersTable(answers)].join('\n\n'));
+    const hub = relay === undefined ? [] : [relayTables(relay)];
+    console.log([speed, codecsTable(codecs), answersTable(answers), ...hub].join('\n\n'));
   }
   if (page === undefined) return;
   const tables = { speed, codecs: codecsTable(codecs), answers: answersTable(answers) };
   await write(page, tables, file);
 }
 
-async function relay({ json, write, rounds = RELAY_ROUNDS, quick = false }: PerfOptions): Promise<void> {
-  const page = write ? docsPage('relay.md') : undefined;
-  const results = await runRounds(planOf(quick), rounds, (text) => console.error(text));
-  if (json) {
-    const outcomes = results.outcomes.map(({ cell, target, rounds: samples, faults }) => ({
-      cell: cell.name,
-      load: cell.load,
-      target,
-      samples: [...samples.values()],
-      faults,
-    }));
-    const figures = { machine: machine(), rounds, verdicts: verdictsOf(results), outcomes };
-    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+function measureRelay({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions): ReturnType<typeof runRounds> {
+  return runRounds(planOf(quick), rounds, (text) => console.error(text));
+}
+
+async function onlyRelay(options: PerfOptions): Promise<void> {
+  const page = options.write ? docsPage('relay.md') : undefined;
+  const results = await measureRelay(options);
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(relayReport(results), null, 2)}\n`);
   } else {
     console.log(relayTables(results));
   }
   if (page === undefined) return;
-  writeFileSync(page, relayPage(results, await shownRevision(), quick));
+  writeFileSync(page, relayPage(results, await shownRevision(), options.quick === true));
   console.error(`written: ${page}`);
 }
 

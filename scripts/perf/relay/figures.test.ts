@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { rateAfterCut, spreadOf, verdictsOf } from './figures.ts';
+import { unsureLoads } from './generator-limit.ts';
 import type { Sample } from './measure-relay.ts';
-import { planOf } from './plan.ts';
+import { planOf, planSeconds, roundsOf } from './plan.ts';
 import { relayPage } from './relay-page.ts';
+import { relayReport } from './relay-report.ts';
 import type { Outcome, RelayResults } from './run-rounds.ts';
 import type { TargetName } from './targets.ts';
 
@@ -67,7 +69,7 @@ test.each([
 
 test('what is to be small is reached from below', () => {
   const at = (mb: number) =>
-    verdict(resultsOf({ hub: [1] }, { hub_peak_mb: mb }), 'peak RSS, all N and sizes')?.verdict;
+    verdict(resultsOf({ hub: [1] }, { hub_peak_mb: mb }), 'peak RSS, N=4, the highest of all sizes')?.verdict;
   expect([at(80), at(80.1)]).toEqual(['aim reached', 'not reached']);
 });
 
@@ -82,6 +84,45 @@ test('the rate after a cut-off counts from half a second later on', () => {
   const tenths = [9, 9, 9, 0, 0, 5, 5, 7, 7, 7, 1];
   expect(rateAfterCut(sample(1, { cut_s: 0.2, tenths }))).toBe(70);
   expect(rateAfterCut(sample(1, { tenths }))).toBeNaN();
+});
+
+test('agents in Node are measured apart from those in C', () => {
+  const results = resultsOf({ hub: [100], NATS: [20] });
+  const outcomes = results.outcomes.map((outcome) =>
+    outcome.cell.kind === 'Node agents' && outcome.target === 'hub'
+      ? { ...outcome, rounds: new Map([[0, sample(60)]]) }
+      : outcome,
+  );
+  const what = 'rate against NATS, Node processes with its official client as agents, N=4, 512 B';
+  expect(verdict({ ...results, outcomes }, what)).toMatchObject({
+    spread: { median: 3 },
+    verdict: 'not reached',
+  });
+});
+
+test('a generator that is hardly idle is in doubt unless it got more out of the C relay', () => {
+  const unsure = (relay: number, idle_s: number) =>
+    unsureLoads(resultsOf({ hub: [100], 'C relay': [relay] }, { idle_s }));
+  expect(unsure(100, 0.5)).toEqual([]);
+  expect(unsure(200, 0.01)).toEqual([]);
+  expect(unsure(110, 0.01)).toContain('N=4, 512 B');
+});
+
+test('a full run takes at most half an hour, with five rounds of what the figures are taken from', () => {
+  const cells = planOf(false);
+  expect(planSeconds(cells, 5)).toBeLessThan(30 * 60);
+  const few = cells.filter((cell) => roundsOf(cell, 5) < 5);
+  expect(few.map(({ name }) => name)).toEqual(['N=16, 1 MiB', 'N=64, 1 MiB']);
+});
+
+test('the report has each sample with its round, and says what was not there to be compared', () => {
+  const report = relayReport(resultsOf({ hub: [8, 9] }));
+  expect(report.outcomes[0]?.samples).toMatchObject([
+    { round: 0, rate: 8 },
+    { round: 1, rate: 9 },
+  ]);
+  expect(report.missing).toEqual(expect.arrayContaining(['NATS', 'ZeroMQ']));
+  expect(JSON.parse(JSON.stringify(report))).toMatchObject({ rounds: 2, verdicts: expect.any(Array) });
 });
 
 test('the page has a verdict for each figure', () => {

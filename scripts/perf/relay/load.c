@@ -1,7 +1,7 @@
 // The load of `perf --relay`: N agents in one epoll process. Towards hubs that dial it listens on N ports and speaks frames; towards
-// brokers it is N clients. Every delivered message is attributed to its sender and counted; the first of each read (all with
-// verify=1) is compared byte by byte with what that sender wrote at that place of its stream, so loss, repetition, disorder and
-// damage show. Settings are key=value; it prints one line of ports, and one JSON line at the end.
+// brokers, WebSocket servers among them, it is N clients. Every delivered message is attributed to its sender and counted; the first of
+// each read (all with verify=1) is compared byte by byte with what that sender wrote at that place of its stream, so loss, repetition,
+// disorder and damage show. Settings are key=value; it prints one line of ports, and one JSON line at the end.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,26 +21,30 @@ enum {
   MAX_AGENTS = 256,
   READ_BYTES = 256 * 1024,
   CHUNK_BYTES = 128 * 1024,
+  MAX_REST = 256,
   MAX_CYCLE = 1000,          // messages of one sender that differ
   TIMES = 1 << 16,           // intended sending times kept per sender
   SUB_BUCKETS = 64,          // per power of two: latencies are right to 1.6 %
   MAX_TENTHS = 1200
 };
 
-enum wire { FRAMES, BYTES, NATS, REDIS, MQTT };
+enum wire { FRAMES, BYTES, NATS, REDIS, MQTT, WS };
 
 struct agent {
   int in, out;               // the same but for Redis, where a subscriber cannot publish
   char *cycle;               // its messages as they are sent, twice in a row
+  char *plain;               // the first of them without what is before it; the others follow at every `plain_len`
   uint64_t sent_bytes;       // of the stream that repeats `cycle`
   uint64_t allowed;          // messages that it may have sent in all
-  char *buf;
-  size_t held, skip;         // bytes in `buf`; bytes of the current message still to be passed over
+  char rest[MAX_REST];       // of the last read, too little to be looked at
+  size_t held, skip;         // bytes in `rest`; bytes of the current message still to be passed over
   uint32_t *got;             // messages received, by sender
   uint64_t got_bytes;        // towards a forwarder that tears frames: nothing else can be known
   uint64_t *intended;        // when message n should have been sent, ns
   int wants_out, is_gone;
 };
+
+static const uint64_t SILENCE_NS = 5000000000u;
 
 static struct agent agents[MAX_AGENTS];
 static enum wire wire;
@@ -49,7 +53,7 @@ static uint64_t window_bytes = 256 * 1024;
 static double rate, warm_s = 0.5, run_s = 2;
 static int port, pid;
 static int epoll_fd;
-static size_t cycle_len, tx_len, rx_len, rx_pre, look_len;
+static size_t cycle_len, tx_len, rx_len, rx_pre, look_len, plain_len;
 static uint64_t delivered, bad, idle_ns, cut_ns;
 static uint64_t tenths[MAX_TENTHS];
 static uint64_t histogram[64 * SUB_BUCKETS], samples, latency_max;
@@ -92,6 +96,24 @@ static int mqtt_length(char *at, size_t n) {
   return i;
 }
 
+// Clients of a WebSocket must mask what they send, servers must not.
+static const char MASK[4] = {0x37, (char)0xfa, 0x21, 0x3d};
+
+static int ws_head(char *at, int rx) {
+  int n = 2;
+  at[0] = (char)0x82;
+  if (size < 126) at[1] = (char)size;
+  else if (size < 65536) at[1] = 126, at[n++] = (char)(size >> 8), at[n++] = (char)size;
+  else {
+    at[1] = 127;
+    for (int shift = 56; shift >= 0; shift -= 8) at[n++] = (char)((uint64_t)size >> shift);
+  }
+  if (rx) return n;
+  at[1] |= (char)0x80;
+  memcpy(at + n, MASK, 4);
+  return n + 4;
+}
+
 // What stands before the packet: sent (`rx` = 0) or received.
 static int before(char *at, int sender, int rx) {
   switch (wire) {
@@ -105,6 +127,8 @@ static int before(char *at, int sender, int rx) {
       return sprintf(at, rx ? "MSG m 1 %d\r\n" : "PUB m %d\r\n", size);
     case REDIS:
       return sprintf(at, "*3\r\n$7\r\n%s\r\n$3\r\nc%02x\r\n$%d\r\n", rx ? "message" : "PUBLISH", sender, size);
+    case WS:
+      return ws_head(at, rx);
     default: {
       at[0] = 0x30;
       int n = 1 + mqtt_length(at + 1, (size_t)size + 5);
@@ -119,10 +143,12 @@ static size_t behind(void) { return wire == NATS || wire == REDIS ? 2 : 0; }
 
 static void make_messages(void) {
   char head[256];
-  tx_len = (size_t)before(head, 0, 0) + (size_t)size + behind();
+  size_t tx_pre = (size_t)before(head, 0, 0);
+  tx_len = tx_pre + (size_t)size + behind();
   rx_pre = (size_t)before(head, 0, 1);
   rx_len = rx_pre + (size_t)size + behind();
   look_len = rx_pre + ID_AT + 5;
+  if (look_len > MAX_REST) exit(2);
   cycle_len = 512 * 1024 / tx_len;
   if (cycle_len > MAX_CYCLE) cycle_len = MAX_CYCLE;
   if (cycle_len < 2) cycle_len = 2;
@@ -132,10 +158,19 @@ static void make_messages(void) {
     for (size_t n = 0; n < 2 * cycle_len; n++) {
       char *at = a->cycle + n * tx_len;
       at += before(at, i, 0);
+      char *blob = at;
       at += blob_of(at, i, (int)(n % cycle_len));
       if (behind()) memcpy(at, "\r\n", 2);
+      if (wire == WS)
+        for (int k = 0; k < size; k++) blob[k] ^= MASK[k % 4];
     }
-    a->buf = malloc(READ_BYTES + 4096);
+    a->plain = a->cycle + tx_pre;
+    plain_len = tx_len;
+    if (wire == WS) {
+      plain_len = (size_t)size;
+      a->plain = malloc(cycle_len * plain_len + 1);
+      for (size_t n = 0; n < cycle_len; n++) blob_of(a->plain + n * plain_len, i, (int)n);
+    }
     a->got = calloc(MAX_AGENTS, sizeof *a->got);
     a->intended = rate > 0 ? calloc(TIMES, sizeof *a->intended) : NULL;
   }
@@ -201,6 +236,11 @@ static void join_broker(int i) {
       if (j != i) say(a->in, "$3\r\nc%02x\r\n", j);
     await(a->in, "subscribe", count - 1);
     a->out = dial();
+  } else if (wire == WS) {
+    say(a->in, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+               "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: 13\r\n\r\n", port);
+    // A server that does not agree hangs up behind its answer.
+    await(a->in, "\r\n\r\n", 1);
   } else {
     char packet[8192], body[8192];
     int n = sprintf(body, "%c%cMQTT%c%c%c%c%c%ca%02x", 0, 4, 4, 2, 0, 0, 0, 3, i);
@@ -333,7 +373,10 @@ static void damaged(int i, const char *at, const char *what) {
 
 static void read_some(int i) {
   struct agent *a = &agents[i];
-  ssize_t got = recv(a->in, a->buf + a->held, READ_BYTES, MSG_DONTWAIT);
+  // One for all of them, which stays in the processor's cache: of what is read nearly all is done with at once.
+  static char inbox[MAX_REST + READ_BYTES];
+  memcpy(inbox, a->rest, a->held);
+  ssize_t got = recv(a->in, inbox + a->held, READ_BYTES, MSG_DONTWAIT);
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) {
     a->is_gone = 1;
@@ -347,8 +390,10 @@ static void read_some(int i) {
     return;
   }
   uint64_t now = rate > 0 ? now_ns() : 0;
-  char *at = a->buf, *end = a->buf + a->held + got;
+  char *at = inbox, *end = inbox + a->held + got;
   uint32_t prefix = htonl((uint32_t)size);
+  char ws_before[16];
+  if (wire == WS) ws_head(ws_before, 1);
   uint64_t before_count = delivered;
   int samples_left = verify ? INT32_MAX : 1;
   for (;;) {
@@ -365,7 +410,7 @@ static void read_some(int i) {
       at += 6;
       continue;
     }
-    if (wire == FRAMES && memcmp(at, &prefix, 4) != 0) {
+    if ((wire == FRAMES && memcmp(at, &prefix, 4) != 0) || (wire == WS && memcmp(at, ws_before, rx_pre) != 0)) {
       damaged(i, at, "another length than was sent");
       a->is_gone = 1;
       return;
@@ -383,7 +428,7 @@ static void read_some(int i) {
       size_t whole = (size_t)(end - at) < rx_len ? (size_t)(end - at) : rx_len;
       size_t blob = whole - rx_pre < (size_t)size ? whole - rx_pre : (size_t)size;
       struct agent *s = &agents[sender];
-      if (memcmp(at + rx_pre, s->cycle + (number % cycle_len) * tx_len + (tx_len - behind() - (size_t)size), blob) != 0)
+      if (memcmp(at + rx_pre, s->plain + (number % cycle_len) * plain_len, blob) != 0)
         damaged(i, at + rx_pre, "not what was sent at this place");
     }
     if (rate > 0 && measuring) record(now - agents[sender].intended[number % TIMES]);
@@ -391,7 +436,7 @@ static void read_some(int i) {
     a->skip = rx_len;
   }
   a->held = (size_t)(end - at);
-  memmove(a->buf, at, a->held);
+  memcpy(a->rest, at, a->held);
   if (measuring) {
     uint64_t tenth = (now_ns() - begin_ns) / 100000000u;
     if (tenth < MAX_TENTHS) tenths[tenth] += delivered - before_count;
@@ -513,7 +558,7 @@ static void setting(const char *text) {
   else if (!strcmp(key, "port")) port = atoi(value);
   else if (!strcmp(key, "pid")) pid = atoi(value);
   else if (!strcmp(key, "wire"))
-    wire = !strcmp(value, "nats") ? NATS : !strcmp(value, "redis") ? REDIS : !strcmp(value, "mqtt") ? MQTT : !strcmp(value, "bytes") ? BYTES : FRAMES;
+    wire = !strcmp(value, "nats") ? NATS : !strcmp(value, "redis") ? REDIS : !strcmp(value, "mqtt") ? MQTT : !strcmp(value, "ws") ? WS : !strcmp(value, "bytes") ? BYTES : FRAMES;
   else {
     fprintf(stderr, "load: no setting %s\n", key);
     exit(2);
@@ -548,7 +593,8 @@ int main(int argc, char **argv) {
   uint64_t sent = 0, wanted = 0, came = 0;
   int readers = 0;
   for (int i = 0; i < count; i++) readers += is_reader(i);
-  uint64_t deadline = now_ns() + 5000000000u;
+  // What does not come while nothing else does is lost.
+  uint64_t deadline = now_ns() + SILENCE_NS, before_turn = 0;
   for (;;) {
     int more = 0;
     for (int i = 0; i < count; i++) {
@@ -565,6 +611,8 @@ int main(int argc, char **argv) {
       came = 0;
       for (int j = 0; j < count; j++) came += agents[j].got_bytes / tx_len;
     }
+    if (came != before_turn) deadline = now_ns() + SILENCE_NS;
+    before_turn = came;
     if ((!more && came >= wanted) || now_ns() > deadline) break;
     turn(0);
   }

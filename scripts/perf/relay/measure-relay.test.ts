@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
-import { measure } from './measure-relay.ts';
-import { installedTargets, type Target } from './targets.ts';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { type Load, measure } from './measure-relay.ts';
+import { installedTargets, PEERS, type Target, type TargetName } from './targets.ts';
 
 const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => spawnSync(name, ['--version']).status === 0);
 if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of perf --relay');
@@ -9,21 +9,51 @@ if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of
 describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --relay', () => {
   const load = { agents: 3, bytes: 300, seconds: 0.2 };
 
-  async function target(name: string): Promise<Target> {
+  async function target(name: TargetName): Promise<Target> {
     const found = (await installedTargets()).find((each) => each.name === name);
     if (found === undefined) throw new Error(`no ${name}`);
     return found;
   }
 
-  test.each(['hub', 'C relay', 'naive', 'no peek', 'raw Node'])(
+  /** Without the peer a test is skipped, and fails where `CI=true`. */
+  async function peer(name: TargetName, context: TestContext): Promise<Target> {
+    const targets = await installedTargets();
+    if (process.env.CI !== 'true' && !targets.some((each) => each.name === name)) {
+      context.skip(`${name} is not installed`);
+    }
+    return target(name);
+  }
+
+  async function expectCounted(by: Target, what: Load): Promise<void> {
+    const sample = await measure(by, what);
+    expect(sample).toMatchObject({ bad: 0, came: sample.wanted, wanted: sample.sent * (what.agents - 1) });
+    expect(sample.delivered).toBeGreaterThan(0);
+    expect(sample.hub_peak_mb).toBeGreaterThan(1);
+  }
+
+  test.each(['hub', 'C relay', 'naive', 'no peek', 'raw Node'] as const)(
     'is carried by the %s, and counted',
-    async (name) => {
-      const sample = await measure(await target(name), load);
-      expect(sample).toMatchObject({ bad: 0, came: sample.wanted });
-      expect(sample.delivered).toBeGreaterThan(100);
-      expect(sample.hub_peak_mb).toBeGreaterThan(1);
-    },
+    async (name) => expectCounted(await target(name), load),
   );
+
+  test.for(PEERS)('is carried by %s, and counted', async (name, context) =>
+    expectCounted(await peer(name, context), load),
+  );
+
+  test.for([125, 126, 65_535, 65_536])(
+    'is carried by ws with each length of a length: %d B',
+    async (bytes, context) => expectCounted(await peer('ws', context), { ...load, bytes }),
+  );
+
+  test.for(['hub', 'C relay', 'NATS'] as const)(
+    'of Node agents is carried by %s, and counted',
+    async (name, context) => expectCounted(await peer(name, context), { ...load, areNode: true }),
+  );
+
+  test('of Node agents fails when frames are damaged', async () => {
+    const tearing: Target = { ...(await target('raw Node')), wire: 'frames' };
+    await expect(measure(tearing, { ...load, areNode: true })).rejects.toMatchObject({ code: 'io' });
+  });
 
   test('at a fixed rate has a latency for each delivery of its time', async () => {
     const { latency_us, delivered } = await measure(await target('hub'), {

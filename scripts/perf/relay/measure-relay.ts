@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { MeshError } from '../../../core/errors.ts';
 import { inFolder } from '../measure.ts';
-import { compiled } from './programs.ts';
-import { freePort, type Target } from './targets.ts';
+import { compiled, scriptOf } from './programs.ts';
+import { freePort, isBroker, type Target } from './targets.ts';
 
 /** What the agents do. */
 export interface Load {
@@ -19,10 +19,21 @@ export interface Load {
   readonly rate?: number;
   /** The last agent takes no bytes. */
   readonly isOneStuck?: boolean;
+  /** Each agent is a Node process with the client that is used there; without it all are sockets of one process in C. */
+  readonly areNode?: boolean;
   readonly seconds: number;
 }
 
+/** Of one agent on the way, and of all of them: not more than a slow target carries in a few seconds. */
+const WINDOW_BYTES = 256 * 1024;
+const ALL_BYTES = 4 * 1024 * 1024;
+const ALL_PACKETS = 10_000;
+const LARGEST_BYTES = 1024 * 1024;
+/** What any wire puts around a packet. */
+const MAX_HEAD_BYTES = 64;
 const WARM_S = 0.5;
+/** The agents' own code is compiled meanwhile, too. */
+const NODE_WARM_S = 1;
 /** A target that is not up after this time never will be. */
 const START_TIMEOUT_MS = 10_000;
 
@@ -57,7 +68,6 @@ export type Sample = z.infer<typeof sampleSchema>;
  * @throws MeshError `io` when something was lost, damaged or miscounted, or does not come up
  */
 export function measure(target: Target, load: Load): Promise<Sample> {
-  const isBroker = target.wire !== 'frames' && target.wire !== 'bytes';
   return inFolder(async (folder) => {
     const children: ChildProcess[] = [];
     const start = (command: readonly string[]) => {
@@ -69,17 +79,18 @@ export function measure(target: Target, load: Load): Promise<Sample> {
     };
     try {
       const settings = settingsOf(target, load);
-      const generator = await compiled('load');
+      const generator =
+        load.areNode === true ? [process.execPath, scriptOf('client-load.ts')] : [await compiled('load')];
       const fail = (what: string) => new MeshError('io', `${target.name}, ${settings.join(' ')}: ${what}`);
-      if (isBroker) {
+      if (isBroker(target)) {
         const port = await freePort();
         const { child } = start(target.command([port], folder));
         child.stdout?.resume();
         await listening(Number(port), fail);
-        const { lines } = start([generator, ...settings, `port=${port}`, `pid=${child.pid}`]);
+        const { lines } = start([...generator, ...settings, `port=${port}`, `pid=${child.pid}`]);
         return checked(await lastLine(lines, fail), fail);
       }
-      const { child, lines } = start([generator, ...settings]);
+      const { child, lines } = start([...generator, ...settings]);
       const ports = String((await lines.next()).value).split(',');
       const hub = start(target.command(ports, folder));
       const ready = await hub.lines.next();
@@ -114,11 +125,32 @@ function settingsOf({ wire }: Target, load: Load): string[] {
     agents: load.agents,
     size: load.bytes,
     inflight: load.inFlight ?? 0,
+    window: windowBytesOf(load),
     rate: load.rate ?? 0,
     stuck: load.isOneStuck === true ? 1 : 0,
-    warm: load.isOneStuck === true ? 0 : WARM_S,
+    warm: warmSecondsOf(load),
     seconds: load.seconds,
   }).map(([key, value]) => `${key}=${value}`);
+}
+
+/** Bytes that each agent may have on the way: more than one packet, but for the largest. */
+function windowBytesOf({ agents, bytes }: Load): number {
+  const few = bytes < LARGEST_BYTES ? 2 * (bytes + MAX_HEAD_BYTES) : bytes;
+  const share = Math.min(ALL_BYTES, ALL_PACKETS * bytes) / agents;
+  return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
+}
+
+/** What is let pass before the measurement begins. */
+function warmSecondsOf({ isOneStuck, areNode }: Load): number {
+  if (isOneStuck === true) return 0;
+  return areNode === true ? NODE_WARM_S : WARM_S;
+}
+
+/** What one measurement takes on an idle machine, about. `isSlow`: it carries some 100,000 packets a second, others a GB. */
+export function secondsOf(load: Load, isSlow: boolean): number {
+  const deliveredBytes = load.agents * (load.agents - 1) * windowBytesOf(load);
+  const ending = Math.max(deliveredBytes / 1e9, isSlow ? deliveredBytes / load.bytes / 1e5 : 0);
+  return warmSecondsOf(load) + load.seconds + ending + (load.areNode === true ? 1.2 : 0.3);
 }
 
 async function lastLine(lines: AsyncIterator<string>, fail: (what: string) => MeshError): Promise<string> {

@@ -1,35 +1,42 @@
-import type { Load } from './measure-relay.ts';
-import { TARGET_NAMES, type TargetName } from './targets.ts';
+import { type Load, secondsOf } from './measure-relay.ts';
+import { PEERS, TARGET_NAMES, type TargetName } from './targets.ts';
 
 /** One load that every target is to carry. */
 export interface Cell {
   readonly name: string;
-  readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer';
+  readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer' | 'Node agents';
   readonly load: Load;
   readonly targets: readonly TargetName[];
+  /** It is carried in no more rounds than these: no figure is taken from it. */
+  readonly rounds?: number;
 }
 
 /** The envelope alone takes 105 bytes with a real time in it: the smallest packets stand for 64 B. */
 export const SMALL_BYTES = 108;
 const KIB = 1024;
+const MIB = KIB * KIB;
 /** Deliveries a second: 12,000 with four agents. */
 const LATENCY_RATE = 4000;
+/** Rounds of what takes long and is in no figure. */
+const FEW_ROUNDS = 2;
+
+/** What is on the way at the end takes them seconds. */
+const SLOW: ReadonlySet<TargetName> = new Set(['naive', 'Mosquitto', 'ws']);
+const YARDSTICKS = ['hub', 'raw Node', 'C relay'] as const satisfies readonly TargetName[];
 
 /** The loads of one run of `perf --relay`. */
 export function planOf(isQuick: boolean): Cell[] {
   const seconds = isQuick ? 0.7 : 1;
-  const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, KIB * KIB];
+  const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
   const counts = isQuick ? [4] : [4, 16, 64];
   const cells: Cell[] = counts.flatMap((agents) =>
-    sizes
-      // 64 frames of a MiB to 63 destinations: gigabytes for one of each.
-      .filter((bytes) => agents < 64 || bytes < KIB * KIB)
-      .map((bytes) => ({
-        name: `N=${agents}, ${sizeName(bytes)}`,
-        kind: 'throughput' as const,
-        load: { agents, bytes, seconds },
-        targets: TARGET_NAMES,
-      })),
+    sizes.map((bytes) => ({
+      name: `N=${agents}, ${sizeName(bytes)}`,
+      kind: 'throughput' as const,
+      load: { agents, bytes, seconds },
+      targets: targetsAt(agents, bytes),
+      ...(agents > 4 && bytes === MIB ? { rounds: FEW_ROUNDS } : {}),
+    })),
   );
   const four = { agents: 4, bytes: 512 };
   const framed = TARGET_NAMES.filter((name) => name !== 'raw Node');
@@ -48,6 +55,12 @@ export function planOf(isQuick: boolean): Cell[] {
       targets: framed,
     },
     {
+      name: 'Node agents',
+      kind: 'Node agents',
+      load: { ...four, areNode: true, seconds },
+      targets: ['hub', 'hub again', 'C relay', 'NATS'],
+    },
+    {
       name: 'one never reads',
       kind: 'stuck',
       load: { agents: 4, bytes: 4 * KIB, isOneStuck: true, seconds: 3 },
@@ -57,7 +70,29 @@ export function planOf(isQuick: boolean): Cell[] {
   ];
 }
 
+/** With four agents all; with more of them those that a figure, or a reader's question, is about. */
+function targetsAt(agents: number, bytes: number): readonly TargetName[] {
+  if (agents === 4 || bytes === 512) return TARGET_NAMES;
+  if (bytes < MIB) return [...YARDSTICKS, ...PEERS];
+  // 64 messages of a MiB to 63 destinations are 4 GiB; most brokers would keep them all in memory.
+  return agents < 64 ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
+}
+
+/** How often a cell is carried in a run of so many rounds. */
+export function roundsOf(cell: Cell, rounds: number): number {
+  return Math.min(rounds, cell.rounds ?? rounds);
+}
+
+/** What the plan takes on an idle machine with all targets, in seconds. */
+export function planSeconds(cells: readonly Cell[], rounds: number): number {
+  return cells
+    .flatMap((cell) =>
+      cell.targets.map((name) => secondsOf(cell.load, SLOW.has(name)) * roundsOf(cell, rounds)),
+    )
+    .reduce((sum, each) => sum + each, 0);
+}
+
 function sizeName(bytes: number): string {
-  if (bytes >= KIB * KIB) return `${bytes / KIB / KIB} MiB`;
+  if (bytes >= MIB) return `${bytes / MIB} MiB`;
   return bytes >= KIB && bytes % KIB === 0 ? `${bytes / KIB} KiB` : `${bytes} B`;
 }

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import * as z from 'zod';
 import { isCheckout, packageFolder } from '../../../config/package-root.ts';
 import { MeshError, messageOf } from '../../../core/errors.ts';
 
@@ -58,6 +60,16 @@ export async function compiled(name: 'load' | 'relay'): Promise<string> {
   );
 }
 
+/**
+ * Makes the bundle of the sources as they are now, as an installation does it: the hub alone starts from it, and takes 30 MB less.
+ *
+ * @returns why there is none, if so
+ */
+export async function bundled(): Promise<string | undefined> {
+  const { stderr } = await run(process.execPath, [path.join(packageFolder, 'scripts', 'bundle.js')]);
+  return stderr.trim() || undefined;
+}
+
 /** The first line that `program` says of its version; undefined where it is not installed. */
 export async function versionOf(program: string, option: string): Promise<string | undefined> {
   try {
@@ -69,5 +81,17 @@ export async function versionOf(program: string, option: string): Promise<string
     const said =
       error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n')[0] : '';
     return said || program;
+  }
+}
+
+/** The version of a package; undefined where it is not installed. */
+export function packageVersionOf(name: string): string | undefined {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    const text = readFileSync(resolve(`${name}/package.json`), 'utf8');
+    return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
   }
 }

@@ -1,7 +1,8 @@
 import { Random } from '../../../core/statistics/random.ts';
 import { measure, type Sample } from './measure-relay.ts';
-import type { Cell } from './plan.ts';
-import { installedTargets, type Target, type TargetName } from './targets.ts';
+import { type Cell, planSeconds, roundsOf } from './plan.ts';
+import { bundled } from './programs.ts';
+import { installedTargets, TARGET_NAMES, type Target, type TargetName } from './targets.ts';
 
 const SEED = 1;
 
@@ -20,6 +21,13 @@ export interface RelayResults {
   readonly outcomes: readonly Outcome[];
 }
 
+/** What would be compared, too, if the machine had it. */
+export function missingTargets({ targets }: Pick<RelayResults, 'targets'>): string[] {
+  const absent = TARGET_NAMES.filter((name) => !targets.some((target) => target.name === name));
+  // There is no load for it either: its library is not among this project's packages.
+  return [...absent, 'ZeroMQ'];
+}
+
 /**
  * Every cell and target once a round, the targets of a cell one behind the other in an order of chance: the machine changes its speed by
  * itself, and only neighbours can be compared.
@@ -30,14 +38,22 @@ export async function runRounds(
   progress: (text: string) => void,
 ): Promise<RelayResults> {
   const targets = await installedTargets();
+  progress(`not installed, so left out: ${missingTargets({ targets }).join(', ')}`);
+  const whyNot = await bundled();
+  if (whyNot !== undefined) progress(whyNot);
   const random = new Random(SEED);
   const outcomes = cells.flatMap((cell) =>
     targets
       .filter(({ name }) => cell.targets.includes(name))
       .map((target) => ({ cell, target, rounds: new Map<number, Sample>(), faults: [] as string[] })),
   );
+  const minutes = Math.ceil(planSeconds(cells, rounds) / 60);
+  progress(
+    `${cells.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
+  );
   for (let round = 0; round < rounds; round++) {
     for (const cell of cells) {
+      if (round >= roundsOf(cell, rounds)) continue;
       progress(`round ${round + 1} of ${rounds}: ${cell.name}`);
       for (const outcome of random.shuffle(outcomes.filter((each) => each.cell === cell))) {
         try {

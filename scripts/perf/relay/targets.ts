@@ -1,15 +1,15 @@
-import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { packageFolder } from '../../../config/package-root.ts';
-import { compiled, scriptOf, versionOf } from './programs.ts';
+import { installedBrokers } from './brokers.ts';
+import { compiled, scriptOf } from './programs.ts';
 
 /** What is measured: a hub that dials the agents, or a broker that they dial. */
 export interface Target {
   readonly name: TargetName;
   /** What it is, for the page. */
   readonly about: string;
-  readonly wire: 'frames' | 'bytes' | 'nats' | 'redis' | 'mqtt';
+  readonly wire: 'frames' | 'bytes' | 'nats' | 'redis' | 'mqtt' | 'ws';
   /** `ports` are the agents'; of a broker its own, alone. */
   command(ports: readonly string[], folder: string): readonly string[];
   /** Whether it prints one JSON line of its books at the end. */
@@ -26,8 +26,17 @@ export const TARGET_NAMES = [
   'NATS',
   'Redis',
   'Mosquitto',
+  'ws',
 ] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
+
+/** Those of other projects. */
+export const PEERS = ['NATS', 'Redis', 'Mosquitto', 'ws'] as const satisfies readonly TargetName[];
+
+/** Whether the agents dial it; a hub dials them. */
+export function isBroker({ wire }: Target): boolean {
+  return wire !== 'frames' && wire !== 'bytes';
+}
 
 /** A destination of the stuck scenario is cut off after this time. */
 const STALL_TIMEOUT_S = 0.2;
@@ -58,7 +67,7 @@ export async function installedTargets(): Promise<Target[]> {
     command: (ports) => [process.execPath, scriptOf(file), ...ports],
   });
   const own: Target[] = [
-    hub('hub', '`npm run hub -- --handshake off`'),
+    hub('hub', '`npm run hub -- --handshake off`, from the bundle that an installation makes'),
     hub('hub again', 'the same a second time: what differs between the two is noise'),
     script('raw Node', 'raw-forwarder.ts', 'Node forwarding chunks to all others, no framing', 'bytes'),
     {
@@ -70,51 +79,7 @@ export async function installedTargets(): Promise<Target[]> {
     script('naive', 'naive-hub.ts', 'read 4, read n, parse, write head and body to each, await every drain'),
     script('no peek', 'decoding-hub.ts', 'this hub, every packet decoded and validated whole'),
   ];
-  const brokers: readonly (Target & { readonly program: string; readonly versionOption: string })[] = [
-    {
-      name: 'NATS',
-      about: '',
-      wire: 'nats',
-      program: 'nats-server',
-      versionOption: '--version',
-      command: ([port = '']) => ['nats-server', '-a', '127.0.0.1', '-p', port],
-    },
-    {
-      name: 'Redis',
-      about: '',
-      wire: 'redis',
-      program: 'redis-server',
-      versionOption: '--version',
-      command: ([port = ''], folder) => [
-        ...['redis-server', '--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', folder],
-        // Its default cuts a slow subscriber off; nobody is to be lost here.
-        ...['--client-output-buffer-limit', 'pubsub 0 0 0'],
-      ],
-    },
-    {
-      name: 'Mosquitto',
-      about: '',
-      wire: 'mqtt',
-      program: 'mosquitto',
-      versionOption: '-h',
-      command([port = ''], folder) {
-        const file = path.join(folder, 'mosquitto.conf');
-        // By default it drops what a slow subscriber does not take.
-        writeFileSync(
-          file,
-          `listener ${port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\nset_tcp_nodelay true\n`,
-        );
-        return ['mosquitto', '-c', file];
-      },
-    },
-  ];
-  const installed = await Promise.all(
-    brokers.map(async ({ program, versionOption, ...target }) => {
-      const version = await versionOf(program, versionOption);
-      return version === undefined ? [] : [{ ...target, about: version }];
-    }),
-  );
-  return [...own, ...installed.flat()];
+  return [...own, ...(await installedBrokers())];
 }
 
 /** A port that nobody listens on. */
