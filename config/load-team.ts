@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { fileFaultOf, MeshError, messageOf } from '../core/errors.ts';
 import { scorerNames } from '../core/evaluation/scorer.ts';
-import { type Team, teamFaults, teamSchema } from '../core/team.ts';
+import { type Team, teamFaults, teamSchema, withCopies } from '../core/team.ts';
 import { checkSpec } from '../protocols/registry.ts';
 import { engineNames } from '../tools/engines/registry.ts';
 import { toolNames } from '../tools/registry.ts';
@@ -31,7 +31,7 @@ export function teamFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * Loads a team by its name, or from a file of the user's.
+ * Loads a team by its name, or from a file of the user's; copies of agents are agents of their own in it.
  *
  * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
  */
@@ -94,7 +94,7 @@ function readTeam(file: string): Team {
   const [broken] = teamFaults(result.data);
   if (broken !== undefined) fault(broken.path, broken.message);
   checkNames(result.data, fault);
-  return withPrompts(result.data, path.dirname(file), fault);
+  return withCopies(withPrompts(result.data, path.dirname(file), fault));
 }
 
 type Fault = (keys: readonly PropertyKey[], message: string) => never;

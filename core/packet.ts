@@ -55,7 +55,7 @@ export const HEAD_LENGTHS = { type: 64, from: 64, to: 64, id: 128, task_id: 256,
 /** type, from, id, task_id, token_used, ts, payload. */
 const REQUIRED_KEYS = 7;
 const MAX_LOG_URI_LENGTH = 1024;
-const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const NODE_ID = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,63}|[A-Za-z0-9_.-]{0,60}~(?:[2-9]|[1-9][0-9]))$/;
 
 const anyText = (maxLength: number) =>
   z
@@ -64,7 +64,10 @@ const anyText = (maxLength: number) =>
     .refine((value) => value.isWellFormed(), 'has a lone surrogate');
 const text = (maxLength: number) => anyText(maxLength).min(1);
 
-/** An id of a node: it names a folder, so it holds nothing that a path could misread. */
+/**
+ * An id of a node: it names a folder, so it holds nothing that a path could misread. Ids of copies end with `~` and a number;
+ * see `core/copy-id.ts`.
+ */
 export const nodeIdSchema = z
   .string()
   .regex(NODE_ID, 'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit');

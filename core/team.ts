@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { copyIds, sharedId } from './copy-id.ts';
 import { DELIVERIES } from './delivery.ts';
 import { ROUTINGS } from './hub/routing.ts';
-import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
+import { DEFAULT_TASK_TIMEOUT_MS, MAX_COPIES, MAX_FRAME_BYTES } from './limits.ts';
 import { nodeIdSchema } from './packet.ts';
 
 /** Version of the team file's format. */
@@ -10,7 +11,11 @@ const TEAM_VERSION = 1;
 /** What can carry a team's frames. */
 export const TRANSPORTS = ['tcp', 'nats'] as const;
 
-const portSchema = z.int().min(1).max(65535);
+const MAX_PORT = 65_535;
+/** A process each, and a connection of the hub. */
+const MAX_AGENTS = 1000;
+
+const portSchema = z.int().min(1).max(MAX_PORT);
 const optionsSchema = z
   .record(z.string(), z.json())
   .describe('Handed to the engine as they are, e.g. seed, temperature, num_ctx for Ollama');
@@ -25,6 +30,12 @@ const agentSchema = z.strictObject({
   port: portSchema
     .optional()
     .describe('Where it listens on 127.0.0.1; without it port_base + its place in the list'),
+  copies: z
+    .int()
+    .min(1)
+    .max(MAX_COPIES)
+    .optional()
+    .describe('So many processes share its work: each task goes to one of them (ids 2, 2~2, 2~3, …)'),
   subscribes: z
     .array(z.string().min(1))
     .min(1)
@@ -124,33 +135,29 @@ export const teamSchema = z.strictObject({
       tokens: z.int().positive().optional().describe('Tokens of one task; beyond it the task fails'),
     })
     .prefault({}),
-  agents: z.array(agentSchema).min(1).max(1000),
+  agents: z.array(agentSchema).min(1).max(MAX_AGENTS),
 });
 
 export type Team = z.infer<typeof teamSchema>;
 export type TeamAgent = Team['agents'][number];
 
-/** What the schema cannot say: rules between keys. Each fault names its path. */
-export function teamFaults(team: Team): { path: (string | number)[]; message: string }[] {
-  const faults: { path: (string | number)[]; message: string }[] = [];
-  const ids = new Set<string>();
-  const ports = new Map<number, string>();
-  team.agents.forEach((agent, index) => {
-    if (ids.has(agent.id))
-      faults.push({ path: ['agents', index, 'id'], message: `agent ${agent.id} is there twice` });
-    ids.add(agent.id);
-    const port = agent.port ?? team.port_base + index;
-    const other = ports.get(port);
-    if (other !== undefined) {
-      faults.push({
-        path: ['agents', index, 'port'],
-        message: `agents ${other} and ${agent.id} share port ${port}`,
-      });
-    }
-    ports.set(port, agent.id);
-    if (port > 65_535)
-      faults.push({ path: ['port_base'], message: `agent ${agent.id} would listen on port ${port}` });
-  });
+/** The team with every copy as an agent of its own, behind the first one. */
+export function withCopies(team: Team): Team {
+  const agents = team.agents.flatMap(({ copies = 1, ...agent }) =>
+    copyIds(agent.id, copies).map((id) => ({ ...agent, id })),
+  );
+  return { ...team, agents };
+}
+
+interface TeamFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** What the schema cannot say of a team as it was written: rules between keys. Each fault names its path. */
+export function teamFaults(team: Team): TeamFault[] {
+  const ids = new Set(team.agents.map(({ id }) => id));
+  const faults = [...idFaults(team), ...copyFaults(team), ...portFaults(team)];
   if (team.entry !== undefined && !ids.has(team.entry)) {
     faults.push({ path: ['entry'], message: `there is no agent ${team.entry}` });
   }
@@ -163,6 +170,59 @@ export function teamFaults(team: Team): { path: (string | number)[]; message: st
         message: `agent ${agent.id} may call ${unknown}, which is not in the team`,
       });
     }
+  });
+  return faults;
+}
+
+function idFaults({ agents }: Team): TeamFault[] {
+  const seen = new Set<string>();
+  return agents.flatMap(({ id }, index): TeamFault[] => {
+    const path = ['agents', index, 'id'];
+    if (sharedId(id) !== id)
+      return [{ path, message: `${id} is a copy’s id: write \`copies\` at agent ${sharedId(id)} instead` }];
+    if (seen.has(id)) return [{ path, message: `agent ${id} is there twice` }];
+    seen.add(id);
+    return [];
+  });
+}
+
+function copyFaults(team: Team): TeamFault[] {
+  const faults = team.agents.flatMap(({ id, copies = 1, port }, index): TeamFault[] => {
+    if (copies === 1) return [];
+    const path = ['agents', index, 'copies'];
+    if (port !== undefined) {
+      const message = `${copies} copies of agent ${id} cannot share port ${port}: leave out \`port\`, and each gets one from port_base on`;
+      return [{ path, message }];
+    }
+    if (copyIds(id, copies).every((copy) => nodeIdSchema.safeParse(copy).success)) return [];
+    return [{ path, message: `${id} is too long an id to have copies: their ids end with ~2, ~3, …` }];
+  });
+  const { length } = withCopies(team).agents;
+  if (length > MAX_AGENTS) {
+    faults.push({
+      path: ['agents'],
+      message: `with their copies these are ${length} agents; ${MAX_AGENTS} are the most`,
+    });
+  }
+  return faults;
+}
+
+function portFaults(team: Team): TeamFault[] {
+  const faults: TeamFault[] = [];
+  const ports = new Map<number, string>();
+  const indexes = team.agents.flatMap(({ copies = 1 }, index) => Array<number>(copies).fill(index));
+  withCopies(team).agents.forEach((agent, place) => {
+    const port = agent.port ?? team.port_base + place;
+    const other = ports.get(port);
+    if (other !== undefined) {
+      faults.push({
+        path: ['agents', indexes[place] ?? 0, 'port'],
+        message: `agents ${other} and ${agent.id} share port ${port}`,
+      });
+    }
+    ports.set(port, agent.id);
+    if (port > MAX_PORT)
+      faults.push({ path: ['port_base'], message: `agent ${agent.id} would listen on port ${port}` });
   });
   return faults;
 }

@@ -177,7 +177,7 @@ describe('an agent that a fault kills', () => {
     // Ids of packets stay unique in the run.
     const ids = log.filter((line) => line.event === 'packet').map((line) => line.id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids).toContain('1~1-1');
+    expect(ids).toContain('1+1-1');
     const pids = log.filter((line) => line.event === 'agent_up').map((line) => Number(line.pid));
     expect(pids).toHaveLength(5);
     for (const pid of pids) expect(isRunning(pid)).toBe(false);

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { needNatsServer, realServer } from '../core/nats/testing/real-server.ts';
-import { Cli, entry, isRunning, runCli, temporaryFolder } from './testing/cli.ts';
+import { Cli, entry, isRunning, jsonLines, runCli, temporaryFolder } from './testing/cli.ts';
+import { copiedTeam, heardBy, raceAnswers, raceTasks } from './testing/copied-team.ts';
 import { readMetrics } from './testing/run-files.ts';
 import { teamFile, writtenFile } from './testing/team-file.ts';
 
@@ -186,7 +187,65 @@ describe('when something goes away in the middle of a run over NATS', () => {
     expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
     expect(readMetrics(out)).toMatchObject({ status: 'answered', ledger: { balanced: true } });
   });
+
+  test('with acknowledged delivery over NATS nothing is lost when an agent dies', async () => {
+    const { url } = await realServer();
+    const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
+    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '40'];
+    const { code, stderr, out } = await run(['--nats-url', url, ...options, ...faults]);
+
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
+    expect(answersIn(out)).toEqual(raceAnswers(8));
+    const metrics = readMetrics(out);
+    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
+    expect(metrics.delivery).toMatchObject({ undeliverable: 0 });
+    expect(metrics.ack_bytes).toBeGreaterThan(0);
+  });
 });
+
+describe('copies of an agent on a NATS server', () => {
+  const COPIES = ['2', '2~2'];
+
+  test('share the tasks as over TCP: right answers, the same bytes, each task by way of one copy', async () => {
+    const { url } = await realServer();
+    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12)];
+    const tcp = await run(batch);
+    const nats = await run([...batch, '--nats-url', url]);
+
+    for (const { code, stderr, out } of [tcp, nats]) {
+      expect(code, stderr).toBe(0);
+      expect(answersIn(out)).toEqual(raceAnswers(12));
+    }
+    for (const copy of COPIES) {
+      expect(heardBy(nats.out, copy).size).toBeGreaterThan(0);
+      expect(heardBy(nats.out, copy)).toEqual(heardBy(tcp.out, copy));
+    }
+    const { ledger } = readMetrics(nats.out);
+    expect(ledger).toMatchObject({ balanced: true, differences: [] });
+    expect(ledger.written.packets).toBe(readMetrics(tcp.out).ledger.written.packets);
+  });
+
+  test('may be started by hand, on other hosts, each under its own id', async () => {
+    const { url } = await realServer();
+    const env = { GAIA_MESH_SECRET: 'known to all' };
+    await agentByHand(url, '2~2', 'triple', env);
+
+    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12), '--external', '2~2'];
+    const { code, stderr, out } = await run([...batch, '--nats-url', url], env);
+    expect(code, stderr).toBe(0);
+    expect(answersIn(out)).toEqual(raceAnswers(12));
+    const { agents, ledger } = readMetrics(out);
+    expect(ledger).toMatchObject({ balanced: true, differences: [] });
+    for (const copy of COPIES) expect(agents.find(({ id }) => id === copy)?.packets_rx).toBeGreaterThan(0);
+  });
+});
+
+/** Of each task of a batch its answer. */
+function answersIn(out: string) {
+  const results = jsonLines(path.join(out, 'results.jsonl'));
+  return Object.fromEntries(results.map(({ task_id, answer }) => [task_id, answer]));
+}
 
 describe('an agent that was started by hand on a NATS server', () => {
   test('works for one run after the other, with the secret that both were given', async () => {
@@ -322,6 +381,18 @@ test('a run whose server has an address of a network is answered, and its ledger
   expect(code, stderr + stdout).toBe(0);
   const metrics = readMetrics(path.join(out, 'run'));
   expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
+});
+
+test('doctor says whether there is a server, and never what it is told in secret', async () => {
+  const server = await realServer();
+  const env = { NATS_URL: server.url.replace('//', '//gaia:s3cret-word@') };
+  const there = await runCli(['doctor'], { env });
+  expect(there.stdout).toContain(`✓ NATS             a server answers at ${server.url}`);
+  await server.stop();
+
+  const gone = await runCli(['doctor'], { env });
+  expect(gone.stdout).toContain(`– NATS             no NATS server answers at ${server.url}`);
+  expect(there.stdout + gone.stdout).not.toContain('s3cret-word');
 });
 
 test('transports measures both in the same rounds, with the same bytes', async () => {

@@ -1,3 +1,4 @@
+import { sharedId } from '../copy-id.ts';
 import { MeshError } from '../errors.ts';
 import { MAX_OPEN_REQUESTS } from '../limits.ts';
 import type { Packet } from '../packet.ts';
@@ -11,12 +12,13 @@ export interface Received {
 
 interface OpenRequest {
   readonly partner: string;
+  readonly taskId: string;
   readonly settle: (reply: Received | MeshError) => void;
 }
 
 /**
- * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked; a second one, or
- * one that comes too late, changes nothing.
+ * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked, whichever of its
+ * copies that is; a second one, or one that comes too late, changes nothing.
  */
 export class Requests {
   readonly #open = new Map<string, OpenRequest>();
@@ -43,11 +45,15 @@ export class Requests {
   async reply(
     id: string,
     partner: string,
-    options: { readonly timeoutMs: number | undefined; readonly signal: AbortSignal },
+    options: {
+      readonly taskId: string;
+      readonly timeoutMs: number | undefined;
+      readonly signal: AbortSignal;
+    },
   ): Promise<Received> {
     const { promise, resolve } = Promise.withResolvers<Received | MeshError>();
-    this.#open.set(id, { partner, settle: resolve });
-    const { timeoutMs, signal } = options;
+    const { taskId, timeoutMs, signal } = options;
+    this.#open.set(id, { partner, taskId, settle: resolve });
     const onAbort = () => resolve(new MeshError('agent', `the task ended before ${partner} had replied`));
     signal.addEventListener('abort', onAbort);
     const timer =
@@ -72,16 +78,17 @@ export class Requests {
   settle(received: Received): boolean {
     const { reply_to, from } = received.packet;
     const request = reply_to === undefined ? undefined : this.#open.get(reply_to);
-    if (request === undefined || request.partner !== from) return false;
+    if (request === undefined || request.partner !== sharedId(from)) return false;
     request.settle(received);
     return true;
   }
 
-  /** The hub says that an agent is gone: nobody needs to wait for it. */
-  partnerLost(partner: string): void {
-    this.#lost.add(partner);
+  /** The hub says that an agent is gone: nobody needs to wait for it. With a task, it was one of its copies, which had that task. */
+  partnerLost(partner: string, taskId?: string): void {
+    if (taskId === undefined) this.#lost.add(partner);
     for (const request of this.#open.values()) {
-      if (request.partner === partner) request.settle(goneError(partner));
+      const isOfTask = taskId === undefined || request.taskId === taskId;
+      if (request.partner === partner && isOfTask) request.settle(goneError(partner));
     }
   }
 

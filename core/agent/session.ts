@@ -1,6 +1,15 @@
 import { type Codec, readHead } from '../adapter.ts';
-import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
+import {
+  BACK_TYPE,
+  BOOKS_TYPE,
+  BookKeeper,
+  HANDED_ON_TYPE,
+  LOST_TYPE,
+  SETTLE_TYPE,
+  STOP_TYPE,
+} from '../books.ts';
 import { monotonicUs } from '../clock.ts';
+import { sharedId } from '../copy-id.ts';
 import { ACK_TYPE, takenIn } from '../delivery.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
@@ -157,10 +166,10 @@ export class AgentSession {
 
   #isForUs({ type, to }: PacketHead): boolean {
     const { id, subscribes } = this.#options;
-    if (to !== undefined && to !== id) return false;
+    if (to !== undefined && to !== id && to !== sharedId(id)) return false;
     if (subscribes.includes(type) || type.startsWith(MESH_TYPE_PREFIX)) return true;
     // It may be a reply: only the whole packet says to what.
-    return to === id && this.#requests.isWaiting;
+    return to !== undefined && this.#requests.isWaiting;
   }
 
   /** The mesh's own packets: only the hub's reach an agent. */
@@ -180,6 +189,9 @@ export class AgentSession {
         break;
       case LOST_TYPE:
         if (typeof id === 'string') this.#requests.partnerLost(id);
+        break;
+      case HANDED_ON_TYPE:
+        if (typeof id === 'string') this.#requests.partnerLost(id, packet.task_id);
         break;
       case BACK_TYPE:
         if (typeof id === 'string') this.#requests.partnerBack(id);
@@ -242,7 +254,8 @@ export class AgentSession {
       spent.tokens,
     );
     const { timeoutMs } = options;
-    const reply = this.#requests.reply(sendable.packet.id, id, { timeoutMs, signal: work.signal });
+    const taskId = work.cause.packet.task_id;
+    const reply = this.#requests.reply(sendable.packet.id, id, { taskId, timeoutMs, signal: work.signal });
     if (!work.signal.aborted) {
       this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
       this.#send(sendable, work.cause, spent);
@@ -371,9 +384,9 @@ export class AgentSession {
     const { id, workspace } = this.#options;
     if (emission.recorded !== undefined) return emission.recorded;
     this.#numbers.last += 1;
-    // Packet ids are unique in the run, and it does not know which it had used. No node id has a `~`.
+    // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
     const { restarts } = workspace.memory;
-    const self = restarts === undefined ? id : `${id}~${restarts}`;
+    const self = restarts === undefined ? id : `${id}+${restarts}`;
     return parsePacket({
       type: emission.type,
       from: id,

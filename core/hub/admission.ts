@@ -1,4 +1,5 @@
 import { type AlikePackets, readHead } from '../adapter.ts';
+import { sharedId } from '../copy-id.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { PREFIX_BYTES } from '../frame.ts';
 import { FINAL_ANSWER, type JsonObject, MESH_TYPE_PREFIX, type PacketHead, TASK_FAILED } from '../packet.ts';
@@ -121,7 +122,7 @@ export class Admission implements PacketJudge {
     const { final } = this.#options;
     this.#rights.check(node, head);
     if (head.tag !== FINAL_ANSWER || final === null) return;
-    if (node.id !== final) {
+    if (sharedId(node.id) !== final) {
       throw new MeshError('packet', `${node.id} tagged a final answer; only ${final} may`);
     }
     if (answerText(payload?.answer) === undefined) {

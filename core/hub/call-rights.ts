@@ -1,10 +1,11 @@
+import { sharedId } from '../copy-id.ts';
 import { MeshError } from '../errors.ts';
 import type { PacketHead } from '../packet.ts';
 import type { MeshNode } from './link.ts';
 
 /**
  * Who may address whom (`may_call` of the team file). Whoever was asked may answer: one packet back for each that came, although
- * its own list does not name the asker.
+ * its own list does not name the asker. Copies have the rights of their agent.
  */
 export class CallRights {
   /** Packets that wait for an answer, by asker and asked. */
@@ -12,14 +13,15 @@ export class CallRights {
 
   /** @throws MeshError `packet` when `node` may not send `head` to its addressee */
   check(node: MeshNode, head: PacketHead): void {
-    const { to } = head;
-    if (to === undefined || node.mayCall === undefined) return;
+    if (head.to === undefined || node.mayCall === undefined) return;
+    const to = sharedId(head.to);
+    const from = sharedId(node.id);
     if (node.mayCall.includes(to)) {
-      const pair = pairOf(node.id, to);
+      const pair = pairOf(from, to);
       this.#open.set(pair, (this.#open.get(pair) ?? 0) + 1);
       return;
     }
-    const asked = pairOf(to, node.id);
+    const asked = pairOf(to, from);
     const open = this.#open.get(asked) ?? 0;
     if (open === 0) {
       throw new MeshError('packet', `${node.id} may not call ${to} (may_call of the team file)`);

@@ -1,5 +1,6 @@
 import type { Codec } from '../adapter.ts';
-import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
+import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
+import { sharedId } from '../copy-id.ts';
 import { ACK_TYPE, receiptIn } from '../delivery.ts';
 import { MeshError } from '../errors.ts';
 import type { LedgerLine } from '../ledger.ts';
@@ -7,6 +8,7 @@ import { SETTLE_TIMEOUT_MS } from '../limits.ts';
 import { issuesOf, type JsonObject } from '../packet.ts';
 import { Admission } from './admission.ts';
 import { Backpressure } from './backpressure.ts';
+import { type ChooseCopy, Copies } from './copies.ts';
 import { AcknowledgedDelivery } from './delivery/acknowledged-delivery.ts';
 import type { Letter } from './delivery/mailbox.ts';
 import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
@@ -35,13 +37,15 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   readonly isReturning?: (id: string) => boolean;
   /** Packets are kept until they are acknowledged; see `core/delivery.ts`. */
   readonly acknowledges?: boolean;
+  /** Who of an agent's copies gets a task, if that is known already. */
+  readonly chooseCopy?: ChooseCopy;
 }
 
 /**
  * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and sends every packet that
  * comes from one agent to the others, byte for byte as it came. It counts and keeps the clocks; what packets say is not its
  * business (MP-13). This file knows who is there: `admission.ts` who may say what, `ways.ts` how it gets to the others,
- * `open-tasks.ts` what is being worked on.
+ * `open-tasks.ts` what is being worked on, `copies.ts` who of those who share work has which task.
  */
 export class MeshNetwork {
   /** One link an agent, the one it has now. */
@@ -61,6 +65,9 @@ export class MeshNetwork {
   readonly #relay: Relay;
   readonly #way: Way;
   readonly #tasks: OpenTasks;
+  readonly #clocks = new Map<string, TaskClock>();
+  readonly #copies: Copies | undefined;
+  readonly #router: Router;
   #settled: (() => void) | undefined;
 
   private constructor(options: MeshNetworkOptions, links: Link[], codec: Codec) {
@@ -81,15 +88,17 @@ export class MeshNetwork {
       });
     }
     const { faults, delivery } = this;
-    const { final, router, observer, maxFrameBytes } = options;
+    const { final, observer, maxFrameBytes } = options;
+    const copies = Copies.among(links, options.chooseCopy);
+    this.#copies = copies;
+    this.#router = copies?.around(options.router) ?? options.router;
     const isEachNoted = observer.packet !== undefined || faults !== undefined || delivery !== undefined;
     const news = isEachNoted ? new RelayNews(observer) : undefined;
-    const clocks = new Map<string, TaskClock>();
     this.#admission = new Admission({
       final,
-      router,
+      router: this.#router,
       observer,
-      tasks: clocks,
+      tasks: this.#clocks,
       news,
       delivery,
       hearMesh: (sender, type, payload, frameBytes) => this.#hearMesh(sender, type, payload, frameBytes),
@@ -100,7 +109,7 @@ export class MeshNetwork {
       this.#way = faultyWay(faults, this.#admission, news, backpressure);
     else this.#way = straightWay(this.#relay, news);
     this.#tasks = new OpenTasks({
-      clocks,
+      clocks: this.#clocks,
       codec,
       voice: this.#voice,
       way: this.#way,
@@ -108,6 +117,7 @@ export class MeshNetwork {
       observer,
       maxFrameBytes,
       destinations: () => this.#destinations,
+      copies,
     });
     this.#tellRouter();
     for (const link of links) this.#listen(link);
@@ -175,7 +185,7 @@ export class MeshNetwork {
     this.#links[index] = link;
     this.#listen(link);
     this.#tellRouter();
-    this.#tellAgents(BACK_TYPE, 'mesh', { id: node.id });
+    this.#tellAgents(BACK_TYPE, 'mesh', { id: sharedId(node.id) });
   }
 
   /** An agent that was awaited does not come back after all. */
@@ -217,7 +227,8 @@ export class MeshNetwork {
   }
 
   #tellRouter(): void {
-    this.#options.router.membersChanged(this.#destinations);
+    this.#copies?.membersChanged(this.links.filter((link) => link.alive || this.#isAwaited(link)));
+    this.#router.membersChanged(this.#destinations);
   }
 
   /** Faults keep the lost ones, too: what they miss is counted. So do mailboxes, for those who come back. */
@@ -286,7 +297,13 @@ export class MeshNetwork {
 
   #tellLost(link: Link): void {
     this.delivery?.abandon(link);
-    if (this.#settled === undefined) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
+    const hasWork = (taskId: string) =>
+      link.subscribes.some((type) => this.#clocks.get(taskId)?.seenTypes.has(type));
+    const handedOn = this.#copies?.handOn(link, hasWork);
+    if (this.#settled !== undefined) return;
+    const lost = { id: sharedId(link.node.id) };
+    if (handedOn === undefined) this.#tellAgents(LOST_TYPE, 'mesh', lost);
+    else for (const taskId of handedOn) this.#tellAgents(HANDED_ON_TYPE, taskId, lost);
   }
 }
 

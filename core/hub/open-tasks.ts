@@ -5,6 +5,7 @@ import { frameOf } from '../frame.ts';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../ledger.ts';
 import { DOC_INIT, type JsonObject, type Packet, parsePacket } from '../packet.ts';
 import type { Backpressure } from './backpressure.ts';
+import type { Copies } from './copies.ts';
 import type { HubVoice } from './hub-voice.ts';
 import type { Link } from './link.ts';
 import type { MeshObserver } from './mesh-observer.ts';
@@ -35,6 +36,8 @@ export interface OpenTasksOptions {
   readonly maxFrameBytes: number;
   /** All that get a document now. */
   readonly destinations: () => readonly Link[];
+  /** Who shares the tasks of an agent, where agents have copies. */
+  readonly copies: Copies | undefined;
 }
 
 /** The tasks that are running: each begins with its document's broadcast, and ends once. */
@@ -50,7 +53,7 @@ export class OpenTasks {
 
   /** Begins a task; it is {@link TaskClock.ended} with its final answer, at its deadline, or by `signal`. */
   async run(task: TaskRequest, signal: AbortSignal, onBegun: () => void): Promise<TaskOutcome> {
-    const { clocks } = this.#options;
+    const { clocks, copies } = this.#options;
     if (clocks.has(task.taskId)) {
       throw new MeshError(
         'usage',
@@ -59,6 +62,7 @@ export class OpenTasks {
     }
     const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
     clocks.set(task.taskId, clock);
+    copies?.begin(task.taskId);
     const onAbort = () => clock.stop('failed', null, performance.now(), { reason: INTERRUPTED });
     signal.addEventListener('abort', onAbort);
     const timer = setTimeout(() => {
@@ -74,6 +78,7 @@ export class OpenTasks {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       clocks.delete(task.taskId);
+      copies?.end(task.taskId);
     }
     return clock.outcome();
   }
@@ -85,16 +90,22 @@ export class OpenTasks {
     returning: readonly Link[],
     lost: readonly Link[],
   ): void {
-    const dead = lost.map((link) => `${link.node.id} (${link.node.tool})`);
-    for (const clock of this.#options.clocks.values()) {
-      if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
+    const { clocks, copies } = this.#options;
+    for (const clock of clocks.values()) {
+      const { taskId, seenTypes } = clock;
+      const canWork = (link: Link) => copies?.canWork(link, taskId) ?? true;
+      if (final !== null && canReach(final, seenTypes, alive.filter(canWork), returning.filter(canWork)))
+        continue;
+      const dead = lost
+        .filter((link) => copies?.concerns(link, taskId) ?? true)
+        .map((link) => `${link.node.id} (${link.node.tool})`);
       const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
       clock.stop('failed', null, performance.now(), { reason });
     }
   }
 
   async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
-    const { codec, voice, way, backpressure, observer, maxFrameBytes } = this.#options;
+    const { codec, voice, way, backpressure, observer, maxFrameBytes, copies } = this.#options;
     const beganUs = monotonicUs();
     const packet = parsePacket(opening ?? voice.packet(DOC_INIT, clock.taskId, payload));
     const blob = codec.encode(packet);
@@ -106,7 +117,8 @@ export class OpenTasks {
       return;
     }
     const frame = frameOf(blob);
-    const links = this.#options.destinations();
+    const all = this.#options.destinations();
+    const links = copies?.only(all, clock.taskId) ?? all;
     const forwardedUs = monotonicUs();
     for (const link of links) way.send(packet, frame, link);
     const bytes = frame.length * links.length;

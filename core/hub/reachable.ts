@@ -1,3 +1,4 @@
+import { sharedId } from '../copy-id.ts';
 import type { Link } from './link.ts';
 
 interface Hearer {
@@ -25,7 +26,7 @@ export function canReach(
     for (const agent of waiting) {
       const heard = returning.includes(agent) ? toCome : types;
       if (!agent.subscribes.some((type) => heard.has(type))) continue;
-      if (agent.node.id === final) return true;
+      if (sharedId(agent.node.id) === final) return true;
       for (const type of agent.emits) {
         types.add(type);
         toCome.add(type);

@@ -6,11 +6,12 @@ import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
 import { MAX_FRAME_BYTES } from '../limits.ts';
-import { DOC_INIT } from '../packet.ts';
+import { DOC_INIT, FINAL_ANSWER, TASK_FAILED } from '../packet.ts';
 import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
 import { type RunLedger, runLedger } from '../run/run-ledger.ts';
 import { tcpTransport } from '../run/run-transport.ts';
 import { type Team, teamSchema } from '../team.ts';
+import { recordedCopies } from './recorded-copies.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
 
 export interface ReplayOptions
@@ -99,10 +100,11 @@ export class ReplayMesh {
    */
   async play(adapter: ProtocolAdapter): Promise<Round> {
     const { recording, secret, timeoutMs, signal, transport = tcpTransport } = this.#options;
-    const expected = new Set(
-      recording.packets.flatMap(({ cause, packet }) => (cause === null ? [] : [packet.id])),
-    );
+    const caused = recording.packets.filter(({ cause }) => cause !== null);
+    const byTask = Map.groupBy(caused, ({ packet }) => packet.task_id);
+    const expected = new Set(caused.map(({ packet }) => packet.id));
     const faults: string[] = [];
+    let packetCame: (taskId: string) => void = () => undefined;
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
@@ -113,11 +115,13 @@ export class ReplayMesh {
       nodes: this.#nodes,
       final: this.#team.final,
       router: routerNamed(this.#team.routing),
+      chooseCopy: recordedCopies(recording),
       maxFrameBytes: MAX_FRAME_BYTES,
       observer: {
         packet: ({ head }) => {
           if (!expected.delete(head.id))
             faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
+          packetCame(head.task_id);
         },
         refused: (node, reason) => faults.push(`a packet of agent ${node} was refused: ${reason}`),
       },
@@ -126,8 +130,20 @@ export class ReplayMesh {
       let elapsedMs = 0;
       for (const { cause, packet } of recording.packets) {
         if (cause !== null) continue;
-        const task = { taskId: packet.task_id, payload: packet.payload, opening: packet, timeoutMs };
-        elapsedMs += (await network.runTask(task, signal)).elapsedMs;
+        const { task_id: taskId, payload } = packet;
+        const due = byTask.get(taskId) ?? [];
+        // A task that had no end then, as of an agent that was lost, is over when all of it has come.
+        const isEnded = due.some(({ packet: { tag } }) => tag === FINAL_ANSWER || tag === TASK_FAILED);
+        const over = new AbortController();
+        let missing = due.length;
+        packetCame = (id) => {
+          if (id === taskId) missing -= 1;
+          if (missing === 0 && !isEnded) over.abort();
+        };
+        const task = { taskId, payload, opening: packet, timeoutMs };
+        const running = network.runTask(task, AbortSignal.any([signal, over.signal]));
+        if (due.length === 0) over.abort();
+        elapsedMs += (await running).elapsedMs;
         signal.throwIfAborted();
       }
       await network.settle();

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { ProtocolAdapter } from '../adapter.ts';
 import { Agent } from '../agent/agent.ts';
 import { Workspace } from '../agent/workspace.ts';
+import { sharedId } from '../copy-id.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import { PREFIX_BYTES } from '../frame.ts';
@@ -51,7 +52,10 @@ export interface MeshOptions {
   readonly adapter?: ProtocolAdapter;
   readonly routing?: Routing;
   readonly observer?: MeshObserver;
+  /** By the agent's place in the list. */
   readonly mayCall?: Readonly<Record<string, readonly string[]>>;
+  /** Ids of the agents, instead of their places. */
+  readonly ids?: readonly string[];
   /** Further nodes, which the test serves itself. */
   readonly nodes?: readonly MeshNode[];
   readonly maxFrameBytes?: number;
@@ -66,22 +70,23 @@ export interface MeshOptions {
  */
 export async function startMesh(tools: readonly Tool[], options: MeshOptions = {}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-hub-'));
-  const { adapter = plain, mayCall = {} } = options;
+  const { adapter = plain, mayCall = {}, ids = tools.map((_, index) => String(index)) } = options;
+  const idOf = (index: number) => ids[index] ?? '';
   const agents = await Promise.all(
     tools.map((tool, index) =>
       Agent.listen({
-        id: String(index),
+        id: idOf(index),
         tool,
         engine: noEngine,
         subscribes: tool.accepts,
         // As the launcher does it: who may call whom is said once.
-        partners: (mayCall[index] ?? []).map((id) => ({ id, tool: tools[Number(id)]?.name ?? '' })),
+        partners: (mayCall[index] ?? []).map((id) => ({ id, tool: tools[ids.indexOf(id)]?.name ?? '' })),
         options: {},
         files: undefined,
         store: undefined,
         prompt: (name) => name,
-        workspace: new Workspace(path.join(folder, String(index)), {
-          id: String(index),
+        workspace: new Workspace(path.join(folder, idOf(index)), {
+          id: idOf(index),
           tool: tool.name,
           engine: 'none',
         }),
@@ -100,7 +105,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
     secret: 'a secret',
     nodes: [
       ...agents.map((agent, index) => ({
-        id: String(index),
+        id: idOf(index),
         tool: tools[index]?.name ?? '',
         port: agent.port,
         secret: 'a secret',
@@ -108,7 +113,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
       })),
       ...(options.nodes ?? []),
     ],
-    final: String(tools.length - 1),
+    final: sharedId(idOf(tools.length - 1)),
     router: routerNamed(options.routing ?? 'broadcast'),
     observer: options.observer ?? {},
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { sharedId } from '../../core/copy-id.ts';
 import type { Team, TeamAgent } from '../../core/team.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 
@@ -64,7 +65,7 @@ function toolOptionsOf(
   agent: TeamAgent,
 ): Record<string, unknown> | undefined {
   const own = agent.options ?? {};
-  const ofTeam = agent.id === entry ? { retry: retry ?? {} } : {};
+  const ofTeam = sharedId(agent.id) === entry ? { retry: retry ?? {} } : {};
   const all = { ...(entry === undefined ? {} : { iterations: limits.iterations }), ...ofTeam, ...own };
   return Object.keys(all).length === 0 ? undefined : all;
 }

@@ -8,6 +8,8 @@ import { loadTeam } from '../../config/load-team.ts';
 import { packageVersion } from '../../config/package-root.ts';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { messageOf } from '../../core/errors.ts';
+import { natsAddress } from '../../core/nats/nats-address.ts';
+import { NatsServer } from '../../core/nats/nats-server.ts';
 import { probePython } from '../../tools/compute/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/ollama.ts';
 import { SERVICES, type Service } from '../../tools/web/services.ts';
@@ -27,7 +29,7 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
 export async function doctor(options: { readonly json?: boolean }): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
-    ...[node(), ports(), sandbox(), ollama()],
+    ...[node(), ports(), sandbox(), ollama(), nats(process.env)],
     ...[keys(process.env), python(), images(process.env), disk()],
   ]);
   if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
@@ -102,6 +104,19 @@ async function ollama(): Promise<Finding> {
       status: 'note',
       detail: 'not running; only needed for --engine ollama (https://ollama.com)',
     };
+  }
+}
+
+/** Whether a run over NATS would find its server; nobody needs one who does not ask for it. */
+async function nats(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  try {
+    const address = natsAddress(undefined, environment);
+    const server = await NatsServer.connect({ address, name: 'gaia-mesh doctor', reconnects: false });
+    await server.close();
+    return { what: 'NATS', status: 'ok', detail: `a server answers at ${address.shown}` };
+  } catch (error) {
+    const detail = `${messageOf(error)}; only needed for --transport nats`;
+    return { what: 'NATS', status: 'note', detail };
   }
 }
 

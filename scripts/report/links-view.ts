@@ -1,4 +1,6 @@
+import { sharedId } from '../../core/copy-id.ts';
 import { HUB_ID } from '../../core/packet.ts';
+import { recordedHearers } from '../../core/recording/recorded-copies.ts';
 import { count, oneLine } from '../terminal/table.ts';
 import type { ArchivedRun } from './archived-run.ts';
 import { type TableView, tableView } from './table-view.ts';
@@ -40,13 +42,16 @@ export function linksView({ recording, log }: ArchivedRun): LinksView | null {
     link.packets += 1;
     links.set(key, link);
   };
-  for (const { packet, bytes } of log.openings.values()) for (const id of ids) add(packet.from, id, bytes);
+  const hearersOf = recordedHearers(recording);
+  for (const { packet, bytes } of log.openings.values()) {
+    for (const id of hearersOf(packet.task_id)) add(packet.from, id, bytes);
+  }
   for (const { packet, bytes } of log.sent.values()) {
     // What was sent when the run was over, or was refused, went nowhere.
     if (!log.relays.has(packet.id)) continue;
-    const isDirect = routing === 'direct' && packet.to !== undefined;
-    for (const id of ids) {
-      if (isDirect ? id === packet.to : id !== packet.from) add(packet.from, id, bytes);
+    const to = routing === 'direct' && packet.to !== undefined ? sharedId(packet.to) : undefined;
+    for (const id of hearersOf(packet.task_id)) {
+      if (to === undefined ? id !== packet.from : sharedId(id) === to) add(packet.from, id, bytes);
     }
   }
   const all = [...links.values()];
