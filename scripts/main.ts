@@ -3,7 +3,7 @@ import { packageVersion } from '../config/package-root.ts';
 import { MeshError, systemCodeOf } from '../core/errors.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
 import { dollars } from './gaia/dollars.ts';
-import { portBase, positiveInteger, positiveNumber } from './option-values.ts';
+import { portBase, positiveInteger, positiveIntegers, positiveNumber } from './option-values.ts';
 
 /**
  * The command line: one entry point, a subcommand a job. Each command's code is loaded when it is asked for: an agent
@@ -350,6 +350,20 @@ program
   .option('--transport <name>', 'tcp or nats', 'tcp')
   .option('--nats-subject <subject>', 'what its subjects begin with')
   .action(async (options) => (await import('./commands/far-end.ts')).farEnd(options));
+
+program
+  .command('gaps')
+  .description('show what the overseer learned from wrong answers, and decide about what waits for a person')
+  .option('--store <file|url>', 'the store (default: the one beside the answers)')
+  .option(
+    '--out <file>',
+    'the answers, as gaia was told (default: runs/gaia/answers.jsonl in the project root)',
+  )
+  .option('--all', 'show also what waits for nobody')
+  .option('--approve <id...>', 'let these inform later plans', positiveIntegers)
+  .option('--reject <id...>', 'let these inform nobody', positiveIntegers)
+  .option('--json', 'print the records as one JSON value')
+  .action(async (options) => (await import('./commands/gaps.ts')).gaps(options));
 
 program
   .command('clean')

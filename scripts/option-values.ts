@@ -9,6 +9,11 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
+/** Of an option that takes several. */
+export function positiveIntegers(text: string, before: readonly number[] = []): number[] {
+  return [...before, positiveInteger(text)];
+}
+
 export function positiveNumber(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value <= 86_400))

@@ -89,7 +89,7 @@ describe('installed in an empty folder', () => {
     expect(await runCli(['--version'], user)).toMatchObject({ code: 0, stdout: `${packageVersion}\n` });
   });
 
-  test(`the mesh answers on ${node}, and its results are in the user's folder`, async () => {
+  test(`the mesh answers on ${node}, and its results are in the user's folder (REQ-083)`, async () => {
     const before = readdirSync(installed);
 
     const { code, stdout, stderr } = await runCli(['bench', '--port-base', 'auto', '--json'], user);

@@ -52,6 +52,16 @@ export interface StoredGapRecord extends GapRecord {
 
 export type ReviewVerdict = 'approved' | 'rejected';
 
+/** Whether later plans are made with it: a hint at once, anything else when a person has approved it (OV-19). */
+export function informsPlans({ kind, status }: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+  return status === 'approved' || (status === 'proposed' && kind === 'planning_hint');
+}
+
+/** Whether it informs nobody until a person has decided (OV-19). */
+export function waitsForReview(record: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+  return record.status === 'proposed' && !informsPlans(record);
+}
+
 /** All that a reader of the record sees. */
 export function gapRecordText(record: GapRecord): string {
   return [record.question_type, record.pattern, record.cause, record.advice].join('\n');

@@ -15,7 +15,7 @@ import { MAX_GAP_CANDIDATES, MAX_GAP_RECORDS, MAX_QUERY_TERMS } from './limits.t
 import type { SqlValue } from './sql-database.ts';
 import { checked, checkedLimit, type SqlTables, timeCell, wholeNumberCell } from './sql-tables.ts';
 import { storable } from './storable.ts';
-import type { GapOrigin, GapQuery, GapReceipt } from './store.ts';
+import type { GapOrigin, GapQuery, GapReceipt, Page } from './store.ts';
 
 const gapRow = gapRecordSchema.extend({
   id: wholeNumberCell,
@@ -35,7 +35,7 @@ const GAP_COLUMNS = [
   'terms',
 ].join(', ');
 
-/** What a planner may see. */
+/** What a planner may see; see {@link informsPlans}. */
 const RETRIEVABLE = "(status = 'approved' OR (status = 'proposed' AND kind = 'planning_hint'))";
 
 /** `gap_records`. See {@link Store} for what each does. */
@@ -108,22 +108,26 @@ export class GapTable {
       .map(withoutTerms);
   }
 
-  async gapRecordsToReview(): Promise<StoredGapRecord[]> {
+  async gapRecordPage({ after = 0, limit = MAX_GAP_RECORDS }: Page): Promise<StoredGapRecord[]> {
+    const rows = checkedLimit(limit, MAX_GAP_RECORDS);
     const found = await this.#tables.rows(gapRow, 'gap_records', {
-      text:
-        `SELECT ${GAP_COLUMNS} FROM gap_records WHERE status = 'proposed' AND kind <> 'planning_hint' ` +
-        `ORDER BY id LIMIT ${MAX_GAP_RECORDS}`,
-      values: [],
+      text: `SELECT ${GAP_COLUMNS} FROM gap_records WHERE id > $1 ORDER BY id LIMIT ${rows}`,
+      values: [after],
     });
     return found.map(withoutTerms);
   }
 
-  async reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<void> {
+  async reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<StoredGapRecord> {
     const [updated = []] = await this.#tables.database.write([
-      { text: 'UPDATE gap_records SET status = $1 WHERE id = $2 RETURNING id', values: [verdict, id] },
+      {
+        text: `UPDATE gap_records SET status = $1 WHERE id = $2 RETURNING ${GAP_COLUMNS}`,
+        values: [verdict, id],
+      },
     ]);
-    if (updated.length === 0)
+    const [reviewed] = this.#tables.parse(gapRow, updated, 'gap_records');
+    if (reviewed === undefined)
       throw new MeshError('store', `${this.#tables.location}: there is no gap record ${id}`);
+    return withoutTerms(reviewed);
   }
 }
 

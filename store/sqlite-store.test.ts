@@ -87,8 +87,8 @@ describe('a file that is locked', () => {
 
 describe('a file that is corrupt', () => {
   const damages: [string, (whole: Buffer) => Buffer][] = [
-    ['garbage', () => Buffer.from('not a database '.repeat(500))],
     ['cut in half', (whole) => whole.subarray(0, whole.length / 2)],
+    ['all but its header lost', (whole) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(8000, 0x5a)])],
     [
       'one page overwritten',
       (whole) => Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(4096, 0x5a), whole.subarray(8192)]),
@@ -121,7 +121,8 @@ describe('a file that is corrupt', () => {
 
   test('found by several processes at once, it is moved once, and none of their answers with it', async () => {
     const file = freshFile();
-    writeFileSync(file, 'not a database '.repeat(500));
+    await (await openStore(file, { warn: () => undefined })).close();
+    writeFileSync(file, readFileSync(file).fill(0x5a, 100));
     const writers = ['a', 'b', 'c', 'd'].map((name) => new Writer(file, name, 20));
     await Promise.all(writers.map((writer) => writer.done()));
     expect((await (await open(file)).exportCache()).size).toBe(80);
@@ -138,6 +139,42 @@ describe('a file that is corrupt', () => {
     await open(file, warnings);
     expect(warnings).toEqual([]);
   });
+});
+
+describe('a file that never was a store', () => {
+  const theirs = () => {
+    const file = freshFile();
+    execute(file, 'CREATE TABLE theirs (a)');
+    return readFileSync(file);
+  };
+
+  test.each<[string, () => Buffer]>([
+    ['a text', () => Buffer.from('Dear Zoë,\n')],
+    ['a long text', () => Buffer.from('not a database '.repeat(500))],
+    [
+      'a text that begins as a database does',
+      () => Buffer.from('SQLite format 3\0 is how it begins. '.repeat(9)),
+    ],
+    ['the damaged database of another program', () => theirs().fill(0x5a, 100)],
+  ])('%s is refused, and nothing is moved or made', async (_, content) => {
+    const file = freshFile();
+    writeFileSync(file, content());
+
+    await expect(open(file)).rejects.toMatchObject({
+      code: 'store',
+      message: `${file} is no store of Gaia Mesh, and is left as it is: name another file for the store, or move this one away`,
+    });
+    expect(readFileSync(file)).toEqual(content());
+    expect(readdirSync(path.dirname(file))).toEqual(['store.db']);
+  });
+});
+
+test('a store that an older version left without its mark gets it when it is opened', async () => {
+  const file = freshFile();
+  await (await openStore(file, { warn: () => undefined })).close();
+  execute(file, 'PRAGMA application_id = 0');
+  await (await openStore(file, { warn: () => undefined })).close();
+  expect(readFileSync(file).toString('latin1', 68, 72)).toBe('Gaia');
 });
 
 test('the database of another program is refused and left alone', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +25,11 @@ const LOCKED = 6;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
+/** "Gaia" in the header of every store: what is left of a damaged one says whose it was (https://sqlite.org/fileformat2.html). */
+const APPLICATION_ID = 0x47616961;
+const APPLICATION_ID_OFFSET = 68;
+const SQLITE_HEADER = 'SQLite format 3\0';
+
 export const sqliteSteps: readonly string[] = schemaSteps({
   id: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   json: 'TEXT',
@@ -48,8 +53,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens an SQLite file, which is made if it is not there. A corrupt one is set aside as `<file>.corrupt-<n>`, the user is
- * warned, and a new one begun.
+ * Opens an SQLite file, which is made if it is not there. A store that is corrupt is set aside as `<file>.corrupt-<n>`, the user is
+ * warned, and a new one begun. A file that never was a store is left alone.
  *
  * @throws MeshError `store`
  */
@@ -58,10 +63,19 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   try {
     mkdirSync(path.dirname(file), { recursive: true });
   } catch (error) {
-    throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, { cause: error });
+    // An agent may use what is in the folder, and not always the folder itself.
+    if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED' || !mayWrite(file))
+      throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, {
+        cause: error,
+      });
   }
   const database = (await whole(file, patience)) ?? (await replaced(file, patience, options.warn));
   return new SqliteDatabase(file, database, patience);
+}
+
+/** Node's permission model, which does not hold SQLite's own writing to it. */
+function mayWrite(file: string): boolean {
+  return process.permission?.has('fs.write', file) ?? true;
 }
 
 class SqliteDatabase implements SqlDatabase {
@@ -149,6 +163,7 @@ async function whole(file: string, patience: Patience): Promise<DatabaseSync | u
 /** What `quick_check` found; SQLite's own errors say the same by their code. */
 class Corrupt extends Error {}
 
+const markRow = z.object({ application_id: z.int() });
 const versionRow = z.object({ version: z.int() });
 const tablesRow = z.object({ tables: z.int(), own: z.int() });
 
@@ -156,7 +171,9 @@ function prepare(database: DatabaseSync, file: string): void {
   const [check] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
   if (check?.quick_check !== 'ok') throw new Corrupt(String(check?.quick_check));
   // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
-  if (versionOf(database, file) === sqliteSteps.length) return;
+  if (versionOf(database, file) === sqliteSteps.length && isMarked(database)) return;
+  // Before anything else, so that it is in the file itself and not in the log beside it.
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   // Readers and the writer do not wait for each other; what was committed survives the end of the process. The file remembers it.
   database.exec('PRAGMA journal_mode = WAL');
   inTransaction(database, 'IMMEDIATE', () => {
@@ -169,6 +186,26 @@ function prepare(database: DatabaseSync, file: string): void {
     for (const step of sqliteSteps.slice(version ?? 0)) database.exec(step);
     run(database, { text: 'UPDATE store_schema SET version = $1', values: [sqliteSteps.length] });
   });
+}
+
+function isMarked(database: DatabaseSync): boolean {
+  const [row] = run(database, { text: 'PRAGMA application_id', values: [] });
+  return markRow.parse(row).application_id === APPLICATION_ID;
+}
+
+/** Whether a file begins as a store does, whatever became of the rest. */
+function wasStore(file: string): boolean {
+  const header = Buffer.alloc(APPLICATION_ID_OFFSET + 4);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header);
+  } finally {
+    closeSync(descriptor);
+  }
+  return (
+    header.toString('latin1', 0, SQLITE_HEADER.length) === SQLITE_HEADER &&
+    header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID
+  );
 }
 
 /** Undefined where the file has nothing in it. */
@@ -204,6 +241,13 @@ async function replaced(file: string, patience: Patience, warn: Warn): Promise<D
     await patience.with(() => turns.exec('BEGIN EXCLUSIVE'));
     const mended = await whole(file, patience);
     if (mended !== undefined) return mended;
+    if (!wasStore(file)) {
+      rmSync(`${file}.repair`, { force: true });
+      throw new MeshError(
+        'store',
+        `${file} is no store of Gaia Mesh, and is left as it is: name another file for the store, or move this one away`,
+      );
+    }
     const aside = setAside(file, ['-wal', '-shm']);
     warn(`${file} is corrupt: it was set aside as ${aside}, and a new store begun`);
     const begun = await whole(file, patience);

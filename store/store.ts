@@ -32,11 +32,11 @@ export interface Store {
   /** What the planner may see for a question, most relevant first: planning hints, and what a person approved (OV-16, OV-19). */
   gapRecords(query: GapQuery): Promise<StoredGapRecord[]>;
 
-  /** Records that wait for a person, oldest first. */
-  gapRecordsToReview(): Promise<StoredGapRecord[]>;
+  /** Gap records in the order of storing, at most 50 a call; the last one's `id` is the next call's `after`. */
+  gapRecordPage(page: Page): Promise<StoredGapRecord[]>;
 
-  /** A person's decision; it may be changed later. */
-  reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<void>;
+  /** A person's decision, which may be changed later. Returns the record as it is now. */
+  reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<StoredGapRecord>;
 
   cachedAnswer(key: CacheKey): Promise<CachedAnswer | undefined>;
 

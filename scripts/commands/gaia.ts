@@ -9,10 +9,12 @@ import type { BatchEnd } from '../gaia/batch.ts';
 import { type BatchHead, writeBatchHead } from '../gaia/batch-head.ts';
 import { shortPath } from '../gaia/batch-places.ts';
 import { batchProgress } from '../gaia/batch-progress.ts';
+import { type BatchStore, openBatchStore, usesCache } from '../gaia/batch-store.ts';
 import { batchTable } from '../gaia/batch-table.ts';
 import { exportCacheFile, importCacheFile } from '../gaia/cache-exchange.ts';
 import type { FinishedBatch } from '../gaia/finished-batch.ts';
-import { type GaiaOptions, type GaiaPlan, gaiaPlan, type PlannedTeam, teamFile } from '../gaia/gaia-plan.ts';
+import { teamFile } from '../gaia/gaia-places.ts';
+import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '../gaia/gaia-plan.ts';
 import { Journal } from '../gaia/journal.ts';
 import { missingFiles } from '../gaia/place-file.ts';
 import { redactor } from '../gaia/redact.ts';
@@ -37,7 +39,24 @@ export async function gaia(options: GaiaOptions): Promise<void> {
   const resultsPage = options.write === true ? docsPage('gaia-results.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
+  const store = await openBatchStore(plan, options);
+  try {
+    await runPlan(plan, options, { store, resultsPage, signal: interruption.signal });
+  } finally {
+    await store.close();
+  }
+}
+
+interface Surroundings {
+  readonly store: BatchStore;
+  /** With `--write`. */
+  readonly resultsPage: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surroundings): Promise<void> {
   const { places, questions, setup } = plan;
+  const { store, signal, resultsPage } = around;
   const redact = redactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
@@ -58,18 +77,19 @@ export async function gaia(options: GaiaOptions): Promise<void> {
       progress.event(event);
       log.event(event);
     },
-    signal: interruption.signal,
+    signal,
     portBase: options.portBase ?? 'auto',
     note,
   };
   try {
     const head = writeBatchHead(plan, options.repeat, source);
     for (const warning of plan.warnings) note(warning);
+    store.heardBy(note);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
-    const { teams, end } = await runTeams(plan, options, shared);
+    const { teams, end } = await runTeams(plan, options, shared, store.cache);
     progress.end();
-    await finish(plan, options, { journal, head, resultsPage }, teams, end, interruption.signal);
+    await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
   } catch (error) {
     log.error(error);
@@ -87,38 +107,41 @@ async function runTeams(
   plan: GaiaPlan,
   options: GaiaOptions,
   shared: SharedBatch,
+  store: Store | undefined,
 ): Promise<{ teams: Ends; end: BatchEnd }> {
   const teams = new Map<string, TeamEnd>();
-  const usesCache = ({ team }: PlannedTeam) => options.cache && team.use_cache && options.repeat === 1;
-  const store = plan.teams.some(usesCache) ? await openCache(plan, shared.note) : undefined;
-  try {
-    await importCacheFile(plan, options, store, shared.note);
-    for (const planned of plan.teams) {
-      const { team, setup } = planned;
-      const cache =
-        store === undefined || !usesCache(planned) ? undefined : storeCache(store, team.name, setup);
-      const result = await runTeam(plan, planned, shared, cache);
-      teams.set(team.name, result);
-      if (result.end.kind !== 'finished') return { teams, end: result.end };
+  let unfinished: Exclude<BatchEnd, { kind: 'finished' }> | undefined;
+  let isStopped = false;
+  await importCacheFile(plan, options, store, shared.note);
+  for (const planned of plan.teams) {
+    const { team, setup } = planned;
+    const cache =
+      store === undefined || !usesCache(planned, options) ? undefined : storeCache(store, team.name, setup);
+    const result = await runTeam(plan, planned, shared, cache);
+    teams.set(team.name, result);
+    const { end } = result;
+    if (end.kind !== 'finished') {
+      // A model may fail at what one team asks of it, and do what the others ask; two teams in a row, and it is gone.
+      if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
+      if (planned !== plan.teams.at(-1)) shared.note(`team ${team.name} is left: ${end.reason}`);
     }
-    await exportCacheFile(plan, options, store);
-    return { teams, end: { kind: 'finished' } };
-  } finally {
-    await store?.close();
+    unfinished ??= end.kind === 'finished' ? undefined : end;
+    isStopped = end.kind !== 'finished';
   }
+  if (unfinished !== undefined) return { teams, end: unfinished };
+  await exportCacheFile(plan, options, store);
+  return { teams, end: { kind: 'finished' } };
 }
 
-async function openCache({ places }: GaiaPlan, note: (text: string) => void): Promise<Store> {
-  const { openStore } = await import('../../store/open-store.ts');
-  return openStore(places.store, { warn: note });
+/** Whether another team may do better. Files, store and a user who has had enough are the same for all. */
+function isOfTeam(end: BatchEnd): boolean {
+  return end.kind === 'stopped' && (end.error.code === 'engine' || end.error.code === 'agent');
 }
 
 /** What a batch leaves behind goes to. */
-interface Leaves {
+interface Leaves extends Pick<Surroundings, 'resultsPage'> {
   readonly journal: Journal;
   readonly head: BatchHead;
-  /** With `--write`. */
-  readonly resultsPage: string | undefined;
 }
 
 /** Answers, page, submission, summary: of whatever is finished, so that a batch that was broken off leaves something to look at. */

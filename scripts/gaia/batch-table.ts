@@ -5,6 +5,7 @@ import type { TeamSummary } from './summary.ts';
 /** Longest line, and longest name of a team in it. */
 const COLUMNS = 100;
 const TEAM_COLUMNS = 14;
+const ID_COLUMNS = 36;
 /** GAIA's accuracy floor, which is for Level 1 alone (C-29, REQ-077). */
 const LEVEL_1_FLOOR = 0.3;
 
@@ -83,6 +84,8 @@ function notes(name: string, team: TeamSummary): string[] {
   if (roles.length > 0) lines.push(`  failed role: ${roles.join(', ')}`);
   const gaps = Object.entries(failures.by_gap).map(([gap, times]) => `${gap} ${times}`);
   if (gaps.length > 0) lines.push(`  wrong or failed by kind: ${gaps.join(', ')}`);
+  if (failures.first !== null)
+    lines.push(`  failed first: ${failures.first.task_id.slice(0, ID_COLUMNS)}: ${failures.first.reason}`);
   const level1 = levels['1']?.accuracy ?? null;
   if (level1 !== null)
     lines.push(

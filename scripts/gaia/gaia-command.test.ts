@@ -98,6 +98,18 @@ describe('gaia on a file of questions', () => {
     expect(existsSync(path.join(folder, 'a.runs', 'pipeline', 'run_artifacts.tar.gz'))).toBe(true);
   });
 
+  test('has every team count the same lines in a file, whether it reads it or is given its text', async () => {
+    const folder = place([
+      { task_id: 'lines', question: 'How many lines does the file have?', answer: 3, file_name: 'three.txt' },
+    ]);
+    writeFileSync(path.join(folder, 'three.txt'), 'one\ntwo\nthree\n');
+
+    const { stdout } = await run(folder, '--team', 'single,supervisor', '--json');
+
+    const { single, supervisor } = JSON.parse(stdout).teams;
+    expect([single.correct, supervisor.correct]).toEqual([1, 1]);
+  });
+
   test('leaves a page with every question, which report makes again from the answers, the journal or the head beside them', async () => {
     const folder = place();
     await run(folder, '--team', 'single,pipeline', '--no-cache');
@@ -238,6 +250,16 @@ describe('gaia on a file of questions', () => {
       ['--team', 'pipeline,single', '--cache-file', 'c', '--questions', 'q.jsonl'],
       '--cache-file is for one team',
     ],
+    [
+      'a folder of files that is none',
+      ['--files', 'gone', '--questions', 'q.jsonl'],
+      'gone: there is no such folder',
+    ],
+    [
+      'answers that are a folder',
+      ['--out', '.', '--questions', 'q.jsonl'],
+      'is a folder: name the file for the answers',
+    ],
     ['a broken line', ['--questions', 'broken.jsonl'], 'broken.jsonl:2: not JSON'],
   ])('refuses %s before anything is started (REQ-076, C-21)', async (_what, args, message) => {
     const folder = place();
@@ -249,6 +271,28 @@ describe('gaia on a file of questions', () => {
     expect(readdirSync(folder).filter((name) => /journal|\.runs|\.log/.test(name))).toEqual([]);
   });
 });
+
+test.each(['pipeline', 'overseer'])(
+  'a --store that is another file is refused before anything of %s is started, and an earlier batch stays',
+  async (team) => {
+    const folder = place();
+    writeFileSync(path.join(folder, 'a.jsonl.journal'), 'of an earlier batch');
+
+    const { code, stdout, stderr } = await run(folder, '--team', team, '--store', 'lamp.txt');
+
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`${path.join(folder, 'lamp.txt')} is no store of Gaia Mesh`);
+    expect(readFileSync(path.join(folder, 'lamp.txt'), 'utf8')).toBe(FACTS.lamp);
+    expect(readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8')).toBe('of an earlier batch');
+    expect(readdirSync(folder).sort()).toEqual([
+      'a.jsonl.journal',
+      'bridge.txt',
+      'clock.txt',
+      'lamp.txt',
+      'q.jsonl',
+    ]);
+  },
+);
 
 describe('gaia on a scoring API', () => {
   test('fetches questions and files, saves the submission, sends it and shows the score (SV-01, SV-02, SV-19, SV-20, RA-01, RA-03, RA-05)', async () => {
@@ -389,6 +433,34 @@ describe('gaia with a model', () => {
       if (/jsonl|journal|log/.test(name))
         expect(readFileSync(path.join(folder, name), 'utf8')).not.toContain(env.OPENAI_API_KEY);
     }
+  });
+
+  test('that cannot do what one team asks of it is asked by the next team all the same; one that is gone stops the second', async () => {
+    const server = await startModelServer([{ content: 'FINAL ANSWER: 4' }]);
+    servers.push(server);
+    const folder = place(many.slice(0, 3));
+    const teams = (names: string, ...more: string[]) =>
+      run(folder, '--team', names, '--model', 'm', '--base-url', `${server.url}/v1`, '--no-cache', ...more);
+
+    // The pipeline wants JSON.
+    const one = await teams('pipeline,single', '--json');
+
+    expect([one.code, one.stderr]).toEqual([1, expect.stringContaining('team pipeline is left: the model')]);
+    const summary = JSON.parse(one.stdout);
+    expect(summary).toMatchObject({ complete: false, ended_by: 'stopped' });
+    expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
+
+    await server.close();
+    const gone = await teams('pipeline,supervisor,react');
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      expect.stringContaining('team pipeline is left: the model'),
+    ]);
+    expect(gone.stderr).not.toContain('team supervisor is left');
+    const started = ['pipeline', 'supervisor', 'react'].map((name) =>
+      existsSync(path.join(folder, 'a.runs', name)),
+    );
+    expect(started).toEqual([true, true, false]);
   });
 
   test('that is gone in the middle stops with component, question and cause; resumed, it asks what was not finished (REQ-067)', async () => {

@@ -1,34 +1,29 @@
-import path from 'node:path';
 import { loadTeam } from '../../config/load-team.ts';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
+import { userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { Team } from '../../core/team.ts';
+import { toolNeeds } from '../../tools/registry.ts';
+import type { Setup } from '../batch-setup.ts';
 import { listOf } from '../option-values.ts';
 import { BASELINE } from './baseline.ts';
-import { besides } from './batch-places.ts';
-import type { Setup } from '../batch-setup.ts';
+import { exposedBy, folderOf, type GaiaPlaces, type PlaceOptions, placesOf } from './gaia-places.ts';
 import type { BatchLimits } from './limits.ts';
 import type { Question } from './question.ts';
 import { readQuestions } from './read-questions.ts';
 import { ScoringApi } from './scoring-api.ts';
 import { setupOf, type TeamOptions, type TeamSetup, teamWith } from './team-setup.ts';
 
-export interface GaiaOptions extends TeamOptions {
+export interface GaiaOptions extends TeamOptions, PlaceOptions {
   readonly team: string;
-  readonly questions?: string;
-  readonly files?: string;
   readonly api?: string;
   readonly random?: boolean;
   readonly limit?: number;
-  readonly out?: string;
-  readonly submission?: string;
   readonly username?: string;
   readonly agentCode?: string;
   readonly resume?: boolean;
   readonly concurrency?: number;
   readonly repeat: number;
   readonly portBase?: number | 'auto';
-  readonly store?: string;
   /** `--no-cache` makes it false. */
   readonly cache: boolean;
   readonly cacheFile?: string;
@@ -64,32 +59,12 @@ export interface GaiaPlan {
   readonly warnings: readonly string[];
 }
 
-/** Where everything goes. */
-export interface GaiaPlaces {
-  readonly answers: string;
-  readonly journal: string;
-  /** What the batch is of, for reports. */
-  readonly head: string;
-  /** The page for a browser. */
-  readonly report: string;
-  readonly submission: string;
-  /** For the log that people read. */
-  readonly folder: string;
-  /** For the meshes' own results, one folder a team, and what they work with. */
-  readonly runs: string;
-  readonly files: string;
-  readonly store: string;
-}
-
 /** `--team all`, in this order: the baseline first. */
 const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
 /** Questions on their way at once. What is learned from one is there for the next only if they come one after the other (OV-15, C-14). */
 const CONCURRENCY = 4;
 const ONE_AT_A_TIME: readonly string[] = ['oversee', 'moderate'];
-
-/** As in the course's own template. */
-const SUBMISSION_FILE = 'submission_payload.log';
 
 /** @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be asked */
 export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
@@ -99,6 +74,8 @@ export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promi
   const teams = teamsOf(options, questions, warnings);
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
+  const exposed = teams.some(({ team }) => keepsAttempts(team)) ? exposedBy(options) : undefined;
+  if (exposed !== undefined) warnings.push(exposed);
   const setup: Record<string, string> = { questions: sha256, repeat: String(options.repeat) };
   for (const { team, setup: own } of teams) {
     setup[`team ${team.name}`] = `${own.model}, ${team.adapter}, prompts ${own.promptVersion}`;
@@ -164,43 +141,7 @@ function teamsOf(options: GaiaOptions, questions: readonly Question[], warnings:
     });
 }
 
-/** GAIA has its attachments beside the questions. */
-function folderOf({ files, questions }: GaiaOptions): string | undefined {
-  if (files !== undefined) return userPath(files);
-  return questions === undefined ? undefined : path.dirname(userPath(questions));
-}
-
-function placesOf(options: GaiaOptions): GaiaPlaces {
-  const answers =
-    options.out === undefined
-      ? path.join(defaultOut(), 'runs', 'gaia', 'answers.jsonl')
-      : userPath(options.out);
-  const folder = path.dirname(answers);
-  const { journal, stem, head, report } = besides(answers);
-  const runs = `${stem}.runs`;
-  return {
-    answers,
-    journal,
-    head,
-    report,
-    submission:
-      options.submission === undefined ? path.join(folder, SUBMISSION_FILE) : userPath(options.submission),
-    folder,
-    runs,
-    files: path.join(runs, 'files'),
-    // In a folder of its own: the agent that works with it may read and write all that is beside it.
-    store: storeOf(options) ?? path.join(runs, 'store', 'attempts.sqlite'),
-  };
-}
-
-function storeOf({ store }: GaiaOptions): string | undefined {
-  if (store === undefined) return undefined;
-  return store.includes('://') ? store : userPath(store);
-}
-
-/** A file of one team: with several teams its name is in it. */
-export function teamFile(file: string, team: string, teams: number): string {
-  if (teams === 1) return file;
-  const { dir, name, ext } = path.parse(file);
-  return path.join(dir, `${name}.${team}${ext}`);
+/** Whether an agent of the team works with the store itself. */
+export function keepsAttempts(team: Team): boolean {
+  return team.agents.some(({ tool }) => toolNeeds(tool).store === true);
 }

@@ -59,7 +59,8 @@ export class MeshTeam {
     const { team, out, observer, signal, portBase } = options;
     const places: RunPlaces = { files: options.files, store: options.store };
     mkdirSync(options.files, { recursive: true });
-    const withRun = withRunId(team, `${new Date().toISOString()} ${process.pid}`);
+    const timeoutMs = options.timeoutMs ?? team.limits.task_timeout_s * 1000;
+    const withRun = ofRun(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
     const run = await MeshRun.start({
       team: withRun,
       adapter: await adapterNamed(team.adapter),
@@ -67,7 +68,7 @@ export class MeshTeam {
       out,
       portBase,
       external: new Set(),
-      timeoutMs: options.timeoutMs ?? team.limits.task_timeout_s * 1000,
+      timeoutMs,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
       agentArguments: (agent) => agentArguments(withRun, agent, places),
@@ -104,18 +105,18 @@ export class MeshTeam {
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
     appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
-    return replyOf(result, outcome);
+    return replyOf(result, outcome, hasModel(team));
   }
 }
 
-/** The overseer keeps its attempts by run. */
-function withRunId(team: Team, runId: string): Team {
+/** The overseer keeps its attempts by run, and must know when a question's time is up; so must all who wait for a model. */
+function ofRun(team: Team, runId: string, timeS: number): Team {
   const agents = team.agents.map((agent) =>
     agent.tool === 'oversee'
-      ? { ...agent, options: { run_id: runId, team: team.name, ...agent.options } }
+      ? { ...agent, options: { run_id: runId, team: team.name, time_s: timeS, ...agent.options } }
       : agent,
   );
-  return { ...team, agents };
+  return { ...team, agents, limits: { ...team.limits, task_timeout_s: timeS } };
 }
 
 /** Teams that score themselves get the true answers in one agent's workspace, which no other agent can read. */
@@ -170,6 +171,9 @@ async function attachmentText(team: Team, { attachment }: Question, signal: Abor
   }
 }
 
+/** The engine that has no model and costs nothing. */
+const EMBEDDED = 'extractive';
+
 /** What a final packet says; the pipeline's has the answer alone. */
 const finalSchema = z.looseObject({
   answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
@@ -185,8 +189,16 @@ const finalSchema = z.looseObject({
 
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
+function hasModel(team: Team): boolean {
+  return [team, ...team.agents].some(({ engine }) => engine !== undefined && engine !== EMBEDDED);
+}
+
 /** A reply of the mesh as the batch knows it. */
-function replyOf(result: TaskResult, { answer, final, ...outcome }: TaskOutcome): TeamReply {
+function replyOf(
+  result: TaskResult,
+  { answer, final, ...outcome }: TaskOutcome,
+  isModels: boolean,
+): TeamReply {
   const parsed = finalSchema.safeParse(final ?? {});
   const said = parsed.success ? parsed.data : finalSchema.parse({});
   const isEmpty = answer === null || answer.trim() === '';
@@ -198,7 +210,9 @@ function replyOf(result: TaskResult, { answer, final, ...outcome }: TaskOutcome)
   const reason = outcome.reason ?? (isEmpty ? empty : answer);
   const code =
     CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
-  const costs = said.usage.map(({ cost_usd }) => cost_usd);
+  // A team whose answer does not say what it took, as the pipeline's, took something all the same.
+  const isUnknown = isModels && outcome.status === 'answered' && said.usage.length === 0;
+  const costs = isUnknown ? [null] : said.usage.map(({ cost_usd }) => cost_usd);
   return {
     status,
     answer,

@@ -147,7 +147,11 @@ describe('the summary of a team', () => {
       ],
     );
 
-    expect(failures).toEqual({ by_role: { planner: 2 }, by_gap: { image_only: 2, other: 1 } });
+    expect(failures).toEqual({
+      by_role: { planner: 2 },
+      by_gap: { image_only: 2, other: 1 },
+      first: { task_id: 'a', reason: 'why' },
+    });
     expect(roles['plan m']).toMatchObject({ calls: 4, prompt_tokens: 10, completion_tokens: 2 });
     expect(roles['expert m']).toMatchObject({ cost: null });
   });

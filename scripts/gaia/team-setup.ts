@@ -38,8 +38,11 @@ export function teamWith(team: Team, options: TeamOptions): Team {
     );
   const agents = team.agents.map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
-    // An engine for the run is an engine for every agent.
-    return engine === undefined ? agent : rest;
+    // An engine or a model for the run is one for every agent.
+    if (engine !== undefined) return rest;
+    return options.model === undefined || agent.model === undefined
+      ? agent
+      : { ...agent, model: options.model };
   });
   const result: Team = {
     ...team,

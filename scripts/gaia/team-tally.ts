@@ -21,6 +21,8 @@ export interface RunMetricsOfTeam {
     readonly by_role: Readonly<Record<string, number>>;
     /** Wrong and failed attempts by what such teams are known to be weak at (OV-47). */
     readonly by_gap: Readonly<Partial<Record<KnownGap, number>>>;
+    /** The first attempt that failed or ran out of time, and why: often it is why the others did. */
+    readonly first: { readonly task_id: string; readonly reason: string } | null;
   };
 }
 
@@ -37,6 +39,7 @@ export class TeamTally {
   readonly #roles = new Map<string, RoleSum>();
   readonly #byRole = new Map<string, number>();
   readonly #byGap = new Map<KnownGap, number>();
+  #firstFailure: RunMetricsOfTeam['failures']['first'] = null;
   #processed = 0;
   #cached = 0;
   #errors = 0;
@@ -46,7 +49,10 @@ export class TeamTally {
 
   add(result: GaiaResult): void {
     this.#processed += 1;
-    if (result.status !== 'answered') this.#errors += 1;
+    if (result.status !== 'answered') {
+      this.#errors += 1;
+      this.#firstFailure ??= { task_id: result.task_id, reason: result.reason ?? result.status };
+    }
     if (result.failed_role !== undefined) count(this.#byRole, result.failed_role);
     if (result.gap !== undefined) count(this.#byGap, result.gap);
     if (result.cached) {
@@ -86,7 +92,11 @@ export class TeamTally {
         error_rate: of(this.#errors, this.#processed),
       },
       roles: Object.fromEntries(this.#roles),
-      failures: { by_role: Object.fromEntries(this.#byRole), by_gap: Object.fromEntries(this.#byGap) },
+      failures: {
+        by_role: Object.fromEntries(this.#byRole),
+        by_gap: Object.fromEntries(this.#byGap),
+        first: this.#firstFailure,
+      },
     };
   }
 }

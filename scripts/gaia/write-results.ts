@@ -1,6 +1,6 @@
 import { MeshError } from '../../core/errors.ts';
 import { answerLine, leaderboardLine, submissionOf, writeLines } from './answers.ts';
-import { type GaiaPlaces, teamFile } from './gaia-plan.ts';
+import { type GaiaPlaces, teamFile } from './gaia-places.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import type { Journal } from './journal.ts';
 import type { Question } from './question.ts';

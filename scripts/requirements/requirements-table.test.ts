@@ -15,9 +15,9 @@ describe('a title', () => {
   });
 
   test('is found in every way that tests are written', () => {
-    const source = `describe('a', () => { test("b's", x); test.each([[1, ')']])('c %s', x); test.each([\n  1,\n])(\n 'd', x); it.skipIf(y(1))(\`e\`, x) })`;
+    const source = `describe('a', () => { test("b's", x); test.each([[1, ')']])('c %s', x); test.each([\n  1,\n])(\n 'd', x); test.each(\n  f(1),\n)('g', x); it.skipIf(y(1))(\`e\`, x) })`;
 
-    expect(new Set(titlesIn(source))).toEqual(new Set(['a', "b's", 'c %s', 'd', 'e']));
+    expect(new Set(titlesIn(source))).toEqual(new Set(['a', "b's", 'c %s', 'd', 'e', 'g']));
   });
 });
 

@@ -89,7 +89,7 @@ function testFiles(root: string): string[] {
 export function titlesIn(source: string): string[] {
   const call =
     /\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
-  const each = /\]\)\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
+  const each = /[\]),]\s*\)\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
   return [call, each].flatMap((pattern) => [...source.matchAll(pattern)].map(([, , title = '']) => title));
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../core/packet.ts';
 import { Random } from '../../core/statistics/random.ts';
 import { type Attempt, RESOLUTION_TYPES } from '../attempt.ts';
-import { GAP_RECORD_KINDS } from '../gap-record.ts';
+import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '../gap-record.ts';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_GAP_TEXT_CHARACTERS, MAX_JSON_CHARACTERS } from '../limits.ts';
 import { openStore, type StoreOptions } from '../open-store.ts';
 import type { Store } from '../store.ts';
@@ -26,7 +26,7 @@ const ORIGIN = { attempt_id: null, question: '', answers: [] };
 
 /** What every back end of the store must do, whatever is below it. */
 export function storeContract(name: string, place: ContractPlace): void {
-  describe(`store contract: ${name}`, () => {
+  describe(`store contract: ${name} (OV-38)`, () => {
     let url: string;
     let store: Store;
     const opened: Store[] = [];
@@ -305,19 +305,35 @@ export function storeContract(name: string, place: ContractPlace): void {
         }
         const kinds = async () => (await store.gapRecords(query)).map(({ kind }) => kind).sort();
         expect(await kinds()).toEqual(['planning_hint']);
-        const waiting = await store.gapRecordsToReview();
+        const waiting = (await store.gapRecordPage({})).filter(waitsForReview);
         expect(waiting.map(({ kind }) => kind)).toEqual([
           'prompt_change',
           'pipeline_change',
           'instruction_change',
         ]);
-        await store.reviewGapRecord(waiting[0]?.id ?? 0, 'approved');
+        const approved = await store.reviewGapRecord(waiting[0]?.id ?? 0, 'approved');
+        expect(approved).toEqual({ ...waiting[0], status: 'approved' });
         await store.reviewGapRecord(waiting[1]?.id ?? 0, 'rejected');
         expect(await kinds()).toEqual(['planning_hint', 'prompt_change']);
-        expect(await store.gapRecordsToReview()).toMatchObject([{ kind: 'instruction_change' }]);
+        const left = (await store.gapRecordPage({})).filter(waitsForReview);
+        expect(left).toMatchObject([{ kind: 'instruction_change' }]);
         // A person's second thought counts.
         await store.reviewGapRecord(waiting[0]?.id ?? 0, 'rejected');
         expect(await kinds()).toEqual(['planning_hint']);
+        const used = (await store.gapRecordPage({})).filter(informsPlans);
+        expect(used.map(({ kind }) => kind)).toEqual(['planning_hint']);
+      });
+
+      test('records come page by page in the order of storing, whatever became of them', async () => {
+        for (let n = 1; n <= 53; n++)
+          await store.addGapRecord(sampleGapRecord({ pattern: `no. ${n}` }), ORIGIN);
+        await store.reviewGapRecord(1, 'rejected');
+        const first = await store.gapRecordPage({});
+        const second = await store.gapRecordPage({ after: first.at(-1)?.id ?? 0 });
+        expect([first.length, second.length]).toEqual([50, 3]);
+        expect(first[0]).toMatchObject({ pattern: 'no. 1', status: 'rejected' });
+        expect(second[2]).toMatchObject({ pattern: 'no. 53', status: 'proposed' });
+        await expect(store.gapRecordPage({ limit: 51 })).rejects.toMatchObject({ code: 'store' });
       });
 
       test('a planning hint that a person rejected is not proposed any more (OV-19)', async () => {

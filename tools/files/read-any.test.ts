@@ -19,6 +19,18 @@ test.each([
   expect(await readAnyText(path.join(files, name), idle)).toContain(expected);
 });
 
+test('gives the text alone: who counts its lines must not count one about the file', async () => {
+  const { files } = taskPlace({
+    'a.txt': 'one\n\ntwo\n',
+    'a.docx': await docxOf(docxParagraph('a letter')),
+    'empty.txt': '',
+  });
+  const text = (name: string) => readAnyText(path.join(files, name), idle);
+  expect(await text('a.txt')).toBe('one\n\ntwo\n');
+  expect(await text('a.docx')).toBe('a letter');
+  expect(await text('empty.txt')).toBe('');
+});
+
 test('pictures and recordings are left to their tools (SV-14)', async () => {
   const { files } = taskPlace({ 'a.png': 'x', 'a.mp3': 'x' });
   await expect(readAnyText(path.join(files, 'a.png'), idle)).rejects.toThrow(

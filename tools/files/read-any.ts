@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { loadFile } from './load-file.ts';
-import { perform, readingFor } from './reading.ts';
+import { contentOf, perform, readingFor } from './reading.ts';
 import { readInThread } from './reading-thread.ts';
 
 /**
- * The text of a document, spreadsheet, archive (its list) or text file, for a prompt. `file` is a path that the caller trusts.
+ * The text of a document, spreadsheet, archive (its list) or text file, and nothing else, for a prompt. `file` is a path that the
+ * caller trusts.
  *
  * @throws MeshError `tool` for one that is missing or unreadable (REQ-052), with its path, and for pictures and recordings
  */
@@ -13,5 +14,5 @@ export async function readAnyText(file: string, signal: AbortSignal): Promise<st
   const reading = readingFor(loaded.name);
   const { text } =
     reading.kind === 'text' ? await perform(reading, loaded) : await readInThread(loaded, reading, signal);
-  return text;
+  return contentOf(text);
 }

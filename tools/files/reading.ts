@@ -41,6 +41,11 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
   }
 }
 
+/** What a reply of a reader says of the file's content, without the line about the file that each begins with. */
+export function contentOf(reply: string): string {
+  return /^[^\n]*\n\n([\s\S]*)$/.exec(reply)?.[1] ?? reply;
+}
+
 /**
  * How a file is read by default, by its name; one that the table of readers does not know may be a text.
  *

@@ -50,7 +50,7 @@ describe('understand_video and analyze_youtube_video', () => {
   const gemini = ['GEMINI_BASE_URL', 'GEMINI_API_KEY'];
 
   test.each([understandVideo, analyzeYoutubeVideo])(
-    '$name hands the address to the model and fetches nothing (SV-10, SV-15, RA-40)',
+    '$name hands the address to the model and fetches nothing (SV-10, SV-15, SV-21, RA-40)',
     async (tool) => {
       const { place, requests } = await serve(gemini);
       const { text } = await tool.run(
@@ -132,7 +132,7 @@ describe('understand_video and analyze_youtube_video', () => {
 describe('understand_audio', () => {
   const whisper = ['WHISPER_BASE_URL', 'WHISPER_API_KEY'];
 
-  test('uploads the file to the speech model and gives its transcript (SV-12, RA-41)', async () => {
+  test('uploads the file to the speech model and gives its transcript (SV-12, SV-21, RA-41)', async () => {
     await put('talk.wav', WAV);
     const { place, requests } = await serve([...whisper, 'GEMINI_API_KEY', 'GEMINI_BASE_URL']);
     const { text } = await understandAudio.run({ file: 'talk.wav', question: 'When was it lit?' }, place);

@@ -5,11 +5,12 @@ import type { RoleWork } from './role-work.ts';
 
 /**
  * What a role that answers replies. `handed_on`: what it found is for others to go on with; `limit`: the best that it had when
- * its turns were used up; `gave_up`: there is no answer, and the text says why.
+ * its turns, or its time, were used up; `gave_up`: there is no answer, and the text says why; `cut_off`: there is none since its time
+ * was used up.
  */
 export const answeredSchema = z.object({
   text: z.string(),
-  ended: z.enum(['answer', 'handed_on', 'limit', 'gave_up']),
+  ended: z.enum(['answer', 'handed_on', 'limit', 'gave_up', 'cut_off']),
 });
 
 export type Answered = z.infer<typeof answeredSchema>;

@@ -15,6 +15,6 @@ export function conclude(question: string, answered: Answered): Conclusion {
 /** The answer of a role as it gave it, without what stands around it (SV-17, SV-18). */
 export function relay({ text, ended }: Answered): Conclusion {
   // Who gave up says why, which is no answer.
-  const cleaned = ended === 'gave_up' ? null : cleanAnswer(text);
+  const cleaned = ended === 'gave_up' || ended === 'cut_off' ? null : cleanAnswer(text);
   return { answer: cleaned ?? NO_ANSWER, raw: text };
 }

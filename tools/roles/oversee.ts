@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../core/errors.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -16,6 +17,8 @@ export { TRUTHS_FILE, type Truth };
 
 const optionsSchema = z.looseObject({
   retry: z.looseObject({ attempts: z.int().positive().default(1) }).prefault({}),
+  /** Until the mesh ends a task; without it nobody does. */
+  time_s: z.number().positive().exactOptional(),
   run_id: z.string().default('run'),
   team: z.string().default('overseer'),
 });
@@ -23,6 +26,12 @@ const optionsSchema = z.looseObject({
 const briefReply = z.looseObject({
   hints: z.array(z.looseObject({ pattern: z.string(), cause: z.string(), advice: z.string() })),
 });
+
+/** Of a task's time, and at most in seconds: what it takes to put an attempt on record that is cut off. */
+const RESERVED_PART = 0.1;
+const MAX_RESERVED_S = 5;
+/** Of what is left when a plan is there: the rest is for the diagnosis of what was not finished. */
+const EXECUTION_PART = 0.8;
 
 /**
  * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
@@ -47,17 +56,22 @@ function overseeTool(): Tool {
           `the overseer needs the true answer of ${problem.taskId}, and there is none`,
         );
       }
-      const { retry, run_id, team } = work.options(optionsSchema);
+      const { retry, run_id, team, time_s } = work.options(optionsSchema);
       const owner: AttemptOwner = { run_id, team, taskId: problem.taskId, truth };
+      const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
+      if (time_s !== undefined) work.limitTo(time_s - reservedS);
       for (let number = 1; ; number++) {
-        const attempt = await attemptOnce(problem, owner, number, work);
+        const attempt = await attemptOnce(problem, owner, number, work).catch(async (error: unknown) => {
+          if (work.isOutOfTime) await endOfTask(2 * reservedS, work);
+          throw error;
+        });
         const { resolution, conclusion, questionType: question_type } = attempt;
         work.note(`attempt ${number}: ${resolution}`);
         const isCorrect = resolution === 'correct';
         // The overseer runs on wrong attempts alone (OV-10).
         if (isCorrect) await recordAttempt(attempt, owner, work);
         const learned = isCorrect ? {} : { gap_stored: await learnFrom(attempt, owner, work) };
-        if (isCorrect || number === retry.attempts) {
+        if (isCorrect || number === retry.attempts || work.isOutOfTime) {
           const details = { attempts: number, resolution_type: resolution, question_type, ...learned };
           return { ...conclusion, details };
         }
@@ -97,7 +111,11 @@ async function attemptOnce(
   try {
     const given = { question, ...attached, document: '', brief, feedback: '' };
     plan = await work.askRole('plan', given, planSchema);
-    const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema);
+    const answered = await work.askRole(
+      'execute',
+      { question, ...attached, plan, ...executionTime(work) },
+      answeredSchema,
+    );
     // Before scoring (OV-07).
     const conclusion = conclude(question, answered);
     const attempt = soFar();
@@ -107,11 +125,20 @@ async function attemptOnce(
     // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
     if (error instanceof MeshError && !work.context.signal.aborted) {
       const conclusion = { answer: NO_ANSWER, raw: error.message };
-      const resolution = 'server_tool_use';
+      const resolution = work.isOutOfTime ? 'tool_limit' : 'server_tool_use';
       await recordAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
     }
     throw error;
   }
+}
+
+/** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */
+async function endOfTask(mostSeconds: number, { context }: RoleWork): Promise<void> {
+  await sleep(mostSeconds * 1000, undefined, { signal: context.signal }).catch(() => undefined);
+}
+
+function executionTime({ secondsLeft }: RoleWork): { time_s?: number } {
+  return secondsLeft === Number.POSITIVE_INFINITY ? {} : { time_s: EXECUTION_PART * secondsLeft };
 }
 
 /** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { waitsForReview } from '../../store/gap-record.ts';
 import { finalOf } from './testing/final-payload.ts';
 import { QUESTION, readStore, startOverseer, TRUTH } from './testing/overseer.ts';
 import { says, textOf } from './testing/role-model.ts';
@@ -87,7 +88,7 @@ describe('a gap record', () => {
     await ask('t-2');
 
     expect(textOf(model.asked('plan')[1])).toContain('Hints:\n(none)');
-    const waiting = await (await readStore(store)).gapRecordsToReview();
+    const waiting = (await (await readStore(store)).gapRecordPage({})).filter(waitsForReview);
     expect(waiting).toMatchObject([{ kind: 'prompt_change', status: 'proposed' }, { kind: 'prompt_change' }]);
   });
 });

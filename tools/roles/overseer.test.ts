@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { traceFaults } from '../../store/trace-faults.ts';
 import { finalOf } from './testing/final-payload.ts';
 import { OVERSEER, QUESTION, readStore, startOverseer, storeFile, TRUTH } from './testing/overseer.ts';
@@ -104,6 +104,31 @@ describe('a wrong attempt', () => {
     expect(attempt?.trace.length).toBeGreaterThan(4);
     expect(attempt?.tokens).toBe(4 * 110);
     expect(textOf(model.asked('diagnose')[0])).toContain('read_file({"file":"letter.txt"}) → ');
+  });
+
+  test('has its searches on record word for word, those in vain among them, and the diagnosis reads them (OV-32, OV-49)', async () => {
+    vi.stubEnv('SEARXNG_URL', '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const query = '"second line" letter surname 1868';
+    const agents = OVERSEER.map((agent) =>
+      agent.id === 'execute' ? { ...agent, may_call: ['searxng_search'] } : agent,
+    );
+    const { model, store, ask } = await startOverseer(
+      { execute: [calls('searxng_search', { query }), says('FINAL ANSWER: Miller')] },
+      { agents: [...agents, { id: 'searxng_search', tool: 'searxng_search' }] },
+    );
+    await ask();
+
+    const [attempt] = await (await readStore(store)).attempts({});
+    expect(attempt?.tool_calls).toMatchObject([
+      {
+        tool: 'searxng_search',
+        arguments: { query },
+        failed: true,
+        text: expect.stringContaining('SEARXNG_URL'),
+      },
+    ]);
+    expect(textOf(model.asked('diagnose')[0])).toContain(JSON.stringify({ query }));
   });
 
   test('is diagnosed from everything there is to know, and abstracted from the diagnosis word for word alone (OV-11, OV-12)', async () => {
@@ -235,6 +260,35 @@ describe('the roles of the overseer', () => {
       pm_plan: { strategy: 'read the letter' },
     });
   });
+
+  test.each([
+    ['execute', 'failed', { plan: true, tools: 1, diagnosis: true }],
+    ['plan', 'timeout', { plan: false, tools: 0, diagnosis: false }],
+    ['diagnose', 'answered', { plan: true, tools: 1, diagnosis: false }],
+  ] as const)(
+    'leave an attempt on record that the deadline cut off in %s, with all that there was until then (OV-37)',
+    async (role, status, had) => {
+      const act = calls('read_file', { file: 'letter.txt' });
+      const replies = { execute: [act, says('FINAL ANSWER: Miller')], [role]: [{ hang: true }] };
+      if (role === 'execute') replies.execute = [act, { hang: true }];
+      const { mesh, store } = await startOverseer(replies, {
+        teamOptions: { time_s: 5 },
+        files: { 'letter.txt': 'Miller' },
+      });
+
+      const outcome = await mesh.ask({ question: QUESTION }, 't', 5000);
+
+      const isAnswered = outcome.status === 'answered' && finalOf(outcome).answer !== 'No answer was found.';
+      expect(isAnswered ? 'answered' : outcome.status === 'timeout' ? 'timeout' : 'failed').toBe(status);
+      const attempts = await (await readStore(store)).attempts({});
+      expect(attempts).toMatchObject([
+        { correct: false, resolution_type: role === 'diagnose' ? 'reasoning_gap' : 'tool_limit' },
+      ]);
+      expect(attempts.map(({ pm_plan }) => pm_plan !== null)).toEqual([had.plan]);
+      expect(attempts[0]?.tool_calls).toHaveLength(had.tools);
+      expect(attempts[0]?.overseer_diagnosis !== null).toBe(had.diagnosis);
+    },
+  );
 
   test('cannot go on without the store', async () => {
     const file = storeFile();

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../core/engine.ts';
+import type { ChatMessage, ChatRequest, ChatTurn } from '../../core/engine.ts';
 import { cleanAnswer } from '../solver/clean-answer.ts';
 import type { RoleWork } from './role-work.ts';
 import { ToolDesk } from './tool-desk.ts';
@@ -15,7 +15,7 @@ export interface LoopOptions {
 export interface LoopEnd {
   /** Never empty. */
   readonly text: string;
-  readonly ended: 'answer' | 'limit' | 'gave_up';
+  readonly ended: 'answer' | 'limit' | 'gave_up' | 'cut_off';
   /** Turns that were taken. */
   readonly iterations: number;
 }
@@ -49,14 +49,16 @@ export async function reactLoop(
   let faulty = 0;
   let turn = 0;
   let isLast = false;
-  while (!isLast && faulty < MAX_FAULTY_REPLIES) {
+  while (!isLast && faulty < MAX_FAULTY_REPLIES && !work.isOutOfTime) {
     turn += 1;
     isLast = turn === iterations || charactersOf(messages) > MAX_CONVERSATION_CHARACTERS;
     if (isLast && turn > 1) messages.push({ role: 'user', content: LAST_TURN });
-    const { content, toolCalls } = await work.chat({
+    const reply = await turnInTime(work, {
       messages: [...messages],
       ...(desk.tools.length === 0 ? {} : { tools: desk.tools }),
     });
+    if (reply === undefined) break;
+    const { content, toolCalls } = reply;
     const said = endOf(content.trim());
     if (toolCalls.length === 0) {
       const fault = faultOf(said);
@@ -79,12 +81,26 @@ export async function reactLoop(
       messages.push({ role: 'tool', toolCallId: call.id, name: call.name, content: result });
     }
   }
+  if (best === '' && work.isOutOfTime) {
+    work.note(`its time was up in turn ${turn}, without an answer`);
+    return { text: 'No answer was found in time.', ended: 'cut_off', iterations: turn };
+  }
   if (best === '') {
     work.note(`gave up after ${turn} turns without an answer`);
     return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up', iterations: turn };
   }
   work.note(`stopped after ${turn} turns, with the best answer so far`);
   return { text: best, ended: 'limit', iterations: turn };
+}
+
+/** Undefined where its time is up before the model has answered. */
+async function turnInTime(work: RoleWork, request: ChatRequest): Promise<ChatTurn | undefined> {
+  try {
+    return await work.chat(request);
+  } catch (error) {
+    if (!work.isOutOfTime || work.context.signal.aborted) throw error;
+    return undefined;
+  }
 }
 
 function refusal(isLast: boolean, index: number): string | undefined {

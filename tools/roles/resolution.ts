@@ -7,7 +7,7 @@ import type { TraceEntry } from './trace.ts';
 
 /**
  * Why an attempt ended as it did (OV-34). A right answer in the wrong form is a fault of form, never one of reasoning (OV-41); an
- * attempt that ran out of turns is one of the limit; one with a tool that failed is one of retrieval.
+ * attempt that ran out of turns or time is one of the limit; one with a tool that failed is one of retrieval.
  *
  * @param answer as it is scored, after its form was fitted (OV-07)
  */
@@ -22,7 +22,7 @@ export function resolutionOf(
     const raw = cleanAnswer(answered.text) ?? '';
     if (truths.some((truth) => [answer, raw].some((said) => saysTheSame(said, truth)))) return 'format_error';
   }
-  if (answered.ended === 'limit') return 'tool_limit';
+  if (answered.ended === 'limit' || answered.ended === 'cut_off') return 'tool_limit';
   return entries.some(({ failed }) => failed === true) ? 'retrieval_failure' : 'reasoning_gap';
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ChatRequest, ChatTurn, Step } from '../../core/engine.ts';
 import { MeshError } from '../../core/errors.ts';
 import { issuesOf, type JsonObject } from '../../core/packet.ts';
-import type { Partner, ToolContext } from '../../core/tool.ts';
+import type { AskOptions, Partner, ToolContext } from '../../core/tool.ts';
 import { isJsonObject } from '../../store/storable.ts';
 import { Trace, traceEntrySchema } from './trace.ts';
 import { UsageBook, usageSchema } from './usage.ts';
@@ -39,10 +39,27 @@ export class RoleWork {
   readonly trace = new Trace();
   readonly usage = new UsageBook();
   readonly context: ToolContext;
+  #endMs = Number.POSITIVE_INFINITY;
+  #time: AbortSignal | undefined;
 
   constructor(role: string, context: ToolContext) {
     this.role = role;
     this.context = context;
+  }
+
+  /** What it asks for is broken off after this time, so that it can still say what happened. */
+  limitTo(seconds: number): void {
+    this.#endMs = performance.now() + seconds * 1000;
+    this.#time = AbortSignal.timeout(Math.ceil(seconds * 1000));
+  }
+
+  /** Infinite where it has no limit. */
+  get secondsLeft(): number {
+    return Math.max(0, this.#endMs - performance.now()) / 1000;
+  }
+
+  get isOutOfTime(): boolean {
+    return this.#time?.aborted === true || this.secondsLeft === 0;
   }
 
   /** Whether a model does the thinking. Without one, roles follow rules. */
@@ -92,7 +109,7 @@ export class RoleWork {
 
   /** Asks the agent that has the data tool `tool`. A failure is an answer too: whoever asked goes on without it. */
   async use(tool: string, args: JsonObject): Promise<ToolReply> {
-    const reply = await this.askTool(tool, args);
+    const reply = await this.askTool(tool, args, this.secondsLeft);
     const failed = 'error' in reply;
     this.trace.add({
       by: this.role,
@@ -105,14 +122,18 @@ export class RoleWork {
     return reply;
   }
 
-  /** As {@link RoleWork.use}, without a word in the trace: for what is no step towards the answer, and for secrets. */
-  async askTool(tool: string, args: JsonObject): Promise<ToolReply> {
+  /**
+   * As {@link RoleWork.use}, without a word in the trace: for what is no step towards the answer, and for secrets. It may be asked when
+   * the time is up: what happened is kept then.
+   */
+  async askTool(tool: string, args: JsonObject, mostSeconds = Number.POSITIVE_INFINITY): Promise<ToolReply> {
     const partner = this.context.partners.find((candidate) => candidate.tool === tool);
     if (partner === undefined) {
       return { error: { code: 'tool', message: `no agent with the tool ${tool} may be asked here` } };
     }
-    const timeoutMs = this.options(timeoutSchema).tool_timeout_s * 1000;
+    const { tool_timeout_s } = this.options(timeoutSchema);
     try {
+      const timeoutMs = Math.min(tool_timeout_s, mostSeconds) * 1000;
       const reply = await this.context.ask(partner.id, { arguments: args }, { timeoutMs });
       const parsed = toolReplySchema.safeParse(reply);
       if (parsed.success) return parsed.data;
@@ -139,7 +160,7 @@ export class RoleWork {
   ): Promise<Result> {
     const { error, trace, usage, ...result } = parsedReply(
       partner,
-      await this.context.ask(partner, payload),
+      await this.context.ask(partner, payload, this.#timeLeft()),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
@@ -148,10 +169,16 @@ export class RoleWork {
     return parsedReply(partner, result, schema);
   }
 
+  #timeLeft(): AskOptions {
+    if (this.#time === undefined) return {};
+    if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
+    return { timeoutMs: this.secondsLeft * 1000 };
+  }
+
   #engineWork() {
     const { signal, countTokens } = this.context;
     return {
-      signal,
+      signal: this.#time === undefined ? signal : AbortSignal.any([signal, this.#time]),
       countTokens,
       countUsage: (usage: Parameters<UsageBook['count']>[1]) => this.usage.count(this.role, usage),
       onNote: (note: string) => this.note(note),

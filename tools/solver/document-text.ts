@@ -1,3 +1,5 @@
+import { contentOf } from '../files/reading.ts';
+
 /** A document as the reader takes it. */
 export interface DocumentText {
   /** Paragraphs on one line each, as no sentence may be broken by the end of a line. */
@@ -18,8 +20,9 @@ const SLIDE = /^## Slide \d+(?:: (.*))?$/;
 
 /** @param reply what a reader of files says: a line about the file, an empty one, the text */
 export function documentText(reply: string): DocumentText {
-  const [, body = reply] = /^[^\n]*\n\n([\s\S]*)$/.exec(reply) ?? [];
-  const plain = body.replace(/\r\n?/g, '\n').replace(/\\(?=[.!#()[\]*_+-])/g, '');
+  const plain = contentOf(reply)
+    .replace(/\r\n?/g, '\n')
+    .replace(/\\(?=[.!#()[\]*_+-])/g, '');
   const parts = partsOf(plain);
   const lines = plain.split('\n').filter((line) => !PAGE.test(line));
   return {

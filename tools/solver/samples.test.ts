@@ -40,6 +40,28 @@ test(
   SLOW_MS,
 );
 
+const ENGLISH = /\b(?:a|an|and|find|give|how|in|is|many|of|the|to|what|which|who)\b/gi;
+
+test('are asked in English, one of them backwards (REQ-086)', () => {
+  const strange = samples.filter(({ Question }) => (Question.match(ENGLISH) ?? []).length < 2);
+
+  expect(strange.map(({ Question }) => [...Question].reverse().join(''))).toEqual([
+    expect.stringMatching(/^If you can read this sentence, /),
+  ]);
+});
+
+test('half of them at least are of Level 1, which takes up to five steps and, but for few, one tool (REQ-087)', () => {
+  const first = samples.filter(({ Level }) => Level === 1);
+  const numberOf = (name: 'Number of steps' | 'Number of tools') =>
+    first.map((sample) => Number(sample['Annotator Metadata'][name]));
+
+  expect(first.length).toBeGreaterThanOrEqual(samples.length / 2);
+  expect(Math.max(...numberOf('Number of steps'))).toBeLessThanOrEqual(5);
+  expect(numberOf('Number of tools').filter((count) => count > 1).length).toBeLessThanOrEqual(
+    first.length / 10,
+  );
+});
+
 test('there are at least 40 of them, each once, with a file where one is named, of all kinds', () => {
   expect(samples.length).toBeGreaterThanOrEqual(44);
   expect(new Set(samples.map(({ task_id }) => task_id)).size).toBe(samples.length);

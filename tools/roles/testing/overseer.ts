@@ -31,7 +31,7 @@ const HINT = {
 };
 
 /** What the models say, by default: a wrong answer with the truth in the diagnosis, and a record without it. */
-const REPLIES = {
+export const OVERSEER_REPLIES = {
   plan: [
     {
       content: {
@@ -84,7 +84,7 @@ export async function startOverseer(
   replies: Parameters<typeof startRoleModel>[0] = {},
   options: Partial<Parameters<typeof startTeamMesh>[0]> = {},
 ) {
-  const model = await startRoleModel({ ...REPLIES, ...replies });
+  const model = await startRoleModel({ ...OVERSEER_REPLIES, ...replies });
   const store = options.store ?? storeFile();
   const mesh = await startTeamMesh({
     agents: OVERSEER,

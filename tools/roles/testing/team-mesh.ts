@@ -55,6 +55,8 @@ export interface TeamMeshOptions {
  */
 export async function startTeamMesh(options: TeamMeshOptions) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
+  // First, so that it is done last, and also for a team that does not come up.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const filesRoot = path.join(folder, 'files');
   const taskFolder = taskFilesFolder(filesRoot, 't');
   mkdirSync(taskFolder, { recursive: true });
@@ -128,7 +130,6 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   onTestFinished(async () => {
     network.close();
     await Promise.all(agents.map((agent) => agent.stop()));
-    rmSync(folder, { recursive: true, force: true });
   });
   return {
     /** Packets in the order that the hub relayed them, as `from>to type`. */

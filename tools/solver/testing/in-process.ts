@@ -17,6 +17,10 @@ const sample = z.object({
   Level: z.number(),
   'Final answer': z.string(),
   file_name: z.string(),
+  'Annotator Metadata': z.object({
+    'Number of steps': z.coerce.number(),
+    'Number of tools': z.coerce.number(),
+  }),
 });
 export type Sample = z.infer<typeof sample>;
 

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { MeshError } from '../../core/errors.ts';
+import {
+  informsPlans,
+  type ReviewVerdict,
+  type StoredGapRecord,
+  waitsForReview,
+} from '../../store/gap-record.ts';
+import { openStore, storeFile } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
+import { storePlace } from '../gaia/gaia-places.ts';
+import { gapList } from '../gaia/gap-list.ts';
+import { loadKeys } from '../load-keys.ts';
+import { stylesFor } from '../terminal/style.ts';
+
+export interface GapsOptions {
+  readonly store?: string;
+  readonly out?: string;
+  readonly all?: boolean;
+  readonly approve?: readonly number[];
+  readonly reject?: readonly number[];
+  readonly json?: boolean;
+}
+
+/** Shows what the overseer learned, and takes a person's decisions about it (OV-19). */
+export async function gaps(options: GapsOptions): Promise<void> {
+  loadKeys();
+  const verdicts = verdictsOf(options);
+  const place = storePlace(options);
+  const file = storeFile(place);
+  // Opening would make one.
+  if (file !== undefined && !existsSync(file))
+    throw new MeshError(
+      'usage',
+      `there is no store at ${file}: name one with --store, or the answers beside it with --out`,
+    );
+  const store = await openStore(place, { warn: (text) => console.error(text) });
+  try {
+    const all = await allRecords(store);
+    const unknown = [...verdicts.keys()].filter((id) => !all.some((record) => record.id === id));
+    // All or none: who mistypes one number looks at the list again.
+    if (unknown.length > 0)
+      throw new MeshError('usage', `${store.location}: there is no gap record ${unknown.join(', ')}`);
+    const reviewed: StoredGapRecord[] = [];
+    for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
+    const shown = verdicts.size > 0 ? reviewed : options.all === true ? all : all.filter(waitsForReview);
+    if (options.json === true) print(shown);
+    else console.log(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : nothing(all));
+  } finally {
+    await store.close();
+  }
+}
+
+function nothing({ length }: readonly StoredGapRecord[]): string {
+  return length === 0
+    ? 'there are no gap records'
+    : `nothing waits for you; --all shows all ${length} records`;
+}
+
+function print(records: readonly StoredGapRecord[]): void {
+  const shown = records.map((record) => ({ ...record, informs_plans: informsPlans(record) }));
+  process.stdout.write(`${JSON.stringify({ schema_version: 1, records: shown }, null, 2)}\n`);
+}
+
+function verdictsOf({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {
+  const both = approve.find((id) => reject.includes(id));
+  if (both !== undefined)
+    throw new MeshError('usage', `gap record ${both} cannot be approved and rejected at once`);
+  return new Map([
+    ...approve.map((id) => [id, 'approved'] as const),
+    ...reject.map((id) => [id, 'rejected'] as const),
+  ]);
+}
+
+async function allRecords(store: Store): Promise<StoredGapRecord[]> {
+  const records: StoredGapRecord[] = [];
+  for (;;) {
+    const page = await store.gapRecordPage({ after: records.at(-1)?.id ?? 0 });
+    if (page.length === 0) return records;
+    records.push(...page);
+  }
+}
