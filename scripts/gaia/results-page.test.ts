@@ -16,7 +16,7 @@ test('the page of results has every team against single, what answers took, and 
     summaries: Object.fromEntries(
       Object.entries(summaries).map(([name, summary]) => [name, { ...summary, ...facts }]),
     ),
-    args: ['--team', 'all', '--write'],
+    args: ['--team', 'all', '--out', '/home/me/a.jsonl', '--write'],
     revision: 'abc',
   });
 

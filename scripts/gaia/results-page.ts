@@ -18,6 +18,15 @@ export interface ResultsFacts {
   readonly revision: string;
 }
 
+/** Options that say where things of this machine go, each with a value. */
+const PLACES = ['--out', '--store', '--cache-file'];
+
+/** What somebody else has to type to measure the same. */
+function withoutPlaces(args: readonly string[]): string[] {
+  const isPlace = (arg: string | undefined) => arg !== undefined && PLACES.includes(arg);
+  return args.filter((arg, index) => !isPlace(arg) && !isPlace(args[index - 1]));
+}
+
 /** `docs/gaia-results.md`: what a batch came to, with the machine on which it was measured. */
 export function gaiaResultsPage({ batch, summaries, args, revision }: ResultsFacts): string {
   const teams = Object.entries(summaries);
@@ -27,7 +36,7 @@ export function gaiaResultsPage({ batch, summaries, args, revision }: ResultsFac
   ];
   return `# Results of the teams
 
-Written by \`npm run gaia -- ${args.join(' ')}\`; do not edit.
+Written by \`npm run gaia -- ${withoutPlaces(args).join(' ')}\`; do not edit.
 
 - ${machine()}
 - Gaia Mesh ${packageVersion}, revision ${revision}; engine ${engines.join(', ')}
