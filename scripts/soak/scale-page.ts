@@ -41,6 +41,12 @@ process of its own.
 
 ${markdownTable(scaleRows(points))}
 
+${curve('Set-up, ms', points, ({ setUpMs }) => medianOf(setUpMs))}
+
+${curve('Deliveries a second, thousands', points, ({ deliveriesPerS }) => deliveriesPerS / 1000)}
+
+${curve('Memory of the hub at most, MB', points, ({ peakRss }) => peakRss / MEGABYTE)}
+
 - **Set-up**: dialling every agent and shaking hands with each (two proofs a connection), from the first dial to the last \`ready\`;
   the processes were up already.
 - **Deliveries**: copies that the hub wrote. Every agent reads all others' packets, so N agents mean N − 1 copies of each.
@@ -51,8 +57,23 @@ own limits \`npm run perf\` shows. What the curve shows is that set-up and memor
 `;
 }
 
+/** As a Mermaid chart, over the numbers of agents: https://mermaid.js.org/syntax/xyChart.html */
+function curve(title: string, points: readonly ScalePoint[], of: (point: ScalePoint) => number): string {
+  const values = points.map((point) => of(point).toFixed(1));
+  return `\`\`\`mermaid
+xychart-beta
+  title "${title}"
+  x-axis "agents" [${points.map(({ agents }) => agents).join(', ')}]
+  line [${values.join(', ')}]
+\`\`\``;
+}
+
+function medianOf(sorted: readonly number[]): number {
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
 function setUp(sorted: readonly number[]): string {
   const [best = 0] = sorted;
-  const [median = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
-  return `${decimals(median, 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
+  const worst = sorted.at(-1) ?? 0;
+  return `${decimals(medianOf(sorted), 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
 }
