@@ -13,7 +13,9 @@ export interface RunPlaces {
 
 /** How a team's agent is started: the arguments that a person would type after `gaia-mesh agent`. */
 export function agentArguments(team: Team, agent: TeamAgent, places: RunPlaces = {}): string[] {
-  const model = agent.model ?? team.model;
+  // Models and servers of one engine mean nothing to another.
+  const isOfTeam = agent.engine === undefined || agent.engine === team.engine;
+  const model = agent.model ?? (isOfTeam ? team.model : undefined);
   const options = agent.engine_options ?? team.engine_options;
   const needs = toolNeeds(agent.tool);
   const partners = (agent.may_call ?? []).map(
@@ -26,7 +28,7 @@ export function agentArguments(team: Team, agent: TeamAgent, places: RunPlaces =
     `--timeout=${timeout}`,
     `--engine=${agent.engine ?? team.engine}`,
     ...(model === undefined ? [] : [`--model=${model}`]),
-    ...(team.model_host === undefined ? [] : [`--host=${team.model_host}`]),
+    ...(team.model_host === undefined || !isOfTeam ? [] : [`--host=${team.model_host}`]),
     ...(options === undefined ? [] : [`--engine-options=${JSON.stringify(options)}`]),
     ...(agent.subscribes === undefined ? [] : [`--subscribes=${agent.subscribes.join(',')}`]),
     ...(partners.length === 0 ? [] : [`--partners=${partners.join(',')}`]),
