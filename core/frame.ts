@@ -135,9 +135,11 @@ export class FrameReader {
     const pending = this.#end - this.#start;
     const held = this.#slab.bytes.length;
     const isFree = !this.#kept && this.#slab.isUnshared;
-    if (pending === 0 && isFree && held === SLAB_BYTES) {
+    if (isFree && held === SLAB_BYTES && pending <= MIN_READ_BYTES) {
+      // The next read may then fill the whole slab: a few bytes moved spare calls of the system.
+      this.#slab.bytes.copyWithin(0, this.#start, this.#end);
       this.#start = 0;
-      this.#end = 0;
+      this.#end = pending;
       return;
     }
     // Doubling: memory follows the bytes that came, not the length that was announced.
