@@ -59,6 +59,11 @@ async function batch(
 const text = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 const wholeLines = (content: string) => content.split('\n').slice(0, -1);
 
+/** Ids that were asked for; nothing is, where the first of them was cut off. */
+function askedSoFar(): string[] {
+  return existsSync(path.join(folder, 'asked')) ? wholeLines(text('asked')) : [];
+}
+
 /** Ids whose results are whole lines of the journal. */
 function finished(): Set<string> {
   if (!existsSync(path.join(folder, 'journal'))) return new Set();
@@ -83,11 +88,11 @@ describe('a batch that is killed with SIGKILL', () => {
     let done = new Set<string>();
     for (let tries = 0; tries < 6; tries++) {
       const kill = { events: 1 + random.integer(40), afterMs: random.uniform() * 4 };
-      const before = existsSync(path.join(folder, 'asked')) ? wholeLines(text('asked')).length : 0;
+      const before = askedSoFar().length;
       const { signal, stderr } = await batch([2000, 4], { kill });
       if (signal === 'SIGKILL') kills += 1;
       else expect(stderr, `seed ${seed}`).toBe('');
-      const asked = wholeLines(text('asked')).slice(before);
+      const asked = askedSoFar().slice(before);
       expect(
         asked.filter((id) => done.has(id)),
         `seed ${seed}`,
