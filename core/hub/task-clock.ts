@@ -4,6 +4,15 @@ import type { JsonObject, JsonValue, PacketHead } from '../packet.ts';
 export const TASK_STATUSES = ['answered', 'timeout', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+/** How many tasks ended in each way. */
+export type StatusCounts = Readonly<Record<TaskStatus, number>>;
+
+/** The worst that happened: several tasks are answered only if there are any, and every one was. */
+export function worstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
+  if (failed > 0 || answered + timeout === 0) return 'failed';
+  return timeout > 0 ? 'timeout' : 'answered';
+}
+
 /** What the mesh counted for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
 export interface TaskCounts {
   bytes_tx: number;

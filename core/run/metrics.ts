@@ -1,5 +1,5 @@
 import type { Link } from '../hub/link.ts';
-import type { TaskOutcome, TaskStatus } from '../hub/task-clock.ts';
+import { type TaskOutcome, type TaskStatus, worstStatus } from '../hub/task-clock.ts';
 import type { TypeCounts } from '../hub/type-counts.ts';
 import type { TimeSplit } from '../recording/timeline.ts';
 import { type AgentMetrics, agentMetrics } from './agent-metrics.ts';
@@ -99,10 +99,8 @@ export class RunTally {
     return this.#status.answered;
   }
 
-  /** The worst that happened: a run is answered only if every task was. */
   get status(): TaskStatus {
-    if (this.#status.failed > 0 || this.tasks === 0) return 'failed';
-    return this.#status.timeout > 0 ? 'timeout' : 'answered';
+    return worstStatus(this.#status);
   }
 
   sum(name: keyof TaskResult): number {

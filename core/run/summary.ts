@@ -1,4 +1,4 @@
-import type { TaskStatus } from '../hub/task-clock.ts';
+import { type StatusCounts, type TaskStatus, worstStatus } from '../hub/task-clock.ts';
 import type { Task } from '../tasks/task.ts';
 import { Samples } from './samples.ts';
 import { round, type TaskResult } from './task-result.ts';
@@ -59,6 +59,10 @@ class Group {
   readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
   tasks = 0;
 
+  get statuses(): StatusCounts {
+    return this.#status;
+  }
+
   add(result: TaskResult): void {
     this.tasks += 1;
     this.#status[result.status] += 1;
@@ -106,10 +110,8 @@ export class SummaryBuilder {
     for (const name of SUMS) this.#earlier[name] += result[name];
   }
 
-  /** The worst that happened: a batch is answered only if every task was. */
   get status(): TaskStatus {
-    if (this.#all.count('failed') > 0 || this.#all.tasks === 0) return 'failed';
-    return this.#all.count('timeout') > 0 ? 'timeout' : 'answered';
+    return worstStatus(this.#all.statuses);
   }
 
   add(task: Task, result: TaskResult): void {
