@@ -50,6 +50,12 @@ test('a spread is the median and the range, and nothing where nothing was measur
   expect(spreadOf([Number.NaN])).toBeUndefined();
 });
 
+test('beside a ratio stands what the C relay shows in the place of the hub', () => {
+  const results = resultsOf({ hub: [100, 400], 'C relay': [200, 400], NATS: [20, 100] });
+  expect(verdict(results, 'rate against NATS, N=4, 512 B')?.ofC).toEqual({ median: 7, low: 4, high: 10 });
+  expect(verdict(results, 'rate against C, N=4, 512 B')?.ofC).toBeUndefined();
+});
+
 test('ratios are taken within a round', () => {
   const results = resultsOf({ hub: [100, 400, 900], NATS: [20, 100, 300] });
   expect(verdict(results, 'rate against NATS, N=4, 512 B')).toMatchObject({

@@ -485,7 +485,8 @@ static uint64_t planned;
 // Lets senders go on: as far as the window allows, or as the clock says.
 static void allow(uint64_t now) {
   if (rate > 0) {
-    uint64_t due = (uint64_t)((double)(now - begin_ns) * rate / 1e9);
+    // The first packet is due at once, each later one an interval behind the one before.
+    uint64_t due = (uint64_t)((double)(now - begin_ns) * rate / 1e9) + 1;
     for (; planned < due; planned++) {
       struct agent *a = &agents[planned % (uint64_t)count];
       a->intended[a->allowed % TIMES] = begin_ns + (uint64_t)((double)planned * 1e9 / rate);

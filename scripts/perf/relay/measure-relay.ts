@@ -34,6 +34,8 @@ const MAX_HEAD_BYTES = 64;
 const WARM_S = 0.5;
 /** The agents' own code is compiled meanwhile, too. */
 const NODE_WARM_S = 1;
+/** At a fixed rate code gets hot slowly, and its compilation would be the tail that is measured. */
+const RATE_WARM_S = 2;
 /** A target that is not up after this time never will be. */
 const START_TIMEOUT_MS = 10_000;
 
@@ -141,7 +143,8 @@ function windowBytesOf({ agents, bytes }: Load): number {
 }
 
 /** What is let pass before the measurement begins. */
-function warmSecondsOf({ isOneStuck, areNode }: Load): number {
+function warmSecondsOf({ isOneStuck, areNode, rate }: Load): number {
+  if (rate !== undefined) return RATE_WARM_S;
   if (isOneStuck === true) return 0;
   return areNode === true ? NODE_WARM_S : WARM_S;
 }
