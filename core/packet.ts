@@ -109,46 +109,32 @@ function assertPacket(value: unknown): asserts value is Packet {
 /** False for all that the schema refuses. */
 function isPlainPacket(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
-  let required = 0;
-  for (const key of Object.keys(value)) {
-    const member = value[key];
-    switch (key) {
-      case 'type':
-      case 'id':
-      case 'task_id':
-        required += 1;
-        if (!isText(member, HEAD_LENGTHS[key])) return false;
-        break;
-      case 'reply_to':
-        if (!isText(member, HEAD_LENGTHS.id)) return false;
-        break;
-      case 'tag':
-        if (!isText(member, HEAD_LENGTHS.tag)) return false;
-        break;
-      case 'from':
-        required += 1;
-        if (typeof member !== 'string' || !NODE_ID.test(member)) return false;
-        break;
-      case 'to':
-        if (typeof member !== 'string' || !NODE_ID.test(member)) return false;
-        break;
-      case 'log_uri':
-        if (member !== '' && !isText(member, MAX_LOG_URI_LENGTH)) return false;
-        break;
-      case 'token_used':
-      case 'ts':
-        required += 1;
-        if (!Number.isSafeInteger(member) || Number(member) < 0) return false;
-        break;
-      case 'payload':
-        required += 1;
-        if (!isPlainObject(member) || !isJson(member, 1)) return false;
-        break;
-      default:
-        return false;
-    }
-  }
-  return required === REQUIRED_KEYS;
+  const { type, from, to, id, reply_to, task_id, tag, token_used, log_uri, ts, payload } = value;
+  let keys = REQUIRED_KEYS;
+  for (const optional of [to, reply_to, tag, log_uri]) if (optional !== undefined) keys += 1;
+  return (
+    Object.keys(value).length === keys &&
+    isText(type, HEAD_LENGTHS.type) &&
+    isNodeId(from) &&
+    (to === undefined || isNodeId(to)) &&
+    isText(id, HEAD_LENGTHS.id) &&
+    (reply_to === undefined || isText(reply_to, HEAD_LENGTHS.id)) &&
+    isText(task_id, HEAD_LENGTHS.task_id) &&
+    (tag === undefined || isText(tag, HEAD_LENGTHS.tag)) &&
+    isCount(token_used) &&
+    (log_uri === undefined || log_uri === '' || isText(log_uri, MAX_LOG_URI_LENGTH)) &&
+    isCount(ts) &&
+    isPlainObject(payload) &&
+    isJson(payload, 1)
+  );
+}
+
+function isNodeId(value: unknown): boolean {
+  return typeof value === 'string' && NODE_ID.test(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isText(value: unknown, maxLength: number): boolean {

@@ -117,6 +117,8 @@ describe('a run of alike JSON packets', () => {
           const { heads, tokens } = headsOf(json.open(testSession), run);
           expect(heads.map(signature)).toStrictEqual(peeked.map(signature));
           expect(tokens).toBe(peeked.reduce((sum, head) => sum + (head?.token_used ?? 0), 0));
+          const learned = json.open(testSession);
+          expect(blobs.map((blob) => attempt(() => learned.peek?.(blob)))).toStrictEqual(peeked);
         },
       ),
       { numRuns: 300 },

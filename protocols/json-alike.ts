@@ -6,7 +6,6 @@ import { endOfNested } from './json-scanner.ts';
 const QUOTE = 0x22;
 const DIGIT_0 = 0x30;
 const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Heads that one agent sends by turns: its types, in a few tasks at a time. */
@@ -14,16 +13,17 @@ const MAX_KNOWN = 8;
 /** Where so many heads were learned without meeting one again, hardly any is learned any more. */
 const MAX_LEARNED_IN_VAIN = 32;
 const LEARN_EVERY = 64;
-/** A loop over words is quicker than two searches by the system up to so many bytes. */
-const SHORT_PAYLOAD_BYTES = 256;
+/** A loop over words is quicker than a search by the system up to so many bytes. */
+const SHORT_PAYLOAD_BYTES = 128;
 /** Digits of a number that is plain to see. */
 const MAX_TOKEN_DIGITS = 9;
 const MAX_TS_DIGITS = 15;
 
-/** Text to be found in bytes, four at a time; the last four may lie over those before. */
+/** Text of eight bytes or more to be found in bytes, eight at a time; the last eight may lie over those before. */
 interface Words {
   readonly length: number;
-  readonly words: Int32Array;
+  /** Eight bytes of JSON are never NaN and never zero, so that equal numbers are equal bytes. */
+  readonly words: Float64Array;
 }
 
 /** A head as the project's own encoder writes it: all but ids, numbers and the payload. */
@@ -37,7 +37,9 @@ interface Known {
 
 const REPLY_TO = wordsOf('","reply_to":"');
 const LOG_URI = wordsOf(',"log_uri":"');
-const TS = wordsOf(',"ts":');
+const TS_BYTES = 6;
+const TS_WORD = Buffer.from(',"ts').readInt32LE();
+const TS_LAST_WORD = Buffer.from('ts":').readInt32LE();
 const PAYLOAD = wordsOf(',"payload":{');
 
 /**
@@ -88,11 +90,18 @@ export class AlikeJson {
 
   /** Whether the packet plainly has a head that was peeked before. */
   knows(blob: Uint8Array): boolean {
+    return this.#match(blob) !== undefined;
+  }
+
+  /** What a peek would see of a packet that plainly has a head that was peeked before. */
+  headOf(blob: Uint8Array): PacketHead | undefined {
+    const match = this.#match(blob);
+    if (match === undefined) return undefined;
+    const { head, before } = match.known;
     const bytes = this.#look(blob);
-    const end = bytes.byteOffset + bytes.length;
-    this.#wants = !this.#known.some((known) => this.#tokensOf(known, bytes, bytes.byteOffset, end) >= 0);
-    if (!this.#wants) this.#learned = 0;
-    return !this.#wants;
+    const start = bytes.byteOffset;
+    const idEnd = endOfText(this.#all, start + before.length, start + bytes.length) - start;
+    return { ...head, id: bytes.toString('latin1', before.length, idEnd), token_used: match.tokens };
   }
 
   /** After a peek at a packet that was not known. */
@@ -114,6 +123,20 @@ export class AlikeJson {
     this.#known.length = Math.min(this.#known.length, MAX_KNOWN);
   }
 
+  #match(blob: Uint8Array): { readonly known: Known; readonly tokens: number } | undefined {
+    const bytes = this.#look(blob);
+    const start = bytes.byteOffset;
+    this.#wants = false;
+    for (const known of this.#known) {
+      const tokens = this.#tokensOf(known, bytes, start, start + bytes.length);
+      if (tokens < 0) continue;
+      this.#learned = 0;
+      return { known, tokens };
+    }
+    this.#wants = true;
+    return undefined;
+  }
+
   /** Turns to the memory that `blob` lies in. */
   #look(blob: Uint8Array): Buffer {
     if (blob.buffer !== this.#all.buffer) {
@@ -128,15 +151,13 @@ export class AlikeJson {
     const view = this.#view;
     const all = this.#all;
     const { before, between } = known;
-    let at = start + before.length;
-    // Behind each text there is more, so it suffices that the text ends before the end.
-    if (at >= end || !isAt(view, start, before)) return -1;
-    at = endOfText(all, at, end);
-    if (at === -1 || at + between.length >= end) return -1;
-    if (!isAt(view, at, between)) {
-      if (!isAt(view, at, REPLY_TO)) return -1;
+    if (!isAt(view, start, end, before)) return -1;
+    let at = endOfText(all, start + before.length, end);
+    if (at === -1) return -1;
+    if (!isAt(view, at, end, between)) {
+      if (!isAt(view, at, end, REPLY_TO)) return -1;
       at = endOfText(all, at + REPLY_TO.length, end);
-      if (at === -1 || at + between.length >= end || !isAt(view, at, between)) return -1;
+      if (at === -1 || !isAt(view, at, end, between)) return -1;
     }
     at += between.length;
     const first = all[at] ?? 0;
@@ -149,84 +170,91 @@ export class AlikeJson {
     }
     const digits = at - tokensAt;
     if (digits === 0 || digits > MAX_TOKEN_DIGITS || (first === DIGIT_0 && digits > 1)) return -1;
-    if (at + PAYLOAD.length >= end) return -1;
-    if (!isAt(view, at, TS)) {
-      if (!isAt(view, at, LOG_URI)) return -1;
+    if (!isTsAt(view, at, end)) {
+      if (!isAt(view, at, end, LOG_URI)) return -1;
       at = endOfText(all, at + LOG_URI.length, end);
-      if (at === -1 || at + 1 + PAYLOAD.length >= end || !isAt(view, at + 1, TS)) return -1;
+      if (at === -1 || !isTsAt(view, at + 1, end)) return -1;
       at += 1;
     }
-    at += TS.length;
+    at += TS_BYTES;
     const tsAt = at;
+    while (at + 4 <= end && areDigits(view.getInt32(at, true))) at += 4;
     for (; at < end; at++) {
       const digit = (all[at] ?? 0) - DIGIT_0;
       if (digit < 0 || digit > 9) break;
     }
-    if (at === tsAt || at - tsAt > MAX_TS_DIGITS || at + PAYLOAD.length >= end) return -1;
-    if (!isAt(view, at, PAYLOAD)) return -1;
+    if (at === tsAt || at - tsAt > MAX_TS_DIGITS) return -1;
+    if (!isAt(view, at, end, PAYLOAD)) return -1;
     const payloadAt = at + PAYLOAD.length - 1;
     return this.#isToTheEnd(bytes, payloadAt, end) ? tokens : -1;
   }
 
-  /** Whether the object that begins at `start` ends where only the one around it ends behind it. */
+  /**
+   * Whether the object that begins at `start` ends where only the one around it ends behind it. Its first `}` is mostly its last: then
+   * nothing can follow it, and one that it leaves open is a fault inside it.
+   */
   #isToTheEnd(bytes: Buffer, start: number, end: number): boolean {
     const all = this.#all;
     const last = end - 2;
     if (last <= start || all[end - 1] !== CLOSE_BRACE || all[last] !== CLOSE_BRACE) return false;
+    const base = bytes.byteOffset;
     if (last - start <= SHORT_PAYLOAD_BYTES) {
-      if (!hasBrace(this.#view, all, start + 1, last)) return true;
-    } else {
-      const base = bytes.byteOffset;
-      // Both searches end in this packet, or at the next one's first byte.
-      const nextOpen = bytes.indexOf(OPEN_BRACE, start + 1 - base);
-      if (
-        (nextOpen === -1 || nextOpen + base >= end) &&
-        bytes.indexOf(CLOSE_BRACE, start - base) + base === last
-      )
-        return true;
+      if (!hasCloseBrace(this.#view, all, start + 1, last)) return true;
+    } else if (bytes.indexOf(CLOSE_BRACE, start - base) + base === last) {
+      return true;
     }
-    const payload = bytes.subarray(start - bytes.byteOffset, end - bytes.byteOffset);
+    const payload = bytes.subarray(start - base, end - base);
     return endOfNested(payload, 0) === payload.length - 1;
   }
 }
 
 function wordsOf(text: string): Words {
   const bytes = Buffer.from(text);
-  const words = new Int32Array(Math.ceil(bytes.length / 4));
-  for (let i = 0; i < words.length; i++) words[i] = bytes.readInt32LE(Math.min(4 * i, bytes.length - 4));
+  const words = new Float64Array(Math.ceil(bytes.length / 8));
+  for (let i = 0; i < words.length; i++) words[i] = bytes.readDoubleLE(Math.min(8 * i, bytes.length - 8));
   return { length: bytes.length, words };
 }
 
-function isAt(view: DataView, start: number, { length, words }: Words): boolean {
+/** Whether the text is there, and before `end`. */
+function isAt(view: DataView, start: number, end: number, { length, words }: Words): boolean {
+  if (start + length > end) return false;
   const last = words.length - 1;
-  if (start + length > view.byteLength) return false;
-  for (let i = 0; i < last; i++) if (view.getInt32(start + 4 * i, true) !== words[i]) return false;
-  return view.getInt32(start + length - 4, true) === words[last];
+  for (let i = 0; i < last; i++) if (view.getFloat64(start + 8 * i, true) !== words[i]) return false;
+  return view.getFloat64(start + length - 8, true) === words[last];
+}
+
+function isTsAt(view: DataView, at: number, end: number): boolean {
+  if (at + TS_BYTES > end) return false;
+  return view.getInt32(at, true) === TS_WORD && view.getInt32(at + TS_BYTES - 4, true) === TS_LAST_WORD;
+}
+
+/** Whether four bytes are digits. */
+function areDigits(word: number): boolean {
+  return (word & 0xf0f0f0f0) === 0x30303030 && ((word + 0x06060606) & 0xf0f0f0f0) === 0x30303030;
 }
 
 /** Where the closing quote of a short text of printable ASCII without escapes is; -1 if it is another kind of text, or empty. */
 function endOfText(all: Uint8Array, start: number, end: number): number {
   const bound = Math.min(end, start + HEAD_LENGTHS.id + 1);
-  for (let at = start; at < bound; at++) {
-    const byte = all[at] ?? 0;
-    if (byte === QUOTE) return at === start ? -1 : at;
-    if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return -1;
-  }
-  return -1;
+  let at = start;
+  while (at < bound && IS_PLAIN[all[at] ?? 0] === 1) at += 1;
+  return at < bound && at > start && all[at] === QUOTE ? at : -1;
 }
 
-/** Whether there is a brace in `[start, end)`: words with a zero byte in them, once braces are taken from each byte. */
-function hasBrace(view: DataView, all: Uint8Array, start: number, end: number): boolean {
+/** 1 for printable ASCII that may stand in a text as it is. */
+const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
+
+/** Whether there is a `}` in `[start, end)`: words with a zero byte in them, once it is taken from each byte. */
+function hasCloseBrace(view: DataView, all: Uint8Array, start: number, end: number): boolean {
   let at = start;
   let found = 0;
   for (; at + 4 <= end; at += 4) {
-    const word = view.getInt32(at, true);
-    const opening = word ^ 0x7b7b7b7b;
-    const closing = word ^ 0x7d7d7d7d;
-    found |= (opening - 0x01010101) & ~opening;
-    found |= (closing - 0x01010101) & ~closing;
+    const rest = view.getInt32(at, true) ^ 0x7d7d7d7d;
+    found |= (rest - 0x01010101) & ~rest;
   }
   if ((found & 0x80808080) !== 0) return true;
-  for (; at < end; at++) if (all[at] === OPEN_BRACE || all[at] === CLOSE_BRACE) return true;
+  for (; at < end; at++) if (all[at] === CLOSE_BRACE) return true;
   return false;
 }

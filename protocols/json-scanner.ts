@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { type MeshError, messageOf } from '../core/errors.ts';
 import { asciiText, type EnvelopeKey, type FieldScanner, type HeadFields, notAPacket } from './head.ts';
 
@@ -26,7 +27,7 @@ export class JsonScanner implements FieldScanner {
   #at = 0;
 
   constructor(blob: Uint8Array) {
-    this.#bytes = Buffer.isBuffer(blob) ? blob : Buffer.from(blob.buffer, blob.byteOffset, blob.length);
+    this.#bytes = bufferOf(blob);
   }
 
   /** @throws MeshError `packet` when another byte comes next, white space aside */
@@ -135,10 +136,14 @@ export class JsonScanner implements FieldScanner {
 /** @throws MeshError `packet` for bytes that are no UTF-8 or no JSON */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return JSON.parse(isAscii(bytes) ? bufferOf(bytes).toString('latin1') : utf8.decode(bytes));
   } catch (error) {
     throw notAPacket(messageOf(error), error);
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 // The loops that see every byte of what is relayed: functions over local variables, not methods.
@@ -196,16 +201,12 @@ function endOfPlainText(bytes: Buffer, start: number): number {
 }
 
 /**
- * Whether the object that begins at `start` holds no other object and is the last thing before the end of the one around it,
- * as most payloads are. Two searches by the system are many times quicker than a walk over the bytes.
+ * Whether the object that begins at `start` ends no other one and is the last thing before the end of the one around it, as most
+ * payloads are. A search by the system is many times quicker than a walk over the bytes.
  */
 function isFlatToTheEnd(bytes: Buffer, start: number): boolean {
   const last = bytes.length - 1;
-  return (
-    bytes[last] === CLOSE_BRACE &&
-    bytes.indexOf(CLOSE_BRACE, start) === last - 1 &&
-    bytes.indexOf(OPEN_BRACE, start + 1) === -1
-  );
+  return bytes[last] === CLOSE_BRACE && bytes.indexOf(CLOSE_BRACE, start) === last - 1;
 }
 
 function endOfScalar(bytes: Buffer, start: number): number {

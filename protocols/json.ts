@@ -20,6 +20,8 @@ export const json: ProtocolAdapter = {
       },
       headerSize,
       peek(blob) {
+        const known = alike.headOf(blob);
+        if (known !== undefined) return known;
         const head = peek(blob);
         alike.learn(blob, head);
         return head;
@@ -39,8 +41,8 @@ function headerSize(packet: Packet): number {
 
 /**
  * Reads the top level of the object and steps over what it does not need: brackets are counted, texts are skipped.
- * So faults inside a value that is stepped over (payload, `ts`, `reply_to`, `log_uri`: bad UTF-8, an open text, a
- * misplaced comma, `}` for `]`, a `ts` that is no number) and the syntax of node ids are left to `decode`.
+ * So faults inside a value that is stepped over (payload, `ts`, `reply_to`, `log_uri`: bad UTF-8, an open text
+ * or object, a misplaced comma, `}` for `]`, a `ts` that is no number) and the syntax of node ids are left to `decode`.
  * All else that `decode` refuses is refused here too, and no byte behind the payload goes unseen.
  */
 function peek(blob: Uint8Array): PacketHead {
