@@ -3,14 +3,17 @@ import { MeshError, messageOf } from './errors.ts';
 import { type FrameRun, frameOf, type RunUse } from './frame.ts';
 import { FrameIntake } from './frame-intake.ts';
 import type { FrameLink, SlabPart } from './frame-link.ts';
+import { largeFrames, type Waiter } from './large-frames.ts';
 
 /** Written behind other bytes, it says when they have gone. */
 const FENCE = new Uint8Array(0);
 
 /** A TCP connection that carries frames. A framing violation closes it; {@link closed} then says what was wrong. */
-export class FrameSocket implements FrameLink {
+export class FrameSocket implements FrameLink, Waiter {
   readonly #socket: net.Socket;
   readonly #intake: FrameIntake;
+  #isPaused = false;
+  #isWaiting = false;
   #draining: Promise<void> | undefined;
 
   readonly closed: Promise<MeshError | undefined>;
@@ -54,6 +57,7 @@ export class FrameSocket implements FrameLink {
       },
     });
     const frames = new FrameSocket(socket, intake);
+    reader.waiter = frames;
     socket.once('connect', resolve);
     void frames.closed.then((fault) => reject(fault ?? new MeshError('io', `${host}:${port} hung up`)));
     await promise;
@@ -143,11 +147,33 @@ export class FrameSocket implements FrameLink {
 
   /** The other end's bytes wait in the system's buffers, and then at the other end. */
   pause(): void {
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#isPaused = false;
+    if (this.#isWaiting) largeFrames.look();
+    else this.#socket.resume();
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get pendingBytes(): number {
+    return this.#intake.reader.pendingBytes;
+  }
+
+  wait(): void {
+    this.#isWaiting = true;
+    this.#socket.pause();
+  }
+
+  goOn(): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    if (!this.#isPaused) this.#socket.resume();
   }
 
   end(): void {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blobsOf, FrameReader, type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from './frame.ts';
+import { SLAB_BYTES } from './slab.ts';
 
 const LIMIT = 1024 * 1024;
 
@@ -106,10 +107,10 @@ describe('FrameReader', () => {
     for (let i = 0; i < 64; i++) reader.push(Buffer.alloc(1024));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1024 * 1024);
     expect(reader.pendingBytes).toBe(PREFIX_BYTES + 64 * 1024);
-    expect(reader.space().length).toBeLessThanOrEqual(256 * 1024);
+    expect(reader.space().length).toBeLessThanOrEqual(SLAB_BYTES);
   });
 
-  it.each([255, 256, 257, 1024, 5000])('delivers a frame of %i KiB whole, and small ones after it', (kib) => {
+  it.each([255, 256, 260, 1024, 5000])('delivers a frame of %i KiB whole, and small ones after it', (kib) => {
     const blobs: Buffer[] = [];
     const reader = new FrameReader(8 * LIMIT, (run) => {
       blobs.push(...[...blobsOf(run)].map((blob) => Buffer.from(blob)));
@@ -121,7 +122,7 @@ describe('FrameReader', () => {
     expect(blobs).toHaveLength(9);
     expect(blobs[4]?.equals(large)).toBe(true);
     expect(blobs.slice(5).map(String)).toEqual(expected);
-    expect(reader.space().length, 'gives the memory of a large frame back').toBeLessThanOrEqual(256 * 1024);
+    expect(reader.space().length, 'gives the memory of a large frame back').toBeLessThanOrEqual(SLAB_BYTES);
   });
 
   it.each<[RunUse, number]>([
@@ -137,7 +138,21 @@ describe('FrameReader', () => {
       at += count;
     }
     expect(reader.pendingBytes).toBe(more);
-    expect(reader.space().buffer.byteLength).toBeLessThanOrEqual(256 * 1024);
+    expect(reader.space().buffer.byteLength).toBeLessThanOrEqual(SLAB_BYTES);
+  });
+
+  it('reads nothing of the next frame into the memory of a large one', () => {
+    const { reader, blobs } = collector(8 * LIMIT);
+    const large = frameOf(Buffer.alloc(LIMIT));
+    for (let at = 0; at < large.length; ) {
+      const space = reader.space();
+      expect(at + space.length).toBeLessThanOrEqual(Math.max(SLAB_BYTES, large.length));
+      const count = large.copy(space, 0, at);
+      reader.received(count);
+      at += count;
+    }
+    expect(blobs).toHaveLength(1);
+    expect(reader.pendingBytes).toBe(0);
   });
 
   it('always has room, and less than a slab held when all is done', () => {

@@ -1,4 +1,5 @@
 import { MeshError } from './errors.ts';
+import { largeFrames, type Waiter } from './large-frames.ts';
 import { SLAB_BYTES, type Slab, slabs } from './slab.ts';
 
 /**
@@ -9,10 +10,19 @@ export const PREFIX_BYTES = 4;
 
 /** `blob` with its length prefix, as one buffer: one write, one packet on the wire where it fits. */
 export function frameOf(blob: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(PREFIX_BYTES + blob.length);
-  frame.writeUInt32BE(blob.length, 0);
-  frame.set(blob, PREFIX_BYTES);
-  return frame;
+  return framesOf([blob]);
+}
+
+/** Frames of all blobs, side by side in one buffer. */
+export function framesOf(blobs: readonly Uint8Array[]): Buffer {
+  const frames = Buffer.allocUnsafe(blobs.reduce((sum, { length }) => sum + PREFIX_BYTES + length, 0));
+  let at = 0;
+  for (const blob of blobs) {
+    at = frames.writeUInt32BE(blob.length, at);
+    frames.set(blob, at);
+    at += blob.length;
+  }
+  return frames;
 }
 
 /** Complete frames that lie side by side in one buffer, with their prefixes. Frame i is `bytes[ends[i-1] .. ends[i])`. */
@@ -41,13 +51,16 @@ export type RunUse = 'done' | 'kept';
 /** With less room than this at a slab's end the rest moves to a fresh one: small reads cost a system call each. */
 const MIN_READ_BYTES = 16 * 1024;
 
+/** A frame that fills its slab gets one that is at most so many times as large: few of its bytes are moved twice. */
+const MAX_GROWTH = 4;
+
 /**
  * Finds frames in a stream. The bytes are read straight into a slab ({@link space}, then {@link received}), so that
  * complete frames are contiguous and can be forwarded as one slice, untouched (MP-12).
  *
  * A slab is written again only if nobody holds it; one that a receiver has kept is left to the collector.
- * Memory: one slab, or for a frame beyond it a buffer that grows with the bytes that really came, so that a length
- * alone, however large, takes no memory.
+ * Memory: one slab, or for a frame beyond it one of its own, without room for the next, that grows with the bytes that really
+ * came, so that a length alone, however large, takes no memory.
  */
 export class FrameReader {
   readonly #onRun: (run: FrameRun) => RunUse;
@@ -55,7 +68,12 @@ export class FrameReader {
   #slab = slabs.take();
   #start = 0;
   #end = 0;
+  /** Where the slab's room ends. It is beyond {@link SLAB_BYTES} for a large frame, which begins at 0. */
+  #limit = SLAB_BYTES;
   #kept = false;
+  #waiter: Waiter | undefined;
+  /** Room while the waiter waits: Node wants to know where the next read goes before it pauses. */
+  #oneByte: Buffer | undefined;
 
   constructor(maxFrameBytes: number, onRun: (run: FrameRun) => RunUse) {
     this.#maxFrameBytes = maxFrameBytes;
@@ -67,6 +85,11 @@ export class FrameReader {
     this.#maxFrameBytes = bytes;
   }
 
+  /** The connection, where it waits for its turn to read a large frame. */
+  set waiter(waiter: Waiter) {
+    this.#waiter = waiter;
+  }
+
   /** Bytes of a frame that has begun and not ended. Not 0 at the end of a stream: the frame is torn. */
   get pendingBytes(): number {
     return this.#end - this.#start;
@@ -74,13 +97,14 @@ export class FrameReader {
 
   /** Where the next bytes go; never empty. */
   space(): Buffer {
-    return this.#slab.bytes.subarray(this.#end);
+    return this.#oneByte ?? this.#slab.bytes.subarray(this.#end, this.#limit);
   }
 
   /** Nothing comes any more. */
   end(): void {
     if (!this.#kept) this.#slab.release();
     this.#kept = true;
+    if (this.#waiter !== undefined) largeFrames.end(this.#waiter);
   }
 
   /**
@@ -89,6 +113,7 @@ export class FrameReader {
    * @throws MeshError `frame` for a length above the maximum; the reader must not be used after it
    */
   received(count: number): void {
+    if (this.#oneByte !== undefined) this.#goOn(this.#oneByte);
     this.#end += count;
     const ends: number[] = [];
     const { bytes } = this.#slab;
@@ -133,26 +158,62 @@ export class FrameReader {
 
   #makeRoom(): void {
     const pending = this.#end - this.#start;
-    const held = this.#slab.bytes.length;
-    const isFree = !this.#kept && this.#slab.isUnshared;
-    if (isFree && held === SLAB_BYTES && pending <= MIN_READ_BYTES) {
-      // The next read may then fill the whole slab: a few bytes moved spare calls of the system.
-      this.#slab.bytes.copyWithin(0, this.#start, this.#end);
-      this.#start = 0;
-      this.#end = pending;
+    if (this.#limit > SLAB_BYTES && pending === 0) {
+      this.#moveTo(SLAB_BYTES);
+      if (this.#waiter !== undefined) largeFrames.end(this.#waiter);
       return;
     }
-    // Doubling: memory follows the bytes that came, not the length that was announced.
-    const size = pending > SLAB_BYTES / 2 ? pending * 2 + MIN_READ_BYTES : SLAB_BYTES;
-    // A large frame has gone: its memory would be held for as long as little comes.
-    const isOutgrown = held > 2 * size || (pending === 0 && held > SLAB_BYTES);
-    if (held - this.#end >= MIN_READ_BYTES && !isOutgrown) return;
-    const next = isFree && !isOutgrown && size <= held ? this.#slab : slabs.take(size);
-    this.#slab.bytes.copy(next.bytes, 0, this.#start, this.#end);
-    if (next !== this.#slab && !this.#kept) this.#slab.release();
+    const isFree = !this.#kept && this.#slab.isUnshared;
+    if (this.#start === 0) {
+      if (this.#end === this.#limit) this.#makeRoomForLarge();
+    } else if (isFree && pending <= MIN_READ_BYTES) {
+      // The next read may then fill the whole slab: a few bytes moved spare calls of the system.
+      this.#moveToFront();
+    } else if (this.#limit - this.#end < MIN_READ_BYTES) {
+      if (isFree) this.#moveToFront();
+      else this.#moveTo(SLAB_BYTES);
+    }
+  }
+
+  /** The slab is full of one frame that has more bytes. */
+  #makeRoomForLarge(): void {
+    const mayGrow =
+      this.#limit > SLAB_BYTES ||
+      this.#waiter === undefined ||
+      largeFrames.begin(this.#waiter, this.#frameBytes);
+    if (mayGrow) this.#grow();
+    else this.#oneByte = Buffer.allocUnsafe(1);
+  }
+
+  #goOn(oneByte: Buffer): void {
+    this.#oneByte = undefined;
+    this.#grow();
+    this.#slab.bytes.set(oneByte, this.#end);
+  }
+
+  /** Memory follows the bytes that came, not the length that was announced. */
+  #grow(): void {
+    this.#moveTo(Math.min(this.#frameBytes, MAX_GROWTH * this.pendingBytes));
+  }
+
+  /** Of the frame that begins the pending bytes. */
+  get #frameBytes(): number {
+    return PREFIX_BYTES + this.#slab.bytes.readUInt32BE(this.#start);
+  }
+
+  #moveToFront(): void {
+    this.#slab.bytes.copyWithin(0, this.#start, this.#end);
+    this.#end -= this.#start;
+    this.#start = 0;
+  }
+
+  #moveTo(bytes: number): void {
+    const next = slabs.take(bytes);
+    this.#end = this.#slab.bytes.copy(next.bytes, 0, this.#start, this.#end);
+    if (!this.#kept) this.#slab.release();
     this.#slab = next;
     this.#start = 0;
-    this.#end = pending;
+    this.#limit = bytes;
     this.#kept = false;
   }
 }

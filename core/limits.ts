@@ -12,6 +12,12 @@ export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
  */
 export const MAX_HANDSHAKE_FRAME_BYTES = 256 * 1024;
 
+/** Frames that do not fit a slab are read by as many agents at once as fit into this, and by one whatever its size. */
+export const MAX_LARGE_FRAMES_BYTES = 4 * 1024 * 1024;
+
+/** Of a frame that did not come on in this time nobody waits for the end. */
+export const LARGE_FRAME_PATIENCE_MS = 100;
+
 /** A peer that has connected must finish the handshake within this time. */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;
 

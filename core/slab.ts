@@ -3,11 +3,11 @@
  * collector, buffers of a busy hub pile up faster than it runs.
  */
 export class Slab {
-  readonly bytes: Buffer;
+  readonly bytes: Buffer<ArrayBuffer>;
   readonly #onFree: (slab: Slab) => void;
   #holders = 1;
 
-  constructor(bytes: Buffer, onFree: (slab: Slab) => void) {
+  constructor(bytes: Buffer<ArrayBuffer>, onFree: (slab: Slab) => void) {
     this.bytes = bytes;
     this.#onFree = onFree;
   }
@@ -28,15 +28,19 @@ export class Slab {
   };
 }
 
-/** Room for hundreds of small frames in one read: half of it cost a tenth more processor time a frame, twice of it saved nothing. */
-export const SLAB_BYTES = 256 * 1024;
+/**
+ * Room for hundreds of small frames in one read: half of it cost a tenth more processor time a frame, twice of it saved nothing. A
+ * packet that fills a power of two has some bytes around it.
+ */
+export const SLAB_BYTES = 260 * 1024;
 
 /** What a pool keeps for later of all sizes together: what the links of a busy hub pass around within one turn. */
 const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
-/** Slabs of {@link SLAB_BYTES} times a power of two. */
+/** Slabs of multiples of {@link SLAB_BYTES}. Where too many are free the one goes that nobody has wanted for longest. */
 export class SlabPool {
-  readonly #free = new Map<number, Slab[]>();
+  /** The one that came back last is the last. */
+  readonly #free: Slab[] = [];
   readonly #maxFreeBytes: number;
   #freeBytes = 0;
 
@@ -46,24 +50,27 @@ export class SlabPool {
 
   /** A slab of at least `bytes`, with whatever was in it. Whoever takes it holds it, and releases it. */
   take(bytes = SLAB_BYTES): Slab {
-    let size = SLAB_BYTES;
-    while (size < bytes) size *= 2;
-    const free = this.#free.get(size)?.pop();
-    if (free !== undefined) {
-      this.#freeBytes -= size;
-      free.hold();
-      return free;
-    }
-    return new Slab(Buffer.allocUnsafeSlow(size), (slab) => this.#take(slab));
+    const size = Math.ceil(bytes / SLAB_BYTES) * SLAB_BYTES;
+    const at = this.#free.findLastIndex((slab) => slab.bytes.length === size);
+    const [free] = at < 0 ? [] : this.#free.splice(at, 1);
+    if (free === undefined) return new Slab(Buffer.allocUnsafeSlow(size), (slab) => this.#keep(slab));
+    this.#freeBytes -= size;
+    free.hold();
+    return free;
   }
 
-  #take(slab: Slab): void {
-    const size = slab.bytes.length;
-    if (this.#freeBytes + size > this.#maxFreeBytes) return;
-    this.#freeBytes += size;
-    const free = this.#free.get(size);
-    if (free === undefined) this.#free.set(size, [slab]);
-    else free.push(slab);
+  #keep(slab: Slab): void {
+    this.#free.push(slab);
+    this.#freeBytes += slab.bytes.length;
+    while (this.#freeBytes > this.#maxFreeBytes) {
+      // One that alone is too large must not drive out all others.
+      const isTooLarge = slab.bytes.length > this.#maxFreeBytes;
+      const dropped = isTooLarge ? this.#free.pop() : this.#free.shift();
+      if (dropped === undefined) return;
+      this.#freeBytes -= dropped.bytes.length;
+      // Given back to the system at once: left to the collector, they were hundreds of megabytes.
+      dropped.bytes.buffer.transfer(0);
+    }
   }
 }
 

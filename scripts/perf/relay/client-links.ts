@@ -1,5 +1,5 @@
 import { tcpListen } from '../../../core/agent/listener.ts';
-import { blobsOf, frameOf } from '../../../core/frame.ts';
+import { blobsOf, framesOf } from '../../../core/frame.ts';
 import type { FrameLink } from '../../../core/frame-link.ts';
 import { MAX_FRAME_BYTES } from '../../../core/limits.ts';
 
@@ -31,7 +31,7 @@ const overFrames: OpenLink = async (_port, hear) => {
     fault: (message) => console.error(message),
   });
   // One write for all of them, as the client of NATS makes one of what is published in a turn.
-  return { port, send: (blobs) => link?.sendFrames(Buffer.concat(blobs.map(frameOf))) };
+  return { port, send: (blobs) => link?.sendFrames(framesOf(blobs)) };
 };
 
 const SUBJECT = 'm';
