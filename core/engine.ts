@@ -27,6 +27,8 @@ export interface EngineWork {
   readonly countTokens: (count: number) => void;
   /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
   readonly countUsage?: (usage: ModelUsage) => void;
+  /** Who asks, as the usage says it, where the name of the tool does not say enough. */
+  readonly role?: string;
   /** Hears what went wrong and was got over: a retry, a fallback model. One line, for the log. */
   readonly onNote?: (note: string) => void;
 }

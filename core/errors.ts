@@ -2,7 +2,7 @@
  * The closed set of things that can go wrong. Callers branch on the code, never on the message.
  *
  * - `usage`: the command line asks for something that does not exist or does not fit.
- * - `config`: a file that the user wrote (team, task, document) cannot be used.
+ * - `config`: a file that the user wrote (team, task, document), or the address of a server, cannot be used.
  * - `io`: the operating system refused a file, a port or a process.
  * - `locked`: another run holds the output folder.
  * - `agent`: an agent process did not come up, died or answered wrongly at the handshake.

@@ -19,6 +19,8 @@ export interface Log {
   info(entry: object, timeMs?: number): void;
   /** Something was refused, lost or cut. */
   warn(entry: object): void;
+  /** What was written so far is in the file when the call returns. */
+  flush(): void;
   close(): void;
 }
 
@@ -71,6 +73,9 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
     },
     warn(entry) {
       logger.warn(entry);
+      if (!isClosed) flush();
+    },
+    flush() {
       if (!isClosed) flush();
     },
     close() {

@@ -82,6 +82,40 @@ describe('bench', () => {
   });
 });
 
+describe('a model server on a port that no request may go to', () => {
+  const QUESTIONS = ['--questions', 'q.jsonl', '--out', 'a.jsonl'];
+  const HOST = 'http://127.0.0.1:6000/v1';
+
+  test.each([
+    [['bench', '--engine', 'openai', '--host', HOST]],
+    [['bench', '--engine', 'ollama', '--host', '127.0.0.1:6000']],
+    [['gaia', '--team', 'pipeline', ...QUESTIONS, '--base-url', HOST]],
+    [['gaia', '--team', 'single', ...QUESTIONS, '--engine', 'ollama', '--host', HOST]],
+    [['gaia', '--team', 'pipeline', '--api', HOST]],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--engine', 'ollama', '--host', HOST]],
+  ])('is refused with 2 before anything starts: %j', async (args) => {
+    const cwd = temporaryFolder();
+    writtenFile(cwd, 'q.jsonl', '{"task_id":"a","question":"Who?"}\n');
+
+    const { code, stdout, stderr } = await runCli(args, { cwd });
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/expected a port .*127\.0\.0\.1:6000 has port 6000.*choose another port/);
+    expect(stderr).not.toMatch(/bug|fetch failed|is up/);
+  });
+
+  test.each([
+    ['of the environment', {}, { OLLAMA_HOST: '127.0.0.1:6000' }],
+    ['of the fallback', { engine_options: { fallback_base_url: '127.0.0.1:6000' } }, {}],
+  ])('is refused where it is that %s', async (_, options, env) => {
+    const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', engine: 'ollama', ...options }] });
+
+    const { code, stderr } = await runCli(['bench', '--team', team], { env });
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('choose another port')]);
+  });
+});
+
 describe('a team file', () => {
   test('that cannot be used is refused with its line and the agent, before anything starts', async () => {
     const text = 'version: 1\nname: mine\nfinal: 0\nagents:\n  - id: fred\n    tool: [search, reason]\n';

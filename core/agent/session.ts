@@ -35,6 +35,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../tool.ts';
+import { usageOf } from '../usage.ts';
 import type { Outbox } from './outbox.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
@@ -203,8 +204,11 @@ export class AgentSession {
   }
 
   async #process(received: Received): Promise<void> {
-    const { tool, engine } = this.#options;
-    const work = new Work(received, engine, this.#ended.signal);
+    const { tool, engine, workspace } = this.#options;
+    const { task_id: taskId } = received.packet;
+    const work = new Work(received, engine, this.#ended.signal, (usage, role = tool.name) =>
+      workspace.noteUsage(taskId, usageOf(role, usage)),
+    );
     this.#works.add(work);
     this.#receipts?.begun(received.packet.id);
     // With acknowledgements, which must be read, the hub sends no more than can be worked on.

@@ -1,5 +1,5 @@
 import { monotonicUs } from '../clock.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, EngineWork, ModelUsage } from '../engine.ts';
 import type { Packet } from '../packet.ts';
 import type { Received } from './requests.ts';
 
@@ -26,7 +26,13 @@ export class Work {
   #engineUs = 0;
   #sinceUs = monotonicUs();
 
-  constructor(begins: Received, engine: Engine, sessionSignal: AbortSignal) {
+  /** `onUsage` hears of every reply of a model, whichever way the tool asks for it; `role` where the tool names one. */
+  constructor(
+    begins: Received,
+    engine: Engine,
+    sessionSignal: AbortSignal,
+    onUsage: (usage: ModelUsage, role: string | undefined) => void,
+  ) {
     this.#cause = begins;
     this.begins = begins.packet;
     this.signal = AbortSignal.any([sessionSignal, this.#stop.signal]);
@@ -38,11 +44,18 @@ export class Work {
         this.#engineUs += monotonicUs() - beginUs;
       }
     };
+    const heard = (work: EngineWork): EngineWork => ({
+      ...work,
+      countUsage(usage) {
+        onUsage(usage, work.role);
+        work.countUsage?.(usage);
+      },
+    });
     const { chat } = engine;
     this.engine = {
       ...engine,
-      perform: (step, work) => timed(() => engine.perform(step, work)),
-      ...(chat === undefined ? {} : { chat: (request, work) => timed(() => chat(request, work)) }),
+      perform: (step, work) => timed(() => engine.perform(step, heard(work))),
+      ...(chat === undefined ? {} : { chat: (request, work) => timed(() => chat(request, heard(work))) }),
     };
   }
 

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { MeshError } from '../errors.ts';
 import { type Log, openLog } from '../log.ts';
 import type { JsonObject } from '../packet.ts';
+import { USAGE_FILE, type Usage } from '../usage.ts';
 
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;
@@ -29,8 +30,8 @@ const memorySchema = z.object({
 type Memory = z.infer<typeof memorySchema>;
 
 /**
- * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, and what its tool
- * leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
+ * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, `usage.log` where a
+ * model was asked (one JSON line a reply), and what its tool leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
  */
 export class Workspace {
   readonly directory: string;
@@ -71,12 +72,17 @@ export class Workspace {
     if (fileName === '' || path.basename(fileName) !== fileName || fileName.startsWith('.')) {
       throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
     }
-    let record = this.#records.get(fileName);
-    if (record === undefined) {
-      record = openLog(path.join(this.directory, fileName));
-      this.#records.set(fileName, record);
-    }
-    record.info(entry);
+    this.#recordOf(fileName).info(entry);
+  }
+
+  /**
+   * Notes what a model's reply took for a task. It is in the file before anything that comes of the reply is sent, so that whoever
+   * hears of the task's end finds it there: also of an agent that was killed, and of a task whose packets never left.
+   */
+  noteUsage(taskId: string, usage: Usage): void {
+    const record = this.#recordOf(USAGE_FILE);
+    record.info({ task_id: taskId, ...usage });
+    record.flush();
   }
 
   /** Notes that packets of type `sent` left for a task. */
@@ -93,6 +99,15 @@ export class Workspace {
     this.log.close();
     for (const record of this.#records.values()) record.close();
     this.#records.clear();
+  }
+
+  #recordOf(fileName: string): Log {
+    let record = this.#records.get(fileName);
+    if (record === undefined) {
+      record = openLog(path.join(this.directory, fileName));
+      this.#records.set(fileName, record);
+    }
+    return record;
   }
 
   /** The memory that is there, if one is and it is whole. */

@@ -7,27 +7,28 @@ import type { Scorer } from '../evaluation/scorer.ts';
 import { emptyMailboxBook } from '../hub/delivery/mailbox.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
-import type { BroadcastTimes, MeshObserver } from '../hub/mesh-observer.ts';
+import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { routerNamed } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/task-clock.ts';
 import { type Log, openLog } from '../log.ts';
-import { DOC_INIT, type JsonObject } from '../packet.ts';
-import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
-import { type RunLog, readRunLog, recordedPackets } from '../recording/run-log.ts';
+import { DOC_INIT } from '../packet.ts';
+import { type RunLog, readRunLog } from '../recording/run-log.ts';
 import { sumOfSplits } from '../recording/timeline.ts';
-import { chunkDocument, type Task } from '../tasks/task.ts';
-import type { Team } from '../team.ts';
+import { documentPayload, type Task } from '../tasks/task.ts';
+import type { Usage } from '../usage.ts';
 import { warmUp } from '../warm-up.ts';
 import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
-import { taskLine, writeArchive } from './archive.ts';
+import { archiveRun } from './archive-run.ts';
 import { deliveryDifferences, deliveryMetrics } from './delivery-metrics.ts';
 import { faultLines } from './fault-ledger.ts';
-import { environmentOf, gitRevision } from './manifest.ts';
+import { loggedObserver } from './logged-observer.ts';
+import { gitRevision } from './manifest.ts';
 import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { RunFolder, writeWhole } from './run-folder.ts';
 import { type RunLedger, runLedger } from './run-ledger.ts';
 import { openTransport, type RunTransport } from './run-transport.ts';
+import { RunUsage } from './run-usage.ts';
 import { type TaskResult, taskResult } from './task-result.ts';
 
 export interface RunOptions
@@ -81,6 +82,14 @@ export interface RunObserver extends MeshObserver {
   faultNews?(news: string): void;
 }
 
+/** What asking a task came to, with all that its end came with. */
+export interface Asked {
+  readonly result: TaskResult;
+  readonly outcome: TaskOutcome;
+  /** What models took for it, by role and model. */
+  readonly usage: readonly Usage[];
+}
+
 const HOST = '127.0.0.1';
 /** A process that ended is reported within this time of its connection's end. */
 const LAST_WORDS_MS = 200;
@@ -100,6 +109,8 @@ export class MeshRun {
   readonly #revision: Promise<string | null>;
   readonly #startedAt = new Date();
   readonly #faults: RunFaults | undefined;
+  /** Only in runs with a model. */
+  readonly #usage: RunUsage | undefined;
   readonly #transport: RunTransport;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
@@ -114,6 +125,12 @@ export class MeshRun {
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#revision = gitRevision(options.packageFolder);
     const { observer } = options;
+    if (hasModel(options)) {
+      this.#usage = new RunUsage(
+        folder.workspaces,
+        options.team.agents.map(({ id }) => id),
+      );
+    }
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
       mkdirSync(path.join(folder.workspaces, agent), { recursive: true });
       writeFileSync(path.join(folder.workspaces, agent, name), text, { mode: 0o600 });
@@ -176,7 +193,7 @@ export class MeshRun {
   }
 
   /** As {@link MeshRun.runTask}, with bounds for this task alone, and all that its end came with. */
-  async ask(task: Task, bounds: TaskBounds = {}): Promise<{ result: TaskResult; outcome: TaskOutcome }> {
+  async ask(task: Task, bounds: TaskBounds = {}): Promise<Asked> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     await this.#faults?.taskBegins();
@@ -192,12 +209,13 @@ export class MeshRun {
       signal === undefined ? this.#options.signal : AbortSignal.any([signal, this.#options.signal]),
     );
     const { outcome, harmed } = this.#faults?.explained(ended) ?? { outcome: ended, harmed: 0 };
-    const result = taskResult(task, outcome, this.#options.scorer);
+    const usage = this.#usage?.ended(task.taskId);
+    const result = taskResult(task, outcome, this.#options.scorer, usage?.total);
     this.#tally.add(result, outcome);
     this.#faults?.taskEnded(result, harmed);
     this.#log.info({ event: 'task_ended', ...result });
     this.#options.observer.taskEnded?.(result);
-    return { result, outcome };
+    return { result, outcome, usage: usage?.entries ?? [] };
   }
 
   /**
@@ -222,6 +240,7 @@ export class MeshRun {
       typeCounts: network.typeCounts,
       initBytes: network.initBytes,
       ledger,
+      models: this.#usage?.total,
       faults: this.#faults?.metrics(this.#options.team.agents),
       delivery:
         network.delivery === undefined
@@ -270,42 +289,19 @@ export class MeshRun {
       nodes,
       final: this.#options.team.final,
       router: routerNamed(this.#options.team.routing),
-      observer: this.#observe(),
+      observer: loggedObserver(this.#log, this.#options.observer, (node, reason) => this.#lost(node, reason)),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
       acknowledges: this.#options.team.delivery === 'acknowledged',
       ...this.#faults?.networkOptions,
     });
   }
 
-  /** The hub's log has everything that the watcher is told. */
-  #observe(): MeshObserver {
-    const log = this.#log;
-    const { observer } = this.#options;
-    return {
-      broadcast(packet, times, bytes, recipients) {
-        const { payload: _payload, ...envelope } = packet;
-        log.info({ event: 'broadcast', ...envelope, bytes, recipients, ...broadcastTimes(times) });
-        observer.broadcast?.(packet, times, bytes, recipients);
-      },
-      packet(relayed) {
-        const { head, frameBytes, recipients, arrivedUs, forwardedUs } = relayed;
-        const times = { arrived_us: Math.round(arrivedUs), forwarded_us: Math.round(forwardedUs) };
-        log.info({ event: 'packet', ...head, bytes: frameBytes, recipients, ...times });
-        observer.packet?.(relayed);
-      },
-      refused(node, reason, bytes) {
-        log.warn({ event: 'refused', from: node, reason, bytes });
-        observer.refused?.(node, reason, bytes);
-      },
-      agentLost: (node, reason) => {
-        log.warn({ event: 'agent_lost', id: node.id, tool: node.tool, reason });
-        this.#faults?.agentLost(node.id, node.tool);
-        // The launcher knows more, and says it, if it was the process that ended.
-        setTimeout(() => {
-          if (!this.#deaths.has(node.id)) observer.agentLost?.(node, reason);
-        }, LAST_WORDS_MS);
-      },
-    };
+  #lost(node: MeshNode, reason: string): void {
+    this.#faults?.agentLost(node.id, node.tool);
+    // The launcher knows more, and says it, if it was the process that ended.
+    setTimeout(() => {
+      if (!this.#deaths.has(node.id)) this.#options.observer.agentLost?.(node, reason);
+    }, LAST_WORDS_MS);
   }
 
   #died(agent: { id: string; tool: string }, how: string): void {
@@ -315,78 +311,32 @@ export class MeshRun {
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
   }
 
-  /** The run as it can be replayed. */
-  #recording(log: RunLog, tasks: readonly Task[]): Recording {
-    const { team, adapter, engine } = this.#options;
-    const byId = new Map(tasks.map((task) => [task.taskId, task]));
-    const header = {
-      run_id: this.runId,
-      team: team.name,
-      final: team.final,
-      routing: team.routing,
-      adapter: adapter.name,
-      engine: engine.name,
-      agents: team.agents.map(({ id, tool }) => ({ id, tool })),
-    };
-    const payloadOf = (taskId: string) => {
-      const task = byId.get(taskId);
-      return task === undefined ? undefined : documentPayload(task);
-    };
-    return { header, packets: recordedPackets(log, payloadOf) };
-  }
-
   async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean, log: RunLog): Promise<void> {
-    const { adapter, engine, team, command, version, timeoutMs } = this.#options;
-    const texts = [
-      { name: 'metrics.json', text: metrics },
-      { name: 'tasks.jsonl', text: tasks.map(taskLine) },
-      { name: RECORDING_FILE, text: recordingLines(this.#recording(log, tasks)) },
-      ...(isBatch ? [{ name: 'results.jsonl', text: await readFile(this.folder.resultsFile, 'utf8') }] : []),
-    ];
-    await writeArchive(this.folder.archiveFile, this.folder.workspaces, texts, {
-      run_id: this.runId,
-      started_at: this.#startedAt.toISOString(),
-      command,
-      environment: environmentOf(version),
-      git_revision: await this.#revision,
-      adapter: adapter.name,
-      engine: engine.name,
-      seeds: seedsOf(team),
-      ...(this.#faults === undefined ? {} : { faults: this.#faults.manifest }),
-      task_timeout_ms: timeoutMs,
-      team,
+    const results = isBatch ? await readFile(this.folder.resultsFile, 'utf8') : undefined;
+    await archiveRun(this.folder, {
+      ...this.#options,
+      runId: this.runId,
+      startedAt: this.#startedAt,
+      revision: await this.#revision,
+      faults: this.#faults?.manifest,
+      metrics,
+      tasks,
+      results,
+      log,
     });
   }
+}
+
+/** Whether anything of the run asks a model: else there is nothing to read while its tasks go by. */
+function hasModel({ team, engine }: RunOptions): boolean {
+  return (
+    engine.tokenSource === 'model' ||
+    team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name)
+  );
 }
 
 /** Sorts by time: `20261121-230941-5f3a9c`. */
 function newRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
   return `${date}-${time}-${randomBytes(3).toString('hex')}`;
-}
-
-/** What `doc_init` says. */
-function documentPayload(task: Task): JsonObject {
-  return {
-    question: task.question.toWellFormed(),
-    chunks: chunkDocument(task.document),
-    ...(task.fileName === undefined ? {} : { file_name: task.fileName.toWellFormed() }),
-  };
-}
-
-function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Record<string, number> {
-  return {
-    began_us: Math.round(beganUs),
-    encode_us: Math.round(encodeUs),
-    forwarded_us: Math.round(forwardedUs),
-  };
-}
-
-/** What decides anything at random: only a model's sampling does. */
-function seedsOf(team: Team): Record<string, unknown> {
-  const seeds = team.agents.map((agent) => [
-    agent.id,
-    (agent.engine_options ?? team.engine_options)?.seed ?? null,
-  ]);
-  return Object.fromEntries(seeds);
 }

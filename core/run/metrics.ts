@@ -2,6 +2,7 @@ import type { Link } from '../hub/link.ts';
 import { type TaskOutcome, type TaskStatus, worstStatus } from '../hub/task-clock.ts';
 import type { TypeCounts } from '../hub/type-counts.ts';
 import type { TimeSplit } from '../recording/timeline.ts';
+import type { ModelSums } from '../usage.ts';
 import { type AgentMetrics, agentMetrics } from './agent-metrics.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { FaultMetrics } from './fault-metrics.ts';
@@ -25,8 +26,11 @@ export interface HopMetrics {
   readonly mesh_us: number | null;
 }
 
-/** `metrics.json`. A batch has sums over its tasks, mean scores, and the wall time as `elapsed_ms`. */
-export interface RunMetrics {
+/**
+ * `metrics.json`. A batch has sums over its tasks, mean scores, and the wall time as `elapsed_ms`. What models took is there only
+ * in runs with a model.
+ */
+export interface RunMetrics extends Partial<ModelSums> {
   readonly schema_version: typeof METRICS_VERSION;
   readonly run_id: string;
   readonly status: TaskStatus;
@@ -144,6 +148,7 @@ export interface RunFacts {
   readonly typeCounts: ReadonlyMap<string, TypeCounts>;
   readonly initBytes: number;
   readonly ledger: RunLedger;
+  readonly models: ModelSums | undefined;
   readonly faults: FaultMetrics | undefined;
   readonly delivery: DeliveryMetrics | undefined;
   /** Wall time of a batch. */
@@ -174,6 +179,7 @@ export function runMetrics(tally: RunTally, facts: RunFacts): RunMetrics {
       0,
     ),
     token_sum: links.reduce((sum, link) => sum + link.counts.tokens, 0),
+    ...facts.models,
     elapsed_ms: isSingle ? last.elapsed_ms : round(facts.wallMs),
     quality_score: tally.mean('quality_score'),
     exact_match: tally.mean('exact_match'),

@@ -1,5 +1,6 @@
 import { type StatusCounts, type TaskStatus, worstStatus } from '../hub/task-clock.ts';
 import type { Task } from '../tasks/task.ts';
+import { type ModelSums, sumOfCosts } from '../usage.ts';
 import { Samples } from './samples.ts';
 import { round, type TaskResult } from './task-result.ts';
 
@@ -12,8 +13,8 @@ export interface PartSummary {
   readonly rouge_l: number | null;
 }
 
-/** What `bench --tasks` says at the end. */
-export interface BatchSummary extends PartSummary {
+/** What `bench --tasks` says at the end. What models took is there only in runs with a model. */
+export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly run_id: string;
   readonly team: string;
   readonly adapter: string;
@@ -41,6 +42,20 @@ const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_scor
 type Measure = (typeof MEASURES)[number];
 const SUMS = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
 type Sum = (typeof SUMS)[number];
+
+/** What models took in two runs of a batch; nothing is said where neither had one. */
+function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
+  if (a.model_calls === undefined && b.model_calls === undefined) return {};
+  const sum = (name: 'model_calls' | 'prompt_tokens' | 'completion_tokens') =>
+    (a[name] ?? 0) + (b[name] ?? 0);
+  const cost = ({ cost_usd = 0 }: Partial<ModelSums>) => cost_usd;
+  return {
+    model_calls: sum('model_calls'),
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    cost_usd: sumOfCosts(cost(a), cost(b)),
+  };
+}
 
 /**
  * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
@@ -102,12 +117,14 @@ export class SummaryBuilder {
   readonly #parts = new Map<string, Group>();
   readonly #elapsedMs = new Samples();
   readonly #earlier = { tasks: 0, token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
+  #earlierModels: Partial<ModelSums> = {};
 
   /** A result of the run that this one goes on with. */
   addEarlier(task: Task, result: TaskResult): void {
     this.add(task, result);
     this.#earlier.tasks += 1;
     for (const name of SUMS) this.#earlier[name] += result[name];
+    this.#earlierModels = withModels(this.#earlierModels, result);
   }
 
   get status(): TaskStatus {
@@ -130,7 +147,7 @@ export class SummaryBuilder {
   /** @param sums of the run itself, without the results of an earlier one */
   summary(
     run: Pick<BatchSummary, 'run_id' | 'team' | 'adapter' | 'engine' | 'balanced'>,
-    sums: Pick<BatchSummary, Sum>,
+    sums: Pick<BatchSummary, Sum> & Partial<ModelSums>,
     wallMs: number,
   ): BatchSummary {
     const earlier = this.#earlier;
@@ -141,6 +158,7 @@ export class SummaryBuilder {
       bytes_tx: sums.bytes_tx + earlier.bytes_tx,
       bytes_rx: sums.bytes_rx + earlier.bytes_rx,
       pkt_cnt: sums.pkt_cnt + earlier.pkt_cnt,
+      ...withModels(sums, this.#earlierModels),
       ...(earlier.tasks > 0 ? { resumed: earlier.tasks } : {}),
       ...all.part(),
       timeout: all.count('timeout'),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Scorer, scorerNamed } from '../evaluation/scorer.ts';
 import { TASK_STATUSES, type TaskOutcome } from '../hub/task-clock.ts';
 import type { Task } from '../tasks/task.ts';
+import type { ModelSums } from '../usage.ts';
 
 const measureSchema = z.number().nullable();
 
@@ -21,6 +22,15 @@ export const taskResultSchema = z.strictObject({
   pkt_cnt: z.number(),
   elapsed_ms: z.number(),
   status: z.enum(TASK_STATUSES),
+  /**
+   * What models took for it, by their servers' own figures, whatever became of it; only in runs with a model. `token_sum` is what
+   * packets said, and so less where a task ended before they were sent.
+   */
+  model_calls: z.number().exactOptional(),
+  prompt_tokens: z.number().exactOptional(),
+  completion_tokens: z.number().exactOptional(),
+  /** US dollars; null where a price is not known. */
+  cost_usd: measureSchema.exactOptional(),
   /** What stood in the way of an answer. */
   reason: z.string().exactOptional(),
   /** Measures of the team's scorer, where it is another than the two above. */
@@ -33,7 +43,7 @@ const exactRouge = scorerNamed('exact_rouge');
 const squad = scorerNamed('squad');
 
 /** Scores an outcome. No answer scores 0 against a known truth: the denominator is every task that was tried. */
-export function taskResult(task: Task, outcome: TaskOutcome, scorer: Scorer): TaskResult {
+export function taskResult(task: Task, outcome: TaskOutcome, scorer: Scorer, models?: ModelSums): TaskResult {
   const measure = (by: Scorer): Record<string, number | null> => {
     const [first, ...others] = task.truths;
     if (first === undefined) return Object.fromEntries(by.measures.map((name) => [name, null]));
@@ -57,6 +67,7 @@ export function taskResult(task: Task, outcome: TaskOutcome, scorer: Scorer): Ta
     pkt_cnt: outcome.counts.pkt_cnt,
     elapsed_ms: round(outcome.elapsedMs),
     status: outcome.status,
+    ...models,
     ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
     ...(isOther ? { scores: measure(scorer) } : {}),
   };

@@ -1,4 +1,5 @@
 import { CHUNK_CHARACTERS } from '../limits.ts';
+import type { JsonObject } from '../packet.ts';
 
 /** One question about one document. */
 export interface Task {
@@ -30,4 +31,13 @@ export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): 
     start = end;
   }
   return chunks;
+}
+
+/** What `doc_init` says of a task. */
+export function documentPayload(task: Task): JsonObject {
+  return {
+    question: task.question.toWellFormed(),
+    chunks: chunkDocument(task.document),
+    ...(task.fileName === undefined ? {} : { file_name: task.fileName.toWellFormed() }),
+  };
 }

@@ -14,6 +14,7 @@ import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../../cor
 import { type Team, TRANSPORTS } from '../../core/team.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
+import { checkTeamServers } from '../check-servers.ts';
 import { listOf } from '../option-values.ts';
 import { type FaultOptions, faultRequest } from './fault-request.ts';
 
@@ -67,6 +68,7 @@ const DEFAULT_TASK = 'cairn-astel-light';
 export async function planOf(options: BenchOptions): Promise<Plan> {
   const warnings: string[] = [];
   const team = withOptions(loadTeam(options.team, userPath), options);
+  checkTeamServers(team);
   const external = new Set(listOf(options.external));
   for (const id of external) {
     if (team.agents.some((agent) => agent.id === id)) continue;

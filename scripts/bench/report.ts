@@ -62,6 +62,7 @@ export function runReport(task: Task, metrics: RunMetrics): string {
         decimals(metrics.quality_score, 3),
       ],
     ]),
+    ...modelReport(metrics),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
     dim(ledgerLine(metrics)),
@@ -105,6 +106,7 @@ export function batchReport(summary: BatchSummary, metrics: RunMetrics): string 
         count(metrics.token_sum),
       ],
     ]),
+    ...modelReport(metrics),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
     ...resumedReport(summary),
@@ -126,6 +128,22 @@ export function failures(results: readonly TaskResult[]): string[] {
   return results.map(
     (result) => `${oneLine(result.task_id, 40)}: ${result.status}: ${oneLine(result.reason ?? '', COLUMNS)}`,
   );
+}
+
+/** What models took, where there were any: tasks without an answer are in it. */
+function modelReport({
+  model_calls,
+  prompt_tokens = 0,
+  completion_tokens = 0,
+  cost_usd = null,
+}: RunMetrics): string[] {
+  if (model_calls === undefined) return [];
+  const cost = cost_usd === null ? 'cost not known' : `$${decimals(cost_usd, 4)}`;
+  return [
+    '',
+    `Model     ${count(model_calls)} calls, ${count(prompt_tokens)} tokens in, ${count(completion_tokens)} out, ${cost}`,
+    '',
+  ];
 }
 
 /** What acknowledgements cost, and what they were good for. */

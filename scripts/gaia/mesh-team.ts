@@ -5,10 +5,8 @@ import { codeFolder, packageFolder, packageVersion, readableByAgents } from '../
 import { promptNamed } from '../../config/prompts.ts';
 import { type ErrorCode, MeshError } from '../../core/errors.ts';
 import { scorerNamed } from '../../core/evaluation/scorer.ts';
-import type { TaskOutcome } from '../../core/hub/task-clock.ts';
 import { issuesOf } from '../../core/packet.ts';
-import { MeshRun, type RunObserver } from '../../core/run/mesh-run.ts';
-import type { TaskResult } from '../../core/run/task-result.ts';
+import { type Asked, MeshRun, type RunObserver } from '../../core/run/mesh-run.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { Team } from '../../core/team.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
@@ -16,7 +14,6 @@ import { engineNamed } from '../../tools/engines/registry.ts';
 import { readAnyText } from '../../tools/files/read-any.ts';
 import { NO_ANSWER } from '../../tools/roles/conclude.ts';
 import { TRUTHS_FILE, type Truth } from '../../tools/roles/oversee.ts';
-import { usageSchema } from '../../tools/roles/usage.ts';
 import { agentArguments, agentPermissions, type RunPlaces } from '../bench/agent-arguments.ts';
 import { attemptId, type Question } from './question.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
@@ -99,13 +96,13 @@ export class MeshTeam {
     const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
     const task = await taskOf(team, question, cycle, signal);
     this.#tasks.push(task);
-    const { result, outcome } = await this.#run.ask(task, {
+    const asked = await this.#run.ask(task, {
       signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
     });
-    appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
-    return replyOf(result, outcome, hasModel(team));
+    appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(asked.result)}\n`);
+    return replyOf(asked);
   }
 }
 
@@ -171,15 +168,11 @@ async function attachmentText(team: Team, { attachment }: Question, signal: Abor
   }
 }
 
-/** The engine that has no model and costs nothing. */
-const EMBEDDED = 'extractive';
-
 /** What a final packet says; the pipeline's has the answer alone. */
 const finalSchema = z.looseObject({
   answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
   raw_answer: z.string().optional(),
   reasoning_trace: z.string().default(''),
-  usage: z.array(usageSchema).default([]),
   tool_calls: z
     .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
     .default([]),
@@ -189,16 +182,8 @@ const finalSchema = z.looseObject({
 
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
-function hasModel(team: Team): boolean {
-  return [team, ...team.agents].some(({ engine }) => engine !== undefined && engine !== EMBEDDED);
-}
-
 /** A reply of the mesh as the batch knows it. */
-function replyOf(
-  result: TaskResult,
-  { answer, final, ...outcome }: TaskOutcome,
-  isModels: boolean,
-): TeamReply {
+function replyOf({ result, outcome: { answer, final, ...outcome }, usage }: Asked): TeamReply {
   const parsed = finalSchema.safeParse(final ?? {});
   const said = parsed.success ? parsed.data : finalSchema.parse({});
   const isEmpty = answer === null || answer.trim() === '';
@@ -210,9 +195,8 @@ function replyOf(
   const reason = outcome.reason ?? (isEmpty ? empty : answer);
   const code =
     CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
-  // A team whose answer does not say what it took, as the pipeline's, took something all the same.
-  const isUnknown = isModels && outcome.status === 'answered' && said.usage.length === 0;
-  const costs = isUnknown ? [null] : said.usage.map(({ cost_usd }) => cost_usd);
+  // By the agents' own notes, not the final packet: that one knows of no reply whose packet did not come in time, or never.
+  const { model_calls = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = 0 } = result;
   return {
     status,
     answer,
@@ -221,16 +205,13 @@ function replyOf(
     ...(status === 'answered' ? {} : { reason }),
     ...(status === 'answered' || code === undefined ? {} : { code }),
     ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
-    usage: said.usage,
+    usage,
     toolCalls: said.tool_calls,
-    tokens: result.token_sum,
-    costUsd: costs.reduce<number | null>(
-      (sum, cost) => (sum === null || cost === null ? null : sum + cost),
-      0,
-    ),
+    tokens: Math.max(result.token_sum, prompt_tokens + completion_tokens),
+    costUsd: cost_usd,
     packets: result.pkt_cnt,
     bytes: result.bytes_rx + result.bytes_tx,
     seconds: result.elapsed_ms / 1000,
-    modelCalls: said.usage.reduce((sum, { calls }) => sum + calls, 0),
+    modelCalls: model_calls,
   };
 }

@@ -69,7 +69,7 @@ test('a model for the run wins over those of the team file (OV-08)', async () =>
 test('one model for the supervisor and all its specialists is a model for the run (SV-21)', () => {
   const team = teamWith(
     loadTeam('supervisor', (file) => file),
-    { engine: 'openai', model: 'gpt-5-mini', baseUrl: 'http://127.0.0.1:1/v1' },
+    { engine: 'openai', model: 'gpt-5-mini', baseUrl: 'http://127.0.0.1:2/v1' },
   );
 
   for (const id of ['route', 'web', 'code', 'file', 'math']) {

@@ -4,6 +4,7 @@ import type { KyInstance } from 'ky';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { issuesOf, shortReason } from '../../core/packet.ts';
+import { blockedPortFault } from '../../tools/blocked-port.ts';
 import { type Question, questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
 
@@ -59,7 +60,7 @@ export class ScoringApi {
   readonly #signal: AbortSignal;
   readonly #firstBackoffMs: number;
 
-  /** @throws MeshError `usage` for an address that is none */
+  /** @throws MeshError `usage` for an address that is none; `config` for a port that no request may go to */
   constructor(url: string, signal: AbortSignal, { firstBackoffMs = 500 } = {}) {
     this.url = apiUrl(url);
     this.#signal = signal;
@@ -204,6 +205,8 @@ function apiUrl(text: string): string {
       `--api ${url.host}: give it without a password, which would be in every log`,
     );
   }
+  const blocked = blockedPortFault(url);
+  if (blocked !== undefined) throw new MeshError('config', `--api: ${blocked}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 

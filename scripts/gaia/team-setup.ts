@@ -7,6 +7,7 @@ import { unknown } from '../../core/registry.ts';
 import type { Team, TeamAgent } from '../../core/team.ts';
 import { checkSpec } from '../../protocols/registry.ts';
 import { checkKey, engineNames } from '../../tools/engines/registry.ts';
+import { checkTeamServers } from '../check-servers.ts';
 
 /** What the command line says about every team, and wins over the team file with. */
 export interface TeamOptions {
@@ -22,7 +23,7 @@ export interface TeamOptions {
 /**
  * A team as it is to run: engine, model and key are checked before anything is started (RA-50).
  *
- * @throws MeshError `usage`
+ * @throws MeshError `usage`, `config`
  */
 export function teamWith(team: Team, options: TeamOptions): Team {
   if (options.host !== undefined && options.baseUrl !== undefined)
@@ -52,6 +53,7 @@ export function teamWith(team: Team, options: TeamOptions): Team {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(host === undefined ? {} : { model_host: host }),
   };
+  checkTeamServers(result);
   for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
     checkKey(name, host === undefined ? {} : { host });
   return result;

@@ -13,6 +13,14 @@ const volume = z.strictObject({ packets: count, bytes: count });
 const answers = z.strictObject({ tasks: count, answered: count, right: count.nullable() });
 const ms = count.nullable();
 
+/** What models took; in runs without one, nothing says it. */
+const models = {
+  model_calls: count.exactOptional(),
+  prompt_tokens: count.exactOptional(),
+  completion_tokens: count.exactOptional(),
+  cost_usd: z.number().nonnegative().nullable().exactOptional(),
+};
+
 const faultsSchema = z.strictObject({
   spec: z.string().nullable(),
   seed: count.nullable(),
@@ -82,6 +90,7 @@ const metricsSchema = z.strictObject({
   pkt_cnt: count,
   header_overhead: count,
   token_sum: count,
+  ...models,
   elapsed_ms: z.number().nonnegative(),
   quality_score: fraction,
   exact_match: fraction,
@@ -204,6 +213,7 @@ export const resultSchema = z.strictObject({
   pkt_cnt: count,
   elapsed_ms: z.number().nonnegative(),
   status,
+  ...models,
   reason: z.string().exactOptional(),
   scores: z.record(z.string(), score).exactOptional(),
 });
@@ -234,6 +244,7 @@ export const summarySchema = z.strictObject({
   bytes_tx: count,
   bytes_rx: count,
   pkt_cnt: count,
+  ...models,
   balanced: z.boolean(),
   by_part: z.record(z.string(), partSchema),
 });

@@ -134,7 +134,7 @@ test('the model is Claude Sonnet 4.6 unless another is named, the temperature 0 
 
 test.each([
   ['https://api.anthropic.com/v1/', 'https://api.anthropic.com'],
-  ['127.0.0.1:9', 'http://127.0.0.1:9'],
+  ['127.0.0.1:8', 'http://127.0.0.1:8'],
 ])('the base URL %s is %s', (host, url) => {
   expect(anthropicUrl(host, {})).toBe(url);
   expect(anthropicUrl(undefined, { ANTHROPIC_BASE_URL: host })).toBe(url);

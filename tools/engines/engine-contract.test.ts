@@ -302,7 +302,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
     ['price', { prompt: 1 }],
     ['fallback_model', ''],
   ])('an option %s of %j is refused before anything is sent', async (option, value) => {
-    const failure = await engineAt('127.0.0.1:9', { options: { [option]: value } }).catch(
+    const failure = await engineAt('127.0.0.1:8', { options: { [option]: value } }).catch(
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ code: 'usage', message: expect.stringContaining(option) });

@@ -6,10 +6,8 @@ import { exchange } from './exchange.ts';
 import { explain } from './fault.ts';
 import { argumentsObject } from './json-reply.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
-import { serverUrl } from './server-url.ts';
+import { ollamaUrl } from './server-url.ts';
 import { toolCallsOf } from './tool-calls.ts';
-
-const DEFAULT_HOST = '127.0.0.1:11434';
 
 // Far above any reply that fits a context; a server that never stops must not fill the memory.
 const MAX_REPLY_CHARACTERS = 1024 * 1024;
@@ -43,15 +41,6 @@ const replyPart = z.object({
 });
 type ReplyPart = z.infer<typeof replyPart>;
 
-/**
- * The URL of the server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
- *
- * @throws MeshError `usage` when it names none
- */
-export function ollamaUrl(host = process.env.OLLAMA_HOST || DEFAULT_HOST): string {
-  return serverUrl(host, { name: 'Ollama', example: DEFAULT_HOST, port: '11434' });
-}
-
 /** Ollama's `/api/chat`, streamed, so that the server stops working as soon as nobody waits. */
 export function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
   return {
@@ -80,7 +69,7 @@ export function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>
  * @throws MeshError `engine` when there is none, with how to start it
  */
 export async function checkOllama(host?: string): Promise<{ version: string; models: string[] }> {
-  const url = ollamaUrl(host);
+  const url = ollamaUrl(host, process.env);
   const server = ollamaServer(url, ollamaOptions.parse({}).num_ctx);
   const limits = { signal: new AbortController().signal, timeoutMs: CHECK_TIMEOUT_MS };
   const found = await exchange(server, limits, async (fetch) => {

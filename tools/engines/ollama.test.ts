@@ -12,9 +12,9 @@ import {
   startOllama,
 } from '../fixtures/ollama-server.ts';
 import { checkOllama, ollamaEngine } from './ollama.ts';
-import { ollamaUrl } from './ollama-client.ts';
 import type { EngineOptions } from './registry.ts';
 import { type Pace, realPace } from './retry.ts';
+import { ollamaUrl } from './server-url.ts';
 
 const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
 
@@ -314,21 +314,22 @@ test('options that no server could take are refused before anything is sent', ()
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:11434'],
-  ['localhost:9', 'http://localhost:9'],
-  [':9', 'http://127.0.0.1:9'],
+  ['localhost:8', 'http://localhost:8'],
+  [':8', 'http://127.0.0.1:8'],
   ['0.0.0.0', 'http://127.0.0.1:11434'],
-  ['[::1]:9', 'http://[::1]:9'],
+  ['[::1]:8', 'http://[::1]:8'],
   ['https://models.example/ollama/', 'https://models.example/ollama'],
 ])('the host %s is %s', (host, url) => {
-  expect(ollamaUrl(host)).toBe(url);
+  expect(ollamaUrl(host, {})).toBe(url);
+  expect(ollamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
 });
 
 test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', (host) => {
-  expect(() => ollamaUrl(host)).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => ollamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 test('a host with a password is refused without repeating it', () => {
-  expect(() => ollamaUrl('http://me:hush@localhost')).toThrow(/^(?!.*hush).*password/);
+  expect(() => ollamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
 });
 
 test('checkOllama tells the version and the models', async () => {

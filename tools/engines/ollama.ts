@@ -1,9 +1,10 @@
 import type { Engine } from '../../core/engine.ts';
 import { engineSettings } from './engine-settings.ts';
 import { modelEngine, modelPlaces } from './model-engine.ts';
-import { ollamaClient, ollamaOptions, ollamaUrl } from './ollama-client.ts';
+import { ollamaClient, ollamaOptions } from './ollama-client.ts';
 import { FREE } from './prices.ts';
 import type { EngineOptions } from './registry.ts';
+import { ollamaUrl } from './server-url.ts';
 
 export { checkOllama } from './ollama-client.ts';
 
@@ -13,10 +14,11 @@ export { checkOllama } from './ollama-client.ts';
  * @throws MeshError `usage` for options that no server could take
  */
 export function ollamaEngine(options: EngineOptions): Engine {
+  const { environment = process.env } = options;
   const { settings, model } = engineSettings('Ollama', options.options ?? {}, ollamaOptions);
   const places = modelPlaces(options, settings, {
     defaultModel: 'gemma-7b-it',
-    clientAt: (host) => ollamaClient(ollamaUrl(host), model),
+    clientAt: (host) => ollamaClient(ollamaUrl(host, environment), model),
     presetPrice: () => FREE,
   });
   return modelEngine('ollama', places, options, settings);

@@ -182,7 +182,7 @@ test('an account that has nothing left is told at once: waiting does not fill it
 });
 
 test.each(['messages', 'response_format', 'stream'])('the option %s is the engine’s to write', (option) => {
-  expect(() => engineAt('127.0.0.1:9', { options: { [option]: 'x' } })).toThrow(`${option} cannot be set`);
+  expect(() => engineAt('127.0.0.1:8', { options: { [option]: 'x' } })).toThrow(`${option} cannot be set`);
 });
 
 test('what the environment has for OpenAI goes to OpenAI only, but for the key', async () => {

@@ -4,7 +4,7 @@ import { registry } from '../../core/registry.ts';
 import type { Permits } from './permits.ts';
 import type { Pace } from './retry.ts';
 import { type Environment, keyIn, requireKey } from './server-key.ts';
-import { anthropicUrl, openaiUrl } from './server-url.ts';
+import { anthropicUrl, ollamaUrl, openaiUrl } from './server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -41,6 +41,28 @@ export const engineNames = engines.names;
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
 export async function engineNamed(name: string, options: EngineOptions): Promise<Engine> {
   return (await engines.load(name))(options);
+}
+
+const SERVER_URLS = new Map([
+  ['ollama', ollamaUrl],
+  ['openai', openaiUrl],
+  ['anthropic', anthropicUrl],
+]);
+
+/**
+ * Whether the addresses of the servers that an engine will ask are such that they can be asked. Loads no client.
+ *
+ * @throws MeshError `usage`, `config`
+ */
+export function checkServers(
+  name: string,
+  { host, options = {}, environment = process.env }: Pick<EngineOptions, 'host' | 'options' | 'environment'>,
+): void {
+  const urlOf = SERVER_URLS.get(name);
+  if (urlOf === undefined) return;
+  urlOf(host, environment);
+  const { fallback_base_url: fallback } = options;
+  if (typeof fallback === 'string') urlOf(fallback, environment);
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from '../../core/errors.ts';
 import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
+import { ollamaUrl } from '../engines/server-url.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { inMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
@@ -117,11 +118,10 @@ const byOpenai: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION 
 const ollamaReply = z.object({ message: z.object({ content: z.string().default('') }) });
 
 const byOllama: Reader = async ({ bytes, question = DEFAULT_QUESTION }, place) => {
-  const { ollamaUrl } = await import('../engines/ollama-client.ts');
   const { text } = await callService(
     {
       service: 'ollama',
-      baseUrl: ollamaUrl(place.environment.OLLAMA_HOST || '127.0.0.1:11434'),
+      baseUrl: ollamaUrl(undefined, place.environment),
       path: '/api/chat',
       json: {
         model: place.environment.OLLAMA_VISION_MODEL,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../core/errors.ts';
 import type { Tool } from '../../core/tool.ts';
+import type { ModelSums } from '../../core/usage.ts';
 import { questionType } from '../solver/question-type.ts';
 import { answeredSchema } from './answering.ts';
 import { conclude, NO_ANSWER } from './conclude.ts';
@@ -95,15 +96,15 @@ async function attemptOnce(
   const brief = await briefFor(question, type, work);
   const attached = file === undefined ? {} : { file };
   const soFar = () => {
-    const { tokens, costUsd } = work.usage.total;
+    const total = work.usage.total;
     return {
       number,
       question,
       questionType: type,
       brief,
       entries: work.trace.entries.slice(before),
-      tokens: tokens - spent.tokens,
-      costUsd: costUsd === null || spent.costUsd === null ? null : costUsd - spent.costUsd,
+      tokens: tokensOf(total) - tokensOf(spent),
+      costUsd: total.cost_usd === null || spent.cost_usd === null ? null : total.cost_usd - spent.cost_usd,
       seconds: (performance.now() - beginMs) / 1000,
     };
   };
@@ -130,6 +131,10 @@ async function attemptOnce(
     }
     throw error;
   }
+}
+
+function tokensOf({ prompt_tokens, completion_tokens }: ModelSums): number {
+  return prompt_tokens + completion_tokens;
 }
 
 /** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { ChatRequest, ChatTurn, Step } from '../../core/engine.ts';
+import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/engine.ts';
 import { MeshError } from '../../core/errors.ts';
 import { issuesOf, type JsonObject } from '../../core/packet.ts';
 import type { AskOptions, Partner, ToolContext } from '../../core/tool.ts';
+import { UsageBook, usageOf, usageSchema } from '../../core/usage.ts';
 import { isJsonObject } from '../../store/storable.ts';
 import { Trace, traceEntrySchema } from './trace.ts';
-import { UsageBook, usageSchema } from './usage.ts';
 
 /** What a data tool said: a text, or why not. */
 export type ToolReply =
@@ -175,12 +175,13 @@ export class RoleWork {
     return { timeoutMs: this.secondsLeft * 1000 };
   }
 
-  #engineWork() {
+  #engineWork(): EngineWork {
     const { signal, countTokens } = this.context;
     return {
       signal: this.#time === undefined ? signal : AbortSignal.any([signal, this.#time]),
       countTokens,
-      countUsage: (usage: Parameters<UsageBook['count']>[1]) => this.usage.count(this.role, usage),
+      role: this.role,
+      countUsage: (usage: ModelUsage) => this.usage.add(usageOf(this.role, usage)),
       onNote: (note: string) => this.note(note),
     };
   }

@@ -1,4 +1,5 @@
 import { MeshError } from '../../core/errors.ts';
+import { blockedPortFault } from '../blocked-port.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 
 /** A service on the network that a tool asks. */
@@ -66,7 +67,7 @@ type Environment = DataToolPlace['environment'];
 /**
  * Where a service is, without a slash at the end.
  *
- * @throws MeshError `tool` when the variable holds no http or https URL, or is needed and not set
+ * @throws MeshError `tool` when the variable holds no http or https URL, or one that cannot be asked, or is needed and not set
  */
 export function serviceUrl(name: ServiceName, environment: Environment): string {
   const service: Service = SERVICES[name];
@@ -85,6 +86,8 @@ export function serviceUrl(name: ServiceName, environment: Environment): string 
       `${service.variable} must be given without a password: it would be in every log`,
     );
   }
+  const blocked = blockedPortFault(url);
+  if (blocked !== undefined) throw new MeshError('tool', `${service.variable}: ${blocked}`);
   return given.replace(/\/+$/, '');
 }
 

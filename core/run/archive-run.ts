@@ -1,0 +1,81 @@
+import type { ProtocolAdapter } from '../adapter.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
+import { type RunLog, recordedPackets } from '../recording/run-log.ts';
+import { documentPayload, type Task } from '../tasks/task.ts';
+import type { Team } from '../team.ts';
+import { taskLine, writeArchive } from './archive.ts';
+import { environmentOf } from './manifest.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** A run that is over, with all that its archive says of it beside what its workspaces hold. */
+export interface FinishedRun {
+  readonly runId: string;
+  readonly team: Team;
+  readonly adapter: ProtocolAdapter;
+  readonly engine: { readonly name: string };
+  readonly version: string;
+  readonly command: readonly string[];
+  readonly timeoutMs: number;
+  readonly startedAt: Date;
+  readonly revision: string | null;
+  /** Only in runs with faults. */
+  readonly faults: object | undefined;
+  /** The text of `metrics.json`. */
+  readonly metrics: string;
+  readonly tasks: readonly Task[];
+  /** The text of `results.jsonl`; only of a batch. */
+  readonly results: string | undefined;
+  readonly log: RunLog;
+}
+
+/** Writes the archive, from which a run can be looked at, made again and replayed. */
+export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<void> {
+  const { adapter, engine, team, command, version, timeoutMs, metrics, tasks, results, faults } = run;
+  const texts = [
+    { name: 'metrics.json', text: metrics },
+    { name: 'tasks.jsonl', text: tasks.map(taskLine) },
+    { name: RECORDING_FILE, text: recordingLines(recordingOf(run)) },
+    ...(results === undefined ? [] : [{ name: 'results.jsonl', text: results }]),
+  ];
+  await writeArchive(folder.archiveFile, folder.workspaces, texts, {
+    run_id: run.runId,
+    started_at: run.startedAt.toISOString(),
+    command,
+    environment: environmentOf(version),
+    git_revision: run.revision,
+    adapter: adapter.name,
+    engine: engine.name,
+    seeds: seedsOf(team),
+    ...(faults === undefined ? {} : { faults }),
+    task_timeout_ms: timeoutMs,
+    team,
+  });
+}
+
+/** The run as it can be replayed. */
+function recordingOf({ runId, team, adapter, engine, tasks, log }: FinishedRun): Recording {
+  const byId = new Map(tasks.map((task) => [task.taskId, task]));
+  const header = {
+    run_id: runId,
+    team: team.name,
+    final: team.final,
+    routing: team.routing,
+    adapter: adapter.name,
+    engine: engine.name,
+    agents: team.agents.map(({ id, tool }) => ({ id, tool })),
+  };
+  const payloadOf = (taskId: string) => {
+    const task = byId.get(taskId);
+    return task === undefined ? undefined : documentPayload(task);
+  };
+  return { header, packets: recordedPackets(log, payloadOf) };
+}
+
+/** What decides anything at random: only a model's sampling does. */
+function seedsOf(team: Team): Record<string, unknown> {
+  const seeds = team.agents.map((agent) => [
+    agent.id,
+    (agent.engine_options ?? team.engine_options)?.seed ?? null,
+  ]);
+  return Object.fromEntries(seeds);
+}

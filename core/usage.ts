@@ -1,0 +1,85 @@
+import * as z from 'zod';
+import type { ModelUsage } from './engine.ts';
+import type { JsonObject } from './packet.ts';
+
+/** What models took for an agent, in its workspace: a line for each reply, a {@link Usage} with the task's id. */
+export const USAGE_FILE = 'usage.log';
+
+/** What one role took of one model, over all its calls in a task. `cost_usd` is null where no price is known. */
+export const usageSchema = z.object({
+  role: z.string(),
+  model: z.string(),
+  calls: z.int().nonnegative(),
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  cost_usd: z.number().nonnegative().nullable(),
+});
+
+export type Usage = z.infer<typeof usageSchema>;
+
+/** What models took, whoever asked which: as results and metrics say it. `cost_usd` is null where a price is not known. */
+export interface ModelSums {
+  readonly model_calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost_usd: number | null;
+}
+
+/** One reply of a model, as the usage of the role that asked for it. */
+export function usageOf(role: string, { model, promptTokens, completionTokens, costUsd }: ModelUsage): Usage {
+  return {
+    role,
+    model,
+    calls: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    cost_usd: costUsd,
+  };
+}
+
+/** Dollars; an unknown part makes an unknown sum. */
+export function sumOfCosts(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+/** Sums of usage, by role and model. */
+export class UsageBook {
+  readonly #sums = new Map<string, Usage>();
+
+  add(usage: Usage): void {
+    const key = `${usage.role} ${usage.model}`;
+    const sum = this.#sums.get(key);
+    if (sum === undefined) {
+      this.#sums.set(key, usage);
+      return;
+    }
+    this.#sums.set(key, {
+      ...sum,
+      calls: sum.calls + usage.calls,
+      prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
+      completion_tokens: sum.completion_tokens + usage.completion_tokens,
+      cost_usd: sumOfCosts(sum.cost_usd, usage.cost_usd),
+    });
+  }
+
+  get entries(): Usage[] {
+    return [...this.#sums.values()];
+  }
+
+  /** Over all roles and models. */
+  get total(): ModelSums {
+    return this.entries.reduce<ModelSums>(
+      (sum, { calls, prompt_tokens, completion_tokens, cost_usd }) => ({
+        model_calls: sum.model_calls + calls,
+        prompt_tokens: sum.prompt_tokens + prompt_tokens,
+        completion_tokens: sum.completion_tokens + completion_tokens,
+        cost_usd: sumOfCosts(sum.cost_usd, cost_usd),
+      }),
+      { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 },
+    );
+  }
+
+  toPayload(): JsonObject[] {
+    return this.entries.map((usage) => ({ ...usage }));
+  }
+}

@@ -1,0 +1,35 @@
+import { onTestFinished } from 'vitest';
+import { type ModelServer, type ScriptedReply, startModelServer } from '../../tools/fixtures/model-server.ts';
+
+/** What each step of the pipeline is told to begin with, and a reply that it takes. */
+const STEPS = {
+  search: { opening: 'You search a document', content: { chunks: [0] } },
+  extract: { opening: 'You pick sentences', content: { sentences: [0] } },
+  triple: {
+    opening: 'You state facts as triples',
+    content: { triples: [{ sentence: 0, subject: 'Ida', relation: 'built', object: 'the bridge' }] },
+  },
+  reason: { opening: 'Your task: reason final', content: { sentence: 0, answer: 'Ida' } },
+} as const;
+type StepName = keyof typeof STEPS;
+
+/**
+ * A scripted model that does the pipeline's four steps; each reply takes 100 tokens in and 10 out. What `instead` says of a step
+ * wins, for questions with the word `trouble`. It is closed when the test is over.
+ */
+export async function startPipelineModel(
+  instead: Partial<Record<StepName, ScriptedReply>> = {},
+): Promise<ModelServer> {
+  const server = await startModelServer(({ messages }) => {
+    const system = messages[0]?.content ?? '';
+    const asked = messages[1]?.content ?? '';
+    for (const [name, { opening, content }] of Object.entries(STEPS)) {
+      if (!system.startsWith(opening)) continue;
+      const other = Object.entries(instead).find(([step]) => step === name)?.[1];
+      return { content, ...(asked.includes('trouble') ? other : {}) };
+    }
+    throw new Error(`no step begins its prompt with ${system.slice(0, 60)}`);
+  });
+  onTestFinished(() => server.close());
+  return server;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { BLOCKED_PORTS, blockedPortFault } from './blocked-port.ts';
+
+test('the ports are those that fetch refuses, before it asks anybody', async () => {
+  for (const port of BLOCKED_PORTS) {
+    const refused = fetch(`http://127.0.0.1:${port}`);
+    await expect(refused, String(port)).rejects.toMatchObject({ cause: { message: 'bad port' } });
+  }
+});
+
+test.each(['http://127.0.0.1:6000/v1', 'https://models.example:10080', 'http://[::1]:22'])(
+  '%s is named with its port and what to do',
+  (url) => {
+    const { host, port } = new URL(url);
+    const fault = blockedPortFault(new URL(url));
+    for (const part of [host, `port ${port}`, 'expected a port', 'choose another port'])
+      expect(fault).toContain(part);
+  },
+);
+
+test.each(['http://127.0.0.1:6001', 'http://127.0.0.1', 'https://models.example', 'http://127.0.0.1:5999'])(
+  '%s is fine',
+  (url) => expect(blockedPortFault(new URL(url))).toBeUndefined(),
+);
