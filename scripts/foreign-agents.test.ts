@@ -4,6 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageFolder } from '../config/package-root.ts';
+import { freePort } from '../core/free-port.ts';
 import { runCli, temporaryFolder } from './testing/cli.ts';
 import { readMetrics } from './testing/run-files.ts';
 import { teamFile, writtenFile } from './testing/team-file.ts';
@@ -17,14 +18,6 @@ function programOf(language: string, name: string): string {
   if (text === undefined) throw new Error(`the guide shows nothing in ${language}`);
   expect(text.trim().split('\n').length, `lines of ${language}`).toBeLessThan(60);
   return writtenFile(folder, name, text);
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 async function listening(child: ChildProcess, port: number): Promise<void> {

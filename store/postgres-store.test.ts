@@ -3,10 +3,11 @@ import net from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { freePort } from '../core/free-port.ts';
 import { openStore } from './open-store.ts';
 import { postgresSteps } from './postgres-store.ts';
 import { startPglite } from './testing/pglite-server.ts';
-import { freePort, type PostgresServer, postgresPrograms, startPostgres } from './testing/postgres-server.ts';
+import { type PostgresServer, postgresPrograms, startPostgres } from './testing/postgres-server.ts';
 import { sampleAttempt, sampleKey } from './testing/samples.ts';
 import { type ContractPlace, storeContract } from './testing/store-contract.ts';
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { sharedId } from '../../core/copy-id.ts';
 import type { Team, TeamAgent } from '../../core/team.ts';
+import { storeFile } from '../../store/open-store.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 
 /** Places of a run that some agents may use beside their own workspaces. */
@@ -43,7 +44,7 @@ export function agentArguments(team: Team, agent: TeamAgent, places: RunPlaces =
 export function agentPermissions(agent: TeamAgent, places: RunPlaces): string[] {
   const needs = toolNeeds(agent.tool);
   const files = places.files === undefined ? undefined : places.files + path.sep;
-  const store = places.store === undefined ? undefined : storeFolderOf(places.store);
+  const store = places.store === undefined ? undefined : storeFolder(places.store);
   return [
     ...(files === undefined || needs.files === undefined ? [] : [`--allow-fs-read=${files}`]),
     ...(files === undefined || needs.files !== 'write' ? [] : [`--allow-fs-write=${files}`]),
@@ -57,8 +58,9 @@ export function agentPermissions(agent: TeamAgent, places: RunPlaces): string[] 
 }
 
 /** Where a store's file lies; a server's store lies nowhere here. */
-function storeFolderOf(store: string): string | undefined {
-  return store.includes('://') ? undefined : path.dirname(store);
+function storeFolder(store: string): string | undefined {
+  const file = storeFile(store);
+  return file === undefined ? undefined : path.dirname(file);
 }
 
 /** The agent's own options; the entry agent also hears what the team says about its work. */

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../../core/free-port.ts';
 
 export interface PostgresServer {
   readonly url: string;
@@ -75,15 +75,4 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   }
   await stop();
   throw new Error(`Postgres did not start: ${said.join('\n')}`);
-}
-
-/** A port of loopback that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the free port has no number');
-  return address.port;
 }

@@ -4,9 +4,10 @@ import net from 'node:net';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { MeshError } from '../../../core/errors.ts';
+import { freePort } from '../../../core/free-port.ts';
 import { inFolder } from '../measure.ts';
 import { compiled, scriptOf } from './programs.ts';
-import { freePort, isBroker, type Target } from './targets.ts';
+import { isBroker, type Target } from './targets.ts';
 
 /** What the agents do. */
 export interface Load {
@@ -86,9 +87,9 @@ export function measure(target: Target, load: Load): Promise<Sample> {
       const fail = (what: string) => new MeshError('io', `${target.name}, ${settings.join(' ')}: ${what}`);
       if (isBroker(target)) {
         const port = await freePort();
-        const { child } = start(target.command([port], folder));
+        const { child } = start(target.command([String(port)], folder));
         child.stdout?.resume();
-        await listening(Number(port), fail);
+        await listening(port, fail);
         const { lines } = start([...generator, ...settings, `port=${port}`, `pid=${child.pid}`]);
         return checked(await lastLine(lines, fail), fail);
       }

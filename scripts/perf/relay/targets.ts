@@ -1,4 +1,3 @@
-import net from 'node:net';
 import path from 'node:path';
 import { packageFolder } from '../../../config/package-root.ts';
 import { installedBrokers } from './brokers.ts';
@@ -80,14 +79,4 @@ export async function installedTargets(): Promise<Target[]> {
     script('no peek', 'decoding-hub.ts', 'this hub, every packet decoded and validated whole'),
   ];
   return [...own, ...(await installedBrokers())];
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<string> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
 }
