@@ -44,7 +44,7 @@ struct agent {
   int wants_out, is_gone;
 };
 
-static const uint64_t SILENCE_NS = 5000000000u;
+static const uint64_t SILENCE_NS = 5000000000u, SETTLE_NS = 300000000u;
 
 static struct agent agents[MAX_AGENTS];
 static enum wire wire;
@@ -481,10 +481,11 @@ static double own_cpu(void) {
 // ---- the run
 
 static uint64_t planned;
+static int at_rate;
 
 // Lets senders go on: as far as the window allows, or as the clock says.
 static void allow(uint64_t now) {
-  if (rate > 0) {
+  if (at_rate) {
     // The first packet is due at once, each later one an interval behind the one before.
     uint64_t due = (uint64_t)((double)(now - begin_ns) * rate / 1e9) + 1;
     for (; planned < due; planned++) {
@@ -494,7 +495,8 @@ static void allow(uint64_t now) {
     }
     return;
   }
-  uint64_t ahead = in_flight > 0 ? (uint64_t)in_flight : window_bytes / tx_len;
+  // Before a fixed rate, what a single packet makes run gets hot as quickly as it can.
+  uint64_t ahead = rate > 0 ? 1 : in_flight > 0 ? (uint64_t)in_flight : window_bytes / tx_len;
   if (ahead < 1) ahead = 1;
   if (wire == BYTES) {
     uint64_t most = on_the_way(), bound = ahead * tx_len * (uint64_t)(count - 1);
@@ -509,11 +511,11 @@ static void turn(int may_send) {
   struct epoll_event events[2 * MAX_AGENTS];
   int more = 0;
   if (may_send) {
-    allow(rate > 0 ? now_ns() : 0);
+    allow(at_rate ? now_ns() : 0);
     for (int i = 0; i < count; i++)
       if (!agents[i].wants_out) more |= send_some(i);
   }
-  int wait = more || rate > 0 ? 0 : 50;
+  int wait = more || at_rate ? 0 : 50;
   uint64_t before_wait = wait ? now_ns() : 0;
   int n = epoll_wait(epoll_fd, events, 2 * MAX_AGENTS, wait);
   if (wait && measuring) idle_ns += now_ns() - before_wait;
@@ -580,6 +582,11 @@ int main(int argc, char **argv) {
   begin_ns = now_ns();
   uint64_t start = begin_ns, warm_end = start + (uint64_t)(warm_s * 1e9);
   while (now_ns() < warm_end) turn(1);
+  if (rate > 0) {
+    at_rate = 1;
+    begin_ns = now_ns();
+    while (now_ns() < begin_ns + SETTLE_NS) turn(1);
+  }
   measuring = 1;
   uint64_t first = delivered, from = now_ns(), end = from + (uint64_t)(run_s * 1e9);
   if (rate <= 0) begin_ns = from;

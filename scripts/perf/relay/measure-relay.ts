@@ -35,7 +35,7 @@ const MAX_HEAD_BYTES = 64;
 const WARM_S = 0.5;
 /** The agents' own code is compiled meanwhile, too. */
 const NODE_WARM_S = 1;
-/** At a fixed rate code gets hot slowly, and its compilation would be the tail that is measured. */
+/** One packet in flight, before a fixed rate: its code gets hot slowly, and its compilation would be the tail that is measured. */
 const RATE_WARM_S = 2;
 /** A target that is not up after this time never will be. */
 const START_TIMEOUT_MS = 10_000;

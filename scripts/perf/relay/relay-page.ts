@@ -43,7 +43,8 @@ ${relayTables(results)}
   goes as far ahead as 256 KiB beyond the agent it has heard least of. What is there to be sent in one turn is sent with one write, as the client of NATS
   does by itself. Clients of Redis and MQTT for Node are not among this project's packages.
 - Fixed rate: latencies count from the time at which a packet should have been sent, whatever held it up; the generator spins.
-  Two seconds at that rate pass before: until then the tail is V8's, which compiles what gets hot on threads that want the same cores.
+  Before, each agent has one packet on the way for two seconds: at the fixed rate code gets hot slowly, and V8 would compile it while it is
+  measured, on threads that want the one core which the generator leaves. That made p99 of a young hub several times as long.
 - The load generator is not the bottleneck where it is idle (its own table above), and where the C relay is clearly faster than the hub under the
   same generator: what it takes from the one it could take from the other, so that the C relay bounds what can be seen here. ${doubtsIn(results)}
 - A raw forwarder tears frames of several senders, so that only its bytes can be counted.
