@@ -186,6 +186,18 @@ function idFaults({ agents }: Team): TeamFault[] {
   });
 }
 
+/** What an agent thinks with. Models and servers of one engine mean nothing to another: the team's are for agents with its engine. */
+export function engineOf(team: Team, agent: TeamAgent) {
+  const { engine = team.engine } = agent;
+  const isOfTeam = engine === team.engine;
+  return {
+    engine,
+    model: agent.model ?? (isOfTeam ? team.model : undefined),
+    host: isOfTeam ? team.model_host : undefined,
+    options: agent.engine_options ?? team.engine_options,
+  };
+}
+
 function copyFaults(team: Team): TeamFault[] {
   const faults = team.agents.flatMap(({ id, copies = 1, port }, index): TeamFault[] => {
     if (copies === 1) return [];

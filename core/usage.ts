@@ -37,8 +37,19 @@ export function usageOf(role: string, { model, promptTokens, completionTokens, c
   };
 }
 
+export const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 };
+
+export function sumOfModels(a: ModelSums, b: ModelSums): ModelSums {
+  return {
+    model_calls: a.model_calls + b.model_calls,
+    prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+    completion_tokens: a.completion_tokens + b.completion_tokens,
+    cost_usd: sumOfCosts(a.cost_usd, b.cost_usd),
+  };
+}
+
 /** Dollars; an unknown part makes an unknown sum. */
-export function sumOfCosts(a: number | null, b: number | null): number | null {
+function sumOfCosts(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
@@ -68,15 +79,9 @@ export class UsageBook {
 
   /** Over all roles and models. */
   get total(): ModelSums {
-    return this.entries.reduce<ModelSums>(
-      (sum, { calls, prompt_tokens, completion_tokens, cost_usd }) => ({
-        model_calls: sum.model_calls + calls,
-        prompt_tokens: sum.prompt_tokens + prompt_tokens,
-        completion_tokens: sum.completion_tokens + completion_tokens,
-        cost_usd: sumOfCosts(sum.cost_usd, cost_usd),
-      }),
-      { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 },
-    );
+    return this.entries
+      .map(({ calls, ...usage }) => ({ ...usage, model_calls: calls }))
+      .reduce<ModelSums>(sumOfModels, NO_MODELS);
   }
 
   toPayload(): JsonObject[] {

@@ -1,4 +1,4 @@
-import type { Team } from '../core/team.ts';
+import { engineOf, type Team } from '../core/team.ts';
 import { checkServers } from '../tools/engines/registry.ts';
 
 /**
@@ -8,9 +8,8 @@ import { checkServers } from '../tools/engines/registry.ts';
  * @throws MeshError `usage`, `config`
  */
 export function checkTeamServers(team: Team): void {
-  for (const { engine = team.engine, engine_options: options = team.engine_options } of team.agents) {
-    // A server of one engine means nothing to another, as in `agentArguments`.
-    const host = engine === team.engine ? team.model_host : undefined;
+  for (const agent of team.agents) {
+    const { engine, host, options } = engineOf(team, agent);
     checkServers(engine, {
       ...(host === undefined ? {} : { host }),
       ...(options === undefined ? {} : { options }),

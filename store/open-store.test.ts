@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore, storeFile } from './open-store.ts';
+import { openStore } from './open-store.ts';
+import { storeFile } from './store-file.ts';
 
 test.each([
   ['store.db', '/base/store.db'],

@@ -1,8 +1,7 @@
-import path from 'node:path';
-import { MeshError } from '../core/errors.ts';
 import type { Warn } from './set-aside.ts';
 import { sqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
+import { storeFile } from './store-file.ts';
 
 export interface StoreOptions {
   /** Hears what the user should know although the work goes on, such as a corrupt file that was set aside. */
@@ -30,23 +29,4 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
   }
   const { openPostgres } = await import('./postgres-store.ts');
   return sqlStore(await openPostgres(url, rest), now);
-}
-
-/**
- * The file of the store at `url`, whose folder a process must be allowed to read and write (`--allow-fs-read`,
- * `--allow-fs-write`): SQLite puts two more beside it. Undefined for Postgres.
- *
- * @throws MeshError `usage` for an address that is neither
- */
-export function storeFile(url: string, folder = process.cwd()): string | undefined {
-  if (/^postgres(ql)?:/i.test(url)) return undefined;
-  const file = url.replace(/^sqlite:(\/\/(?=\/))?/i, '');
-  if (file === '' || /^[a-z][a-z0-9+.-]+:/i.test(file)) {
-    // Only the scheme: what follows may hold a password.
-    throw new MeshError(
-      'usage',
-      `the store must be a file, sqlite:<file> or postgres://…, not ${JSON.stringify(url.slice(0, url.indexOf(':') + 1))}…`,
-    );
-  }
-  return path.resolve(folder, file);
 }

@@ -2,7 +2,7 @@ import type { ProtocolAdapter } from '../adapter.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
 import { type RunLog, recordedPackets } from '../recording/run-log.ts';
 import { documentPayload, type Task } from '../tasks/task.ts';
-import type { Team } from '../team.ts';
+import { engineOf, type Team } from '../team.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -73,9 +73,6 @@ function recordingOf({ runId, team, adapter, engine, tasks, log }: FinishedRun):
 
 /** What decides anything at random: only a model's sampling does. */
 function seedsOf(team: Team): Record<string, unknown> {
-  const seeds = team.agents.map((agent) => [
-    agent.id,
-    (agent.engine_options ?? team.engine_options)?.seed ?? null,
-  ]);
+  const seeds = team.agents.map((agent) => [agent.id, engineOf(team, agent).options?.seed ?? null]);
   return Object.fromEntries(seeds);
 }

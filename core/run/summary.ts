@@ -1,6 +1,6 @@
 import { type StatusCounts, type TaskStatus, worstStatus } from '../hub/task-clock.ts';
 import type { Task } from '../tasks/task.ts';
-import { type ModelSums, sumOfCosts } from '../usage.ts';
+import { type ModelSums, NO_MODELS, sumOfModels } from '../usage.ts';
 import { Samples } from './samples.ts';
 import { round, type TaskResult } from './task-result.ts';
 
@@ -46,15 +46,7 @@ type Sum = (typeof SUMS)[number];
 /** What models took in two runs of a batch; nothing is said where neither had one. */
 function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
   if (a.model_calls === undefined && b.model_calls === undefined) return {};
-  const sum = (name: 'model_calls' | 'prompt_tokens' | 'completion_tokens') =>
-    (a[name] ?? 0) + (b[name] ?? 0);
-  const cost = ({ cost_usd = 0 }: Partial<ModelSums>) => cost_usd;
-  return {
-    model_calls: sum('model_calls'),
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-    cost_usd: sumOfCosts(cost(a), cost(b)),
-  };
+  return sumOfModels({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
 }
 
 /**

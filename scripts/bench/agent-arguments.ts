@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { sharedId } from '../../core/copy-id.ts';
-import type { Team, TeamAgent } from '../../core/team.ts';
-import { storeFile } from '../../store/open-store.ts';
+import { engineOf, type Team, type TeamAgent } from '../../core/team.ts';
+import { storeFile } from '../../store/store-file.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 
 /** Places of a run that some agents may use beside their own workspaces. */
@@ -14,10 +14,7 @@ export interface RunPlaces {
 
 /** How a team's agent is started: the arguments that a person would type after `gaia-mesh agent`. */
 export function agentArguments(team: Team, agent: TeamAgent, places: RunPlaces = {}): string[] {
-  // Models and servers of one engine mean nothing to another.
-  const isOfTeam = agent.engine === undefined || agent.engine === team.engine;
-  const model = agent.model ?? (isOfTeam ? team.model : undefined);
-  const options = agent.engine_options ?? team.engine_options;
+  const { engine, model, host, options } = engineOf(team, agent);
   const needs = toolNeeds(agent.tool);
   const partners = (agent.may_call ?? []).map(
     (id) => `${id}:${team.agents.find((other) => other.id === id)?.tool ?? ''}`,
@@ -27,9 +24,9 @@ export function agentArguments(team: Team, agent: TeamAgent, places: RunPlaces =
   const timeout = team.limits.task_timeout_s * 0.9;
   return [
     `--timeout=${timeout}`,
-    `--engine=${agent.engine ?? team.engine}`,
+    `--engine=${engine}`,
     ...(model === undefined ? [] : [`--model=${model}`]),
-    ...(team.model_host === undefined || !isOfTeam ? [] : [`--host=${team.model_host}`]),
+    ...(host === undefined ? [] : [`--host=${host}`]),
     ...(options === undefined ? [] : [`--engine-options=${JSON.stringify(options)}`]),
     ...(agent.subscribes === undefined ? [] : [`--subscribes=${agent.subscribes.join(',')}`]),
     ...(partners.length === 0 ? [] : [`--partners=${partners.join(',')}`]),

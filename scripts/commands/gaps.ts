@@ -6,8 +6,9 @@ import {
   type StoredGapRecord,
   waitsForReview,
 } from '../../store/gap-record.ts';
-import { openStore, storeFile } from '../../store/open-store.ts';
+import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
+import { storeFile } from '../../store/store-file.ts';
 import { storePlace } from '../gaia/gaia-places.ts';
 import { gapList } from '../gaia/gap-list.ts';
 import { loadKeys } from '../load-keys.ts';

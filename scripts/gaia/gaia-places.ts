@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { defaultOut, userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
-import { storeFile } from '../../store/open-store.ts';
+import { storeFile } from '../../store/store-file.ts';
 import { besides } from './batch-places.ts';
 
 /** What the user says of places, as it was typed. */

@@ -1,5 +1,6 @@
 import os from 'node:os';
 import { packageVersion } from '../../config/package-root.ts';
+import { median } from '../../core/statistics/quantile.ts';
 import { markdownTable } from '../markdown-table.ts';
 import { machine } from '../perf/results-page.ts';
 import { count, decimals } from '../terminal/table.ts';
@@ -41,7 +42,7 @@ process of its own.
 
 ${markdownTable(scaleRows(points))}
 
-${curve('Set-up, ms', points, ({ setUpMs }) => medianOf(setUpMs))}
+${curve('Set-up, ms', points, ({ setUpMs }) => median(setUpMs))}
 
 ${curve('Deliveries a second, thousands', points, ({ deliveriesPerS }) => deliveriesPerS / 1000)}
 
@@ -68,12 +69,8 @@ xychart-beta
 \`\`\``;
 }
 
-function medianOf(sorted: readonly number[]): number {
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
 function setUp(sorted: readonly number[]): string {
   const [best = 0] = sorted;
   const worst = sorted.at(-1) ?? 0;
-  return `${decimals(medianOf(sorted), 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
+  return `${decimals(median(sorted), 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
 }
