@@ -58,38 +58,49 @@ export class AlikeJson {
     const { ends } = run;
     const bytes = this.#look(run.bytes);
     const base = bytes.byteOffset;
-    const begin = base + (from === 0 ? 0 : (ends[from - 1] ?? 0));
-    let start = base + (ends[from] ?? 0);
-    const match = this.#match(bytes, begin + PREFIX_BYTES, start);
-    if (match === undefined) return undefined;
-    const { known } = match;
-    let { tokens } = match;
-    let next = from + 1;
-    for (; next < ends.length; next++) {
-      const end = base + (ends[next] ?? 0);
-      const found = this.#tokensOf(known, bytes, start + PREFIX_BYTES, end);
-      if (found < 0) break;
-      tokens += found;
+    let start = base + (from === 0 ? 0 : (ends[from - 1] ?? 0));
+    let packets = 0;
+    let tokens = 0;
+    let known: Known | undefined;
+    for (let i = from; i < ends.length; i++) {
+      const end = base + (ends[i] ?? 0);
+      const found = known === undefined ? -1 : this.#tokensOf(known, bytes, start + PREFIX_BYTES, end);
+      if (found >= 0) {
+        tokens += found;
+      } else {
+        if (packets > 0) break;
+        for (const [index, candidate] of this.#known.entries()) {
+          const first = this.#tokensOf(candidate, bytes, start + PREFIX_BYTES, end);
+          if (first < 0) continue;
+          if (index > 0) this.#known.unshift(...this.#known.splice(index, 1));
+          known = candidate;
+          tokens = first;
+          break;
+        }
+        if (known === undefined) break;
+      }
+      packets += 1;
       start = end;
     }
-    return { head: known.head, packets: next - from, tokens };
+    this.#wants = known === undefined;
+    if (known === undefined) return undefined;
+    this.#learned = 0;
+    return { head: known.head, packets, tokens };
   }
 
   /** Whether the packet plainly has a head that was peeked before. */
   knows(blob: Uint8Array): boolean {
-    const bytes = this.#look(blob);
-    return this.#match(bytes, bytes.byteOffset, bytes.byteOffset + bytes.length) !== undefined;
+    return this.#match(blob) !== undefined;
   }
 
   /** What a peek would see of a packet that plainly has a head that was peeked before. */
   headOf(blob: Uint8Array): PacketHead | undefined {
-    const bytes = this.#look(blob);
-    const start = bytes.byteOffset;
-    const end = start + bytes.length;
-    const match = this.#match(bytes, start, end);
+    const match = this.#match(blob);
     if (match === undefined) return undefined;
     const { head, before } = match.known;
-    const idEnd = endOfText(this.#all, start + before.length, end) - start;
+    const bytes = this.#look(blob);
+    const start = bytes.byteOffset;
+    const idEnd = endOfText(this.#all, start + before.length, start + bytes.length) - start;
     return { ...head, id: bytes.toString('latin1', before.length, idEnd), token_used: match.tokens };
   }
 
@@ -112,17 +123,13 @@ export class AlikeJson {
     this.#known.length = Math.min(this.#known.length, MAX_KNOWN);
   }
 
-  /** The known head of the packet in `[start, end)`, and its tokens; undefined where it is to be learned. */
-  #match(
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): { readonly known: Known; readonly tokens: number } | undefined {
+  #match(blob: Uint8Array): { readonly known: Known; readonly tokens: number } | undefined {
+    const bytes = this.#look(blob);
+    const start = bytes.byteOffset;
     this.#wants = false;
-    for (const [index, known] of this.#known.entries()) {
-      const tokens = this.#tokensOf(known, bytes, start, end);
+    for (const known of this.#known) {
+      const tokens = this.#tokensOf(known, bytes, start, start + bytes.length);
       if (tokens < 0) continue;
-      if (index > 0) this.#known.unshift(...this.#known.splice(index, 1));
       this.#learned = 0;
       return { known, tokens };
     }
