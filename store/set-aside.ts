@@ -14,10 +14,11 @@ export function setAside(file: string, suffixes: readonly string[] = []): string
     const aside = `${file}.corrupt-${n}`;
     if (existsSync(aside)) continue;
     try {
-      renameSync(file, aside);
+      // The file last: whoever begins a new one must not find what belonged to this one.
       for (const suffix of suffixes) {
         if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
       }
+      renameSync(file, aside);
     } catch (error) {
       throw new MeshError(
         'store',

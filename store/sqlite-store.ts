@@ -22,7 +22,9 @@ const PAUSE_MS = 20;
 // Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
 const BUSY = 5;
 const LOCKED = 6;
+const READ_ONLY = 8;
 const CORRUPT = 11;
+const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 /** "Gaia" in the header of every store: what is left of a damaged one says whose it was (https://sqlite.org/fileformat2.html). */
@@ -142,10 +144,10 @@ function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE
 
 /** The database in `file`, checked and of the current version; undefined where the file is corrupt. */
 async function whole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
-  let database: DatabaseSync | undefined;
   try {
     return await patience.with(() => {
-      database = new DatabaseSync(file, { timeout: BLOCKING_MS });
+      check(file);
+      const database = new DatabaseSync(file, { timeout: BLOCKING_MS });
       try {
         prepare(database, file);
         return database;
@@ -163,13 +165,35 @@ async function whole(file: string, patience: Patience): Promise<DatabaseSync | u
 /** What `quick_check` found; SQLite's own errors say the same by their code. */
 class Corrupt extends Error {}
 
+/**
+ * By a connection that only reads. The last one to close a file that may be written deletes the log beside it, by its name: while
+ * another process has set the corrupt file aside, that is the log of the new one.
+ */
+function check(file: string): void {
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file, { readOnly: true, timeout: BLOCKING_MS });
+  } catch (error) {
+    // It is not there, or this process may not even read it: opening it for writing finds out.
+    if (sqliteCodeOf(error) === CANNOT_OPEN) return;
+    throw error;
+  }
+  try {
+    const [row] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
+    if (row?.quick_check !== 'ok') throw new Corrupt(String(row?.quick_check));
+  } catch (error) {
+    // A journal that a killed process left has to be played back first, which takes writing.
+    if (sqliteCodeOf(error) !== READ_ONLY) throw error;
+  } finally {
+    database.close();
+  }
+}
+
 const markRow = z.object({ application_id: z.int() });
 const versionRow = z.object({ version: z.int() });
 const tablesRow = z.object({ tables: z.int(), own: z.int() });
 
 function prepare(database: DatabaseSync, file: string): void {
-  const [check] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
-  if (check?.quick_check !== 'ok') throw new Corrupt(String(check?.quick_check));
   // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
   if (versionOf(database, file) === sqliteSteps.length && isMarked(database)) return;
   // Before anything else, so that it is in the file itself and not in the log beside it.
