@@ -119,7 +119,9 @@ export interface AgentSide {
   /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
   readonly isBusy: () => boolean;
   /** What it is done with in a run. An agent without it acknowledges nothing. */
-  readonly delivery?: (runId: string) => AgentDelivery;
+  readonly delivery?: (runId: string) => Promise<AgentDelivery>;
+  /** Deliveries are acknowledged from here on, with a hub that has proved itself; `have` is the last packet that it has. */
+  readonly begin?: (have: string | null) => Promise<void>;
   /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
@@ -208,13 +210,13 @@ export async function answerHub(
 > {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello = await receive(socket, helloSchema, deadlineMs);
+  const refuseFor = (error: unknown) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`);
   const name = side.adapter ?? hello.adapter;
-  const adapter = await side
-    .resolveAdapter(name)
-    .catch((error) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`));
+  const adapter = await side.resolveAdapter(name).catch(refuseFor);
   const member = adapter.join?.({ runId: hello.run, self: side.node });
   const nonce = randomBytes(32).toString('hex');
-  const delivery = hello.delivery === undefined ? undefined : side.delivery?.(hello.run);
+  const delivery =
+    hello.delivery === undefined ? undefined : await side.delivery?.(hello.run).catch(refuseFor);
   const said = [side.subscribes, side.emits, member?.offer ?? null, ...ifAny(delivery)];
   send(socket, {
     kind: 'welcome',
@@ -237,6 +239,7 @@ export async function answerHub(
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
+  if (hello.delivery !== undefined) await side.begin?.(hello.delivery.have).catch(refuseFor);
   send(socket, { kind: 'ready' });
   const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
   return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };

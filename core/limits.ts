@@ -84,12 +84,17 @@ export const MAX_RESTARTS = 3;
 /** Before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
 export const RESTART_BACKOFF_MS = 100;
 
+/** An agent that somebody else is to start again is waited for so long, and that three times; a NATS server that went away, once. */
+export const RETURN_PATIENCE_MS = 20_000;
+
 /**
  * Acknowledged delivery. Packets that an agent keeps until the hub has taken them over; beyond it, or beyond so many bytes, its work
  * waits before it sends. A few hundred are under way at the highest rates of real agents.
  */
 export const MAX_OUTBOX_PACKETS = 1024;
 export const MAX_OUTBOX_BYTES = 4 * 1024 * 1024;
+/** Lines after which an outbox is written anew: an agent that is started again reads them one by one. */
+export const MAX_OUTBOX_LINES = 1000;
 
 /** Packets that were written to an agent which is not done with them: as many as it works on. More wait in its mailbox. */
 export const DELIVERY_WINDOW = 256;

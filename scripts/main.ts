@@ -120,6 +120,7 @@ program
   .option('--transport <name>', 'tcp, or nats: it is reached over a NATS server', 'tcp')
   .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
   .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
+  .option('--nats-outboxes <subject>', 'what subjects of outboxes begin with, where that is something else')
   .option('--adapter <spec>', 'refuse a hub that speaks another protocol')
   .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
   .option('--engine <name>', 'what does the thinking', 'extractive')

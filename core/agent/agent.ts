@@ -1,11 +1,12 @@
 import type { Codec, ProtocolAdapter } from '../adapter.ts';
 import { BOOKS_TYPE } from '../books.ts';
-import { messageOf } from '../errors.ts';
+import { MeshError, messageOf } from '../errors.ts';
 import type { FrameLink } from '../frame-link.ts';
 import { answerHub } from '../handshake.ts';
 import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
 import { callType, resultType } from '../tool.ts';
 import { warmUp } from '../warm-up.ts';
+import { FileJournal } from './journal.ts';
 import { type Listen, type Listener, tcpListen } from './listener.ts';
 import { Outbox } from './outbox.ts';
 import { AgentSession, type SessionOptions, type SessionTerms } from './session.ts';
@@ -35,8 +36,10 @@ export class Agent {
   readonly #sockets = new Set<FrameLink>();
   /** Adapters that have carried a packet here. */
   readonly #warm = new Set<string>();
-  /** Opened when a hub first asks for acknowledgements. */
+  /** Of the run that last had its deliveries acknowledged. */
   #outbox: Outbox | undefined;
+  /** A hub has proved itself, and its session is about to begin. */
+  #isBeginning = false;
   #numbering = { runId: '', last: 0 };
   #listener: Listener | undefined;
   #session: AgentSession | undefined;
@@ -71,8 +74,8 @@ export class Agent {
   async stop(): Promise<void> {
     this.#session?.end();
     for (const socket of this.#sockets) socket.destroy();
+    await this.#outbox?.close();
     await this.#listener?.close();
-    this.#outbox?.close();
     this.#options.workspace.close();
   }
 
@@ -103,24 +106,39 @@ export class Agent {
     };
   }
 
-  #openOutbox(): Outbox {
-    this.#outbox ??= new Outbox(this.#options.workspace.directory);
-    return this.#outbox;
+  /** Whoever asks may be a stranger: nothing is changed by it. */
+  async #outboxOf(runId: string): Promise<Outbox> {
+    const present = this.#outbox;
+    if (present?.runId === runId && !present.hasFailed) return present;
+    const { directory } = this.#options.workspace;
+    const journal = await (this.#listener?.openJournal?.(runId) ?? new FileJournal(directory, runId));
+    return Outbox.open(runId, journal);
   }
 
-  #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed): SessionTerms {
+  async #beginWith(outbox: Outbox, have: string | null): Promise<void> {
+    const present = this.#outbox;
+    if (present !== outbox) {
+      // What this handshake read may be old by now.
+      if (present?.runId === outbox.runId && !present.hasFailed)
+        throw new MeshError('handshake', `run ${outbox.runId} has connected twice`);
+      await present?.close();
+    }
+    this.#outbox = outbox;
+    await outbox.begin(have);
+  }
+
+  #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed, outbox: Outbox | undefined): SessionTerms {
     const { runId } = session;
     if (this.#numbering.runId !== runId) this.#numbering = { runId, last: 0 };
     const terms = { codec, maxFrameBytes, numbers: this.#numbering };
-    if (delivery === undefined) return terms;
-    const outbox = this.#openOutbox();
-    outbox.begin(runId, delivery.have);
+    if (delivery === undefined || outbox === undefined) return terms;
     return { ...terms, acknowledged: { outbox, isLossy: delivery.lossy === true } };
   }
 
   async #serve(socket: FrameLink): Promise<void> {
     const { log } = this.#options.workspace;
     this.#pending += 1;
+    let outbox: Outbox | undefined;
     const agreed = await answerHub(socket, {
       node: this.#options.id,
       tool: this.#options.tool.name,
@@ -128,8 +146,18 @@ export class Agent {
       secret: this.#options.secret,
       ...this.#packetTypes(),
       resolveAdapter: (name) => this.#warmAdapter(name),
-      isBusy: () => this.#session !== undefined,
-      delivery: (runId) => ({ done: this.#openOutbox().doneIn(runId) }),
+      isBusy: () => this.#session !== undefined || this.#isBeginning,
+      delivery: async (runId) => {
+        outbox = await this.#outboxOf(runId);
+        return { done: outbox.lastDone };
+      },
+      begin: async (have) => {
+        if (outbox === undefined) return;
+        this.#isBeginning = true;
+        await this.#beginWith(outbox, have).finally(() => {
+          this.#isBeginning = false;
+        });
+      },
     })
       // What the others offered may be no good.
       .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
@@ -144,7 +172,7 @@ export class Agent {
       setTimeout(() => socket.destroy(), 1000).unref();
       return;
     }
-    const session = new AgentSession(this.#options, socket, this.#termsOf(agreed));
+    const session = new AgentSession(this.#options, socket, this.#termsOf(agreed, outbox));
     this.#session = session;
     this.#listener?.setBusy(true);
     log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });

@@ -2,6 +2,7 @@ import net from 'node:net';
 import { MeshError, messageOf, systemCodeOf } from '../errors.ts';
 import type { FrameLink } from '../frame-link.ts';
 import { FrameSocket } from '../frame-socket.ts';
+import type { OpenJournal } from './journal.ts';
 
 /** Where hubs find an agent. */
 export interface Listener {
@@ -11,6 +12,8 @@ export interface Listener {
   readonly where: string;
   /** Whether it works for a hub: where several agents share a name, the next hub gets another one. */
   setBusy(isBusy: boolean): void;
+  /** Keeps the agent's outbox, where that is not in its workspace. */
+  readonly openJournal?: OpenJournal;
   close(): Promise<void>;
 }
 

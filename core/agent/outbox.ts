@@ -1,20 +1,24 @@
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
-import path from 'node:path';
 import * as z from 'zod';
-import { messageOf } from '../errors.ts';
-import { DELIVERY_WINDOW, MAX_DONE_IDS, MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../limits.ts';
+import { MeshError, messageOf } from '../errors.ts';
+import {
+  DELIVERY_WINDOW,
+  MAX_DONE_IDS,
+  MAX_OUTBOX_BYTES,
+  MAX_OUTBOX_LINES,
+  MAX_OUTBOX_PACKETS,
+} from '../limits.ts';
 import { type Packet, parsePacket } from '../packet.ts';
+import type { Journal } from './journal.ts';
 
-export const OUTBOX_FILE = 'outbox.jsonl';
-
-/** The file is written anew, without what the hub has taken over, when so much of it is of no more use. */
+/** The journal is written anew, without what the hub has taken over, when so much of it is of no more use. */
 const MAX_DEAD_BYTES = 4 * 1024 * 1024;
 
-/** The first line names the run; each other one what was done, and the packets that came of it. */
-const runSchema = z.object({ run: z.string() });
-const workSchema = z.object({
+/** A line of the journal: what was done, and the packets that came of it. */
+const lineSchema = z.object({
   done: z.array(z.string()),
   sent: z.array(z.object({ cause: z.string(), packet: z.unknown() })),
+  /** In a line that says all anew: how many processes had the journal before its writer. */
+  restarts: z.int().nonnegative().exactOptional(),
 });
 
 /** A packet, and the id of the one that it came of. */
@@ -28,45 +32,68 @@ interface Kept extends Caused {
 }
 
 /**
- * What an agent has sent and the hub has not yet taken over, and which packets it is done with, in its workspace. A result is written
- * here, whole, before any of it is sent: an agent that is killed finds it again, so that no finished work is done twice and none is lost.
- * Written is handed to the system, which outlives the process; a machine that loses its power may lose it.
+ * What an agent has sent in one run and the hub has not yet taken over, and which packets it is done with. A result is in the journal,
+ * whole, before any of it is sent: an agent that is killed finds it again, so that no finished work is done twice and none is lost.
  */
 export class Outbox {
-  readonly #file: string;
-  #runId: string | undefined;
-  #descriptor: number | undefined;
+  readonly runId: string;
+  readonly #journal: Journal;
   #kept: Kept[] = [];
   readonly #done = new Set<string>();
+  #restarts = 0;
   #keptBytes = 0;
-  #fileBytes = 0;
+  /** How many of what is kept, the last ones, are still being written. */
+  #unwritten = 0;
+  /** What was written since the journal was written anew. */
+  #lines = 0;
+  #bytes = 0;
   /** Packets of the present connection that the hub has taken over. */
   #taken = 0;
   #waiting: (() => void)[] = [];
+  #written = Promise.resolve();
+  #hasFailed = false;
 
-  constructor(workspace: string) {
-    this.#file = path.join(workspace, OUTBOX_FILE);
-    this.#load();
+  private constructor(runId: string, journal: Journal) {
+    this.runId = runId;
+    this.#journal = journal;
   }
 
-  /** What the agent was done with last in that run, as the hub is to know it: of what was under way nothing else may be missing. */
-  doneIn(runId: string): string[] {
-    return runId === this.#runId ? [...this.#done].slice(-DELIVERY_WINDOW) : [];
-  }
-
-  /** A connection of the run begins; `have` is the last packet that the hub has. Another run begins with nothing. */
-  begin(runId: string, have: string | null): void {
-    if (runId !== this.#runId) {
-      this.#runId = runId;
-      this.#kept = [];
-      this.#done.clear();
-    } else {
-      const index = this.#kept.findIndex(({ packet }) => packet.id === have);
-      this.#kept.splice(0, index + 1);
+  /** @throws MeshError `io` when the journal cannot be read; whatever is wrong with it, nothing of it may be sent */
+  static async open(runId: string, journal: Journal): Promise<Outbox> {
+    const outbox = new Outbox(runId, journal);
+    try {
+      const lines = await journal.read();
+      for (const line of lines) outbox.#load(line);
+      if (lines.length > 0) outbox.#restarts += 1;
+    } catch (error) {
+      throw new MeshError('io', `${journal.where} cannot be read: ${messageOf(error)}`, { cause: error });
     }
+    return outbox;
+  }
+
+  /** How many processes have worked with this journal before. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** What was done last, as the hub is to know it: of what was under way nothing else may be missing. */
+  get lastDone(): string[] {
+    return [...this.#done].slice(-DELIVERY_WINDOW);
+  }
+
+  /** It could not be written: only the journal itself says what is in it. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** A connection begins; `have` is the last packet that the hub has. From now on the journal is this process's. */
+  async begin(have: string | null): Promise<void> {
+    const index = this.#kept.findIndex(({ packet }) => packet.id === have);
+    this.#kept.splice(0, index + 1);
+    this.#keptBytes = this.#kept.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#taken = 0;
-    this.#rewrite();
     this.#wake();
+    await this.#write(() => this.#rewrite());
   }
 
   /** Packets that are to be sent again, in order. */
@@ -78,13 +105,26 @@ export class Outbox {
     return this.#done.has(id);
   }
 
-  /** Keeps packets that are about to be sent; with `done`, the work for that packet is finished with them. */
-  add(sent: readonly Caused[], done?: string): void {
-    if (done !== undefined) this.#remember(done);
-    this.#append(`${JSON.stringify({ done: done === undefined ? [] : [done], sent })}\n`);
+  /**
+   * Keeps packets that are about to be sent: they may be, when this settles. With `done`, the work for that packet is finished with
+   * them. Those who call one after the other are served in that order.
+   *
+   * @throws MeshError `io` when they could not be kept
+   */
+  async add(sent: readonly Caused[], done?: string): Promise<void> {
     for (const caused of sent) this.#keep(caused);
-    // The lines of what was taken over are still in the file.
-    if (this.#fileBytes > 2 * this.#keptBytes + MAX_DEAD_BYTES) this.#rewrite();
+    this.#unwritten += sent.length;
+    const line = JSON.stringify({ done: done === undefined ? [] : [done], sent });
+    await this.#write(async () => {
+      await this.#journal.append(line);
+      this.#unwritten -= sent.length;
+      if (done !== undefined) this.#remember(done);
+      this.#lines += 1;
+      this.#bytes += Buffer.byteLength(line);
+      // The lines of what was taken over are still there.
+      if (this.#lines > MAX_OUTBOX_LINES || this.#bytes > 2 * this.#keptBytes + MAX_DEAD_BYTES)
+        await this.#rewrite();
+    });
   }
 
   /** The hub has taken over so many packets of this connection, in the order in which they were sent. */
@@ -111,9 +151,10 @@ export class Outbox {
     signal.removeEventListener('abort', wake);
   }
 
-  close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
+  /** Settles when what was added is written, or could not be. */
+  async close(): Promise<void> {
+    await this.#written.catch(() => undefined);
+    this.#journal.close();
   }
 
   #keep({ packet, cause }: Caused): void {
@@ -132,39 +173,37 @@ export class Outbox {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  #append(text: string): void {
-    this.#descriptor ??= openSync(this.#file, 'a', 0o600);
-    const bytes = Buffer.from(text);
-    for (let from = 0; from < bytes.length; ) from += writeSync(this.#descriptor, bytes, from);
-    this.#fileBytes += bytes.length;
+  /** One write after the other, and none after one that failed. */
+  #write(work: () => Promise<void>): Promise<void> {
+    this.#written = this.#written.then(work).catch((error: unknown) => {
+      this.#hasFailed = true;
+      throw error instanceof MeshError
+        ? error
+        : new MeshError('io', `${this.#journal.where}: ${messageOf(error)}`, { cause: error });
+    });
+    return this.#written;
   }
 
-  /** A reader sees the old file or the new one, never half of it. */
-  #rewrite(): void {
-    this.close();
-    this.#keptBytes = this.#kept.reduce((sum, { bytes }) => sum + bytes, 0);
-    const sent = this.#kept.map(({ packet, cause }) => ({ cause, packet }));
-    const lines = [{ run: this.#runId }, { done: [...this.#done], sent }];
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    writeFileSync(`${this.#file}.part`, text, { mode: 0o600 });
-    renameSync(`${this.#file}.part`, this.#file);
-    this.#fileBytes = Buffer.byteLength(text);
+  /** Without packets whose own line is still to come: what they are the end of is not done before that. */
+  async #rewrite(): Promise<void> {
+    const sent = this.#kept
+      .slice(0, this.#kept.length - this.#unwritten)
+      .map(({ packet, cause }) => ({ cause, packet }));
+    const line = JSON.stringify({ done: [...this.#done], sent, restarts: this.#restarts });
+    await this.#journal.replace([line]);
+    this.#lines = 0;
+    this.#bytes = Buffer.byteLength(line);
   }
 
-  /** The last line may be torn: nothing of it was sent. */
-  #load(): void {
-    if (!existsSync(this.#file)) return;
-    const [first = '', ...lines] = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1);
-    try {
-      this.#runId = runSchema.parse(JSON.parse(first)).run;
-      for (const line of lines) {
-        const { done, sent } = workSchema.parse(JSON.parse(line));
-        for (const id of done) this.#remember(id);
-        for (const { cause, packet } of sent) this.#keep({ cause, packet: parsePacket(packet) });
-      }
-    } catch (error) {
-      // Only the agent writes here: whatever it is, nothing of it may be sent.
-      throw new Error(`${this.#file} cannot be read: ${messageOf(error)}`, { cause: error });
+  #load(line: string): void {
+    const { done, sent, restarts } = lineSchema.parse(JSON.parse(line));
+    if (restarts !== undefined) {
+      this.#restarts = restarts;
+      this.#done.clear();
+      this.#kept = [];
+      this.#keptBytes = 0;
     }
+    for (const id of done) this.#remember(id);
+    for (const { cause, packet } of sent) this.#keep({ cause, packet: parsePacket(packet) });
   }
 }

@@ -222,7 +222,7 @@ export class AgentSession {
     }
     // All that wait are woken together: whoever sends first may take the room.
     while (this.#outbox?.isFull === true && !work.signal.aborted) await this.#outbox.change(work.signal);
-    this.#finish(work.signal.aborted ? [] : emissions, work);
+    await this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
     this.#works.delete(work);
     if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
@@ -257,13 +257,12 @@ export class AgentSession {
       work.cause.packet,
       spent.tokens,
     );
+    if (!work.signal.aborted)
+      await this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
     const { timeoutMs } = options;
     const taskId = work.cause.packet.task_id;
     const reply = this.#requests.reply(sendable.packet.id, id, { taskId, timeoutMs, signal: work.signal });
-    if (!work.signal.aborted) {
-      this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
-      this.#send(sendable, work.cause, spent);
-    }
+    if (!work.signal.aborted) this.#send(sendable, work.cause, spent);
     const received = await reply;
     work.goesOn(received);
     return received.packet.payload;
@@ -293,14 +292,26 @@ export class AgentSession {
   }
 
   /** Sends what came of a work, and is done with its packet. A connection that has ended leaves it to the next one. */
-  #finish(emissions: readonly Emission[], work: Work): void {
+  async #finish(emissions: readonly Emission[], work: Work): Promise<void> {
     if (this.#ended.signal.aborted) return;
-    this.#sendAll(emissions, work);
-    this.#receipts?.done(work.begins.id);
+    if (await this.#sendAll(emissions, work)) this.#receipts?.done(work.begins.id);
   }
 
-  /** All or none: a task must not go on with half of what came of a packet. */
-  #sendAll(emissions: readonly Emission[], work: Work): void {
+  /** Keeps what is about to be sent. False: the connection has ended, if only because it could not be kept. */
+  async #keep(ready: readonly Sendable[], { cause, begins }: Work): Promise<boolean> {
+    const caused = ready.map(({ packet }) => ({ packet, cause: cause.packet.id }));
+    try {
+      await this.#outbox?.add(caused, begins.id);
+    } catch (error) {
+      this.#options.workspace.log.warn({ dir: 'failed', cause: begins.id, message: messageOf(error) });
+      this.#socket.destroy(error instanceof MeshError ? error : undefined);
+      return false;
+    }
+    return !this.#ended.signal.aborted;
+  }
+
+  /** All or none: a task must not go on with half of what came of a packet. False: none, they wait for the next connection. */
+  async #sendAll(emissions: readonly Emission[], work: Work): Promise<boolean> {
     const { cause } = work;
     const spent = work.spent();
     let ready: Sendable[];
@@ -312,13 +323,11 @@ export class AgentSession {
     } catch (error) {
       ready = [this.#encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
     }
-    this.#outbox?.add(
-      ready.map(({ packet }) => ({ packet, cause: cause.packet.id })),
-      work.begins.id,
-    );
+    if (this.#outbox !== undefined && !(await this.#keep(ready, work))) return false;
     ready.forEach((sendable, i) => {
       this.#send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
     });
+    return true;
   }
 
   #encode(emission: Emission, cause: Packet, tokens: number): Sendable {
@@ -389,8 +398,9 @@ export class AgentSession {
     if (emission.recorded !== undefined) return emission.recorded;
     this.#numbers.last += 1;
     // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
-    const { restarts } = workspace.memory;
-    const self = restarts === undefined ? id : `${id}+${restarts}`;
+    // The workspace of an agent that is started again on another host is a new one.
+    const restarts = Math.max(workspace.memory.restarts ?? 0, this.#outbox?.restarts ?? 0);
+    const self = restarts === 0 ? id : `${id}+${restarts}`;
     return parsePacket({
       type: emission.type,
       from: id,

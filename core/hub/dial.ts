@@ -19,6 +19,8 @@ export interface DialOptions {
   readonly maxFrameBytes: number;
   /** Time for agents that do not listen yet; without it they must. */
   readonly patienceMs?: number;
+  /** Ends the waiting for them. */
+  readonly signal?: AbortSignal;
   /** Foreign agents that speak packets from the first byte on: nothing is agreed, and nobody proves who they are. */
   readonly skipsHandshake?: boolean;
   /** Deliveries are to be acknowledged: what the hub has from an agent. */
@@ -142,7 +144,7 @@ async function dial(
   const where = node.id === ANY ? place : `agent ${node.id} (${node.tool}) on ${place}`;
   let socket: FrameLink | undefined;
   try {
-    socket = await reach(dialler, node, options.patienceMs ?? 0);
+    socket = await reach(dialler, node, options.patienceMs ?? 0, options.signal);
     if (options.skipsHandshake === true) return foreignLink(node, options, socket);
     const agreed = await greetAgent(socket, {
       runId: options.runId,
@@ -166,13 +168,18 @@ async function dial(
   }
 }
 
-async function reach(dialler: Dialler, node: MeshNode, patienceMs: number): Promise<FrameLink> {
+async function reach(
+  dialler: Dialler,
+  node: MeshNode,
+  patienceMs: number,
+  signal: AbortSignal | undefined,
+): Promise<FrameLink> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     const link = await dialler.dial(node);
     if (link !== undefined) return link;
     if (performance.now() + REDIAL_MS > deadlineMs) break;
-    await sleep(REDIAL_MS);
+    await sleep(REDIAL_MS, undefined, signal === undefined ? {} : { signal });
   }
   const start =
     node.id === ANY

@@ -4,7 +4,7 @@ import { sharedId } from '../copy-id.ts';
 import { ACK_TYPE, receiptIn } from '../delivery.ts';
 import { MeshError } from '../errors.ts';
 import type { LedgerLine } from '../ledger.ts';
-import { SETTLE_TIMEOUT_MS } from '../limits.ts';
+import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../limits.ts';
 import { issuesOf, type JsonObject } from '../packet.ts';
 import { Admission } from './admission.ts';
 import { Backpressure } from './backpressure.ts';
@@ -172,9 +172,14 @@ export class MeshNetwork {
    *
    * @throws MeshError `agent` when it cannot be dialled, or the run is ending
    */
-  async readmit(node: MeshNode): Promise<void> {
+  async readmit(node: MeshNode, signal?: AbortSignal): Promise<void> {
     const have = (id: string) => this.delivery?.lastOf(id) ?? null;
-    const link = await dialAgain(node, dialOptions(this.#options, have));
+    const options = dialOptions(this.#options, have);
+    const link = await dialAgain(node, {
+      ...options,
+      patienceMs: RETURN_PATIENCE_MS,
+      ...(signal === undefined ? {} : { signal }),
+    });
     const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);
     const former = this.#links[index];
     if (former === undefined || this.#settled !== undefined) {

@@ -20,6 +20,8 @@ export function hasNatsServer(): boolean {
 export interface NatsServerProcessOptions {
   /** Further lines of its configuration file. */
   readonly config?: string;
+  /** Where JetStream keeps its streams; without it the server has no JetStream. */
+  readonly store?: string;
 }
 
 /** A NATS server of our own, on a free port of the loopback address. */
@@ -35,11 +37,12 @@ export class NatsServerProcess {
   }
 
   /** @throws MeshError `io` when it is not installed, or does not come up */
-  static async start({ config = '' }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  static async start({ config = '', store }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
     // Options would win over the file: where it listens belongs to the file, too.
-    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n`);
+    const jetStream = store === undefined ? '' : `jetstream: { store_dir: ${JSON.stringify(store)} }`;
+    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${jetStream}\n`);
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     const ended = once(child, 'exit').catch(() => undefined);
     try {

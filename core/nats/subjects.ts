@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { MeshError } from '../errors.ts';
 
 /** Where agents that were started by hand are asked for, unless it is said otherwise. Those of a run are below it. */
@@ -13,6 +13,29 @@ export function checkedSubject(name: string, subject: string): string {
     'usage',
     `${name}: expected words of A-Z a-z 0-9 _ - with dots between them, not ${JSON.stringify(subject)}`,
   );
+}
+
+/** A dot would begin another part. No node id has an equals sign, so no two ids become one. */
+function partOf(id: string): string {
+  return id.replaceAll('.', '=');
+}
+
+/**
+ * Where agents keep their outboxes, in a stream of JetStream's for all runs below one subject:
+ *
+ *     <root>.outbox.<run>.<node>
+ */
+export function outboxesOf(root: string) {
+  // Whoever says hello names the run: what would mean something else to the server is not said to it.
+  const nameOf = (runId: string) =>
+    /^[\w-]{1,64}$/.test(runId) ? runId : `=${createHash('sha256').update(runId).digest('hex')}`;
+  const ofRun = (runId: string) => `${root}.outbox.${nameOf(runId)}`;
+  return {
+    stream: `${partOf(root)}-outbox`,
+    all: `${root}.outbox.>`,
+    ofRun: (runId: string) => `${ofRun(runId)}.*`,
+    of: (runId: string, node: string) => `${ofRun(runId)}.${partOf(node)}`,
+  };
 }
 
 /**
@@ -36,8 +59,7 @@ export interface AgentSubjects {
 const TOKEN_BYTES = 16;
 
 export function subjectsOf(mesh: string, node: string): AgentSubjects {
-  // A dot would begin another part. No node id has an equals sign, so no two ids become one.
-  const prefix = `${mesh}.${node.replaceAll('.', '=')}`;
+  const prefix = `${mesh}.${partOf(node)}`;
   const ear = (side: string) => `${prefix}.${side}.${randomBytes(TOKEN_BYTES).toString('hex')}`;
   const isEar = (side: string, subject: string) =>
     subject.startsWith(`${prefix}.${side}.`) &&

@@ -64,26 +64,24 @@ export class AgentGroup {
     return this.#unlessAborted(ups);
   }
 
-  /** Whether this group started the agent, and may end it and start it again. */
-  has(id: string): boolean {
-    return this.#agents.has(id);
-  }
-
   /** Kills an agent of this group: a fault of the run. */
   kill(id: string): void {
     this.#agents.get(id)?.kill();
   }
 
   /**
-   * Ends what is left of an agent of this group and starts it again in its workspace; where it listens now.
+   * Ends what is left of an agent of this group and starts it again in its workspace; where it listens now. One that somebody else
+   * started listens where it did before, when that one has started it again.
    *
    * @throws MeshError `agent` when it does not come up
    */
   async restart(id: string): Promise<MeshNode> {
     const agent = this.#options.team.agents.find((candidate) => candidate.id === id);
+    if (agent === undefined) throw new Error(`agent ${id} is not of this group`);
     const former = this.#agents.get(id);
-    if (agent === undefined || former === undefined) throw new Error(`agent ${id} is not of this group`);
-    await former.stop();
+    await former?.stop();
+    await this.#transport.isThere();
+    if (former === undefined) return this.#nodeOf(agent, this.#portOf(id));
     if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
     return this.#up(agent, this.#launch(agent, ['--resume']));
   }

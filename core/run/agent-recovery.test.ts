@@ -43,7 +43,7 @@ describe('a lost agent', () => {
     await recovery.settled();
 
     expect(restart).toHaveBeenCalledExactlyOnceWith('1');
-    expect(readmit).toHaveBeenCalledExactlyOnceWith(node);
+    expect(readmit).toHaveBeenCalledExactlyOnceWith(node, expect.any(AbortSignal));
     expect(recovery.isReturning('1')).toBe(false);
     expect(recovery.recoveries).toEqual([
       { agent: '1', tool: 'extract', lost_at_ms: 500, back_at_ms: 600, took_ms: 100, attempts: 1 },

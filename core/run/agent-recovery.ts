@@ -17,7 +17,7 @@ export interface RecoveryOptions {
   /** Starts a lost agent again, and says where it listens. */
   readonly restart: (id: string) => Promise<MeshNode>;
   /** Takes it back into the network. */
-  readonly readmit: (node: MeshNode) => Promise<void>;
+  readonly readmit: (node: MeshNode, signal: AbortSignal) => Promise<void>;
   /** No more tries are left for an agent. */
   readonly onGivenUp: (id: string) => void;
   /** What people should know. */
@@ -96,7 +96,7 @@ export class AgentRecovery {
     try {
       await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
       const node = await this.#unlessEnding(restart(id));
-      await readmit(node);
+      await readmit(node, this.#signal);
       return true;
     } catch (error) {
       if (!this.#signal.aborted) {

@@ -165,7 +165,11 @@ export class MeshRun {
    */
   static async start(options: RunOptions): Promise<MeshRun> {
     const runId = newRunId();
-    const transport = await openTransport({ ...options, runId });
+    const transport = await openTransport({
+      ...options,
+      runId,
+      restarts: options.faults?.restarts === true,
+    });
     const folder = await RunFolder.open(options.out, runId, options.external, options.resumes).catch(
       async (error) => {
         await transport.close();

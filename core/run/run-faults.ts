@@ -50,7 +50,7 @@ export class RunFaults {
     if (request.restarts) {
       this.#recovery = new AgentRecovery({
         restart: (id) => options.agents.restart(id),
-        readmit: async (node) => options.network()?.readmit(node),
+        readmit: async (node, signal) => options.network()?.readmit(node, signal),
         onGivenUp: (id) => options.network()?.giveUp(id),
         onNews: (news) => this.#tell({ event: 'restart', news }, news),
         nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
@@ -85,7 +85,7 @@ export class RunFaults {
   }
 
   agentLost(id: string, tool: string): void {
-    if (this.#options.agents.has(id)) this.#recovery?.lost(id, tool);
+    this.#recovery?.lost(id, tool);
   }
 
   /** Says in the reason of a task without an answer what faults did to it. */

@@ -1,5 +1,6 @@
 import { type Dialler, tcpDialler } from '../hub/dialler.ts';
 import type { MeshNode } from '../hub/link.ts';
+import { RETURN_PATIENCE_MS } from '../limits.ts';
 import { natsAddress } from '../nats/nats-address.ts';
 import { NatsDialler } from '../nats/nats-dialler.ts';
 import { NatsServer } from '../nats/nats-server.ts';
@@ -16,15 +17,23 @@ export interface RunTransport {
   readonly agentOptions: readonly string[];
   /** Further variables of their environment. */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Settles when agents can be reached, also after a while in which they could not.
+   *
+   * @throws MeshError `io` when that was too long
+   */
+  isThere(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RunTransportOptions {
-  readonly team: Pick<Team, 'transport' | 'nats_url' | 'nats_subject'>;
+  readonly team: Pick<Team, 'transport' | 'nats_url' | 'nats_subject' | 'delivery'>;
   readonly runId: string;
   /** Agents that somebody else started: they know nothing of this run yet. */
   readonly external: ReadonlySet<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether agents that are lost are taken back: then the server may be, too. */
+  readonly restarts?: boolean;
 }
 
 /** @throws MeshError `usage`; `io` when there is no server */
@@ -35,13 +44,38 @@ export async function openTransport(options: RunTransportOptions): Promise<RunTr
   const address = natsAddress(team.nats_url, environment);
   // Two runs may share a server: the agents of each have names of their own.
   const own = `${subject}.${runId}`;
-  const server = await NatsServer.connect({ address, name: `gaia-mesh hub ${runId}`, reconnects: false });
+  const server = await NatsServer.connect({
+    address,
+    name: `gaia-mesh hub ${runId}`,
+    reconnects: options.restarts === true,
+  });
+  const outboxes = await openOutboxes(server, team, subject).catch(async (error) => {
+    await server.close();
+    throw error;
+  });
   return {
     dialler: new NatsDialler(server, (node: MeshNode) => (external.has(node.id) ? subject : own)),
-    agentOptions: ['--transport=nats', `--nats-subject=${own}`],
+    agentOptions: [
+      '--transport=nats',
+      `--nats-subject=${own}`,
+      ...(outboxes === undefined ? [] : [`--nats-outboxes=${subject}`]),
+    ],
     environment: { NATS_URL: address.secretUrl },
-    close: () => server.close(),
+    isThere: () => server.isThere(RETURN_PATIENCE_MS),
+    async close() {
+      // Its age lets go of what cannot be deleted now.
+      await outboxes?.forgetOutboxes(server, subject, runId).catch(() => undefined);
+      await server.close();
+    },
   };
+}
+
+/** Only where deliveries are acknowledged does the server keep anything. */
+async function openOutboxes(server: NatsServer, team: Pick<Team, 'delivery'>, subject: string) {
+  if (team.delivery !== 'acknowledged') return undefined;
+  const outboxes = await import('../nats/outbox-stream.ts');
+  await outboxes.keepOutboxes(server, subject);
+  return outboxes;
 }
 
 /** Needs no server, and has nothing to close. */
@@ -49,5 +83,6 @@ export const tcpTransport: RunTransport = {
   dialler: tcpDialler(HOST),
   agentOptions: [],
   environment: {},
+  isThere: async () => undefined,
   close: async () => undefined,
 };

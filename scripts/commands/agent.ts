@@ -28,6 +28,7 @@ export interface AgentCommandOptions {
   readonly transport: string;
   readonly natsUrl?: string;
   readonly natsSubject?: string;
+  readonly natsOutboxes?: string;
   readonly adapter?: string;
   readonly adapterFile?: readonly string[];
   readonly engine: string;
@@ -140,7 +141,8 @@ function placeOf(options: AgentCommandOptions, id: string): { port: number; list
   if (transport === 'nats') {
     const address = natsAddress(natsUrl, process.env);
     const mesh = checkedSubject('--nats-subject', natsSubject);
-    return { port: 0, listen: natsListen({ address, mesh, node: id }) };
+    const outboxes = checkedSubject('--nats-outboxes', options.natsOutboxes ?? natsSubject);
+    return { port: 0, listen: natsListen({ address, mesh, node: id, outboxes }) };
   }
   if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
   if (natsUrl !== undefined || options.natsSubject !== undefined) {

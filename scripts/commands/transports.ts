@@ -51,7 +51,12 @@ async function measured(
   folder: string,
 ): Promise<TransportFigures> {
   const nats = await openTransport({
-    team: { transport: 'nats', nats_url: natsUrl ?? ownUrl, nats_subject: undefined },
+    team: {
+      transport: 'nats',
+      nats_url: natsUrl ?? ownUrl,
+      nats_subject: undefined,
+      delivery: 'at-most-once',
+    },
     runId: path.basename(folder),
     external: new Set(),
     environment: process.env,

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { packageVersion } from '../../config/package-root.ts';
-import { DELIVERIES } from '../../core/delivery.ts';
+import { DELIVERIES, type Delivery } from '../../core/delivery.ts';
 import {
   ACK_DELAY_MS,
   DELIVERY_WINDOW,
@@ -10,13 +10,14 @@ import {
   MAX_OUTBOX_PACKETS,
 } from '../../core/limits.ts';
 import { median } from '../../core/statistics/quantile.ts';
+import type { Transport } from '../../core/team.ts';
 import { markdownTable } from '../markdown-table.ts';
 import { machine } from '../perf/results-page.ts';
 import { count, percent } from '../terminal/table.ts';
 import type { DeliveryFigures, DeliveryRun } from './measure-delivery.ts';
 
 /** One row a delivery; the first is the heading. Bytes are exact where all runs have the same, else from – to. */
-export function deliveryRows({ runs }: DeliveryFigures): string[][] {
+export function deliveryRows({ transports }: DeliveryFigures): string[][] {
   return [
     [
       'delivery',
@@ -27,29 +28,39 @@ export function deliveryRows({ runs }: DeliveryFigures): string[][] {
       'of packet bytes',
       'task, median',
     ],
-    ...DELIVERIES.map((delivery) => {
-      const own = runs[delivery];
-      const range = (of: (run: DeliveryRun) => number) => rangeOf(own.map(of));
-      const share = median(own.map((run) => run.ackBytes / run.packetBytes));
-      return [
-        delivery,
-        range((run) => run.packets),
-        range((run) => run.packetBytes),
-        range((run) => run.sessionBytes),
-        range((run) => run.ackBytes),
-        percent(share),
-        `${median(own.map((run) => run.p50Ms)).toFixed(1)} ms`,
-      ];
-    }),
+    ...transports.flatMap(({ transport, runs }) =>
+      DELIVERIES.map((delivery) => rowOf(transport, delivery, runs[delivery])),
+    ),
   ];
 }
 
-export function timeLine({ time }: DeliveryFigures): string {
-  const { ratio, low, high, n } = time;
-  const interval = Number.isFinite(high)
-    ? `95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}`
-    : 'too few rounds for an interval';
-  return `Time of a task, acknowledged over at-most-once: ${ratio.toFixed(2)} (${interval}, ${n} rounds).`;
+function rowOf(transport: Transport, delivery: Delivery, own: readonly DeliveryRun[]): string[] {
+  const range = (of: (run: DeliveryRun) => number) => rangeOf(own.map(of));
+  const share = median(own.map((run) => run.ackBytes / run.packetBytes));
+  return [
+    transport === 'nats' ? `${delivery}, over NATS` : delivery,
+    range((run) => run.packets),
+    range((run) => run.packetBytes),
+    range((run) => run.sessionBytes),
+    range((run) => run.ackBytes),
+    percent(share),
+    `${median(own.map((run) => run.p50Ms)).toFixed(1)} ms`,
+  ];
+}
+
+/** One sentence a transport. */
+export function timeLines({ transports }: DeliveryFigures): string {
+  const lines = transports.map(({ transport, time: { ratio, low, high, n } }) => {
+    const interval = Number.isFinite(high)
+      ? `95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}`
+      : 'too few rounds for an interval';
+    const where =
+      transport === 'nats'
+        ? 'Over NATS, where a disk of the server keeps the outboxes'
+        : 'Time of a task, acknowledged over at-most-once';
+    return `${where}: ${ratio.toFixed(2)} (${interval}, ${n} rounds).`;
+  });
+  return lines.join('\n');
 }
 
 /** `docs/delivery.md` */
@@ -81,6 +92,7 @@ Written by \`npm run delivery -- --write\`; do not edit (the text is in \`script
 - The hub's own death ends the run: the mailboxes are in its memory. What was finished is in \`results.jsonl\`, and the same command with \`--resume\`
   goes on from there, with agents that outlived the hub or with new ones: no result is lost or repeated, tasks that were under way begin
   again from their document.
+- Over NATS outboxes are kept by the server ([nats.md](nats.md#acknowledged-delivery)): an agent may come back on another host.
 - \`kill -9\` of a process loses nothing; the machine losing its power may, since nothing waits for the disk.
 - Where \`--faults\` drops a delivery on a living connection, it comes again later than what came behind it. TCP itself drops nothing.
 - Adapters whose members exchange keys at the start (\`anp\`, \`anp-e2ee\`, signing layers) take nobody back, as without acknowledgements.
@@ -101,13 +113,13 @@ Nothing is left unread for backpressure: acknowledgements come the same way as p
 
 - ${machine()}
 - Gaia Mesh ${packageVersion}, revision ${revision}; default team, adapter json, ${figures.tasks} tasks of the shipped documents a run, four at a time
-- ${new Date().toISOString().slice(0, 10)}; load of the machine at the end ${os.loadavg()[0]?.toFixed(1)}; runs of both in each of ${figures.rounds} rounds, in random order
+- ${new Date().toISOString().slice(0, 10)}; load of the machine at the end ${os.loadavg()[0]?.toFixed(1)}; runs of each in every one of ${figures.rounds} rounds, in random order
 
 ${markdownTable(deliveryRows(figures))}
 
-${timeLine(figures)}
+${timeLines(figures)}
 
-Bytes are written and read by the hub, together. How many acknowledgements travel in one frame depends on what comes within ${ACK_DELAY_MS} ms.
+Bytes are written and read by the hub, together; what NATS adds is in none of them. How many acknowledgements travel in one frame depends on what comes within ${ACK_DELAY_MS} ms.
 `;
 }
 

@@ -2,9 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { DELIVERIES, type Delivery } from '../../core/delivery.ts';
+import { hasNatsServer, NatsServerProcess } from '../../core/nats/nats-server-process.ts';
 import { taskLine } from '../../core/run/archive.ts';
 import { type Comparison, compare } from '../../core/statistics/paired.ts';
 import { Random } from '../../core/statistics/random.ts';
+import { TRANSPORTS, type Transport } from '../../core/team.ts';
 import { inFolder, runBench } from '../perf/measure.ts';
 import { shippedQuestions } from '../perf/shipped-questions.ts';
 
@@ -27,32 +29,55 @@ export interface DeliveryRun {
   readonly ackBytes: number;
 }
 
-export interface DeliveryFigures {
-  readonly rounds: number;
-  readonly tasks: number;
+/** Runs of both deliveries over one transport. */
+export interface TransportRuns {
+  readonly transport: Transport;
   readonly runs: Readonly<Record<Delivery, readonly DeliveryRun[]>>;
   /** The median time of a task, acknowledged over at-most-once, round by round. */
   readonly time: Comparison;
 }
 
-/** The same tasks with either delivery, a run of each in every round, in random order. */
+export interface DeliveryFigures {
+  readonly rounds: number;
+  readonly tasks: number;
+  /** Over NATS only where there is a server to start. */
+  readonly transports: readonly TransportRuns[];
+}
+
+/** The same tasks with either delivery over each transport, a run of each in every round, in random order. */
 export async function measureDelivery(rounds: number, tasks: number, seed = 1): Promise<DeliveryFigures> {
   const random = new Random(seed);
-  const runs: Record<Delivery, DeliveryRun[]> = { 'at-most-once': [], acknowledged: [] };
+  const measured = TRANSPORTS.filter((transport) => transport === 'tcp' || hasNatsServer()).map(
+    (transport) => ({
+      transport,
+      runs: { 'at-most-once': [], acknowledged: [] } as Record<Delivery, DeliveryRun[]>,
+    }),
+  );
+  const kinds = measured.flatMap((one) => DELIVERIES.map((delivery) => ({ ...one, delivery })));
   await inFolder(async (folder) => {
     const file = path.join(folder, 'delivery-tasks.jsonl');
     writeFileSync(file, taskLines(tasks));
-    for (let round = 0; round < rounds; round++) {
-      for (const delivery of random.shuffle(DELIVERIES))
-        runs[delivery].push(await runOf(folder, file, delivery));
+    const nats = measured.length > 1 ? await NatsServerProcess.start({ store: folder }) : undefined;
+    const over = (transport: Transport) =>
+      transport === 'nats' && nats !== undefined ? ['--nats-url', nats.url] : [];
+    try {
+      for (let round = 0; round < rounds; round++) {
+        for (const { transport, delivery, runs } of random.shuffle(kinds))
+          runs[delivery].push(await runOf(folder, file, ['--delivery', delivery, ...over(transport)]));
+      }
+    } finally {
+      await nats?.stop();
     }
   });
-  const times = (delivery: Delivery) => runs[delivery].map(({ p50Ms }) => p50Ms);
-  return { rounds, tasks, runs, time: compare(times('at-most-once'), times('acknowledged')) };
+  const transports = measured.map(({ transport, runs }) => {
+    const times = (delivery: Delivery) => runs[delivery].map(({ p50Ms }) => p50Ms);
+    return { transport, runs, time: compare(times('at-most-once'), times('acknowledged')) };
+  });
+  return { rounds, tasks, transports };
 }
 
-async function runOf(folder: string, file: string, delivery: Delivery): Promise<DeliveryRun> {
-  const { stdout } = await runBench(folder, ['--tasks', file, '--delivery', delivery, '--json']);
+async function runOf(folder: string, file: string, options: readonly string[]): Promise<DeliveryRun> {
+  const { stdout } = await runBench(folder, ['--tasks', file, ...options, '--json']);
   const metrics = metricsSchema.parse(JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8')));
   return {
     p50Ms: summarySchema.parse(JSON.parse(stdout)).p50_ms,

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { beforeEach, onTestFinished } from 'vitest';
 import { hasNatsServer, NatsServerProcess, type NatsServerProcessOptions } from '../nats-server-process.ts';
 
@@ -18,4 +21,11 @@ export async function realServer(options: NatsServerProcessOptions = {}): Promis
   const server = await NatsServerProcess.start(options);
   onTestFinished(() => server.stop());
   return server;
+}
+
+/** A folder in which a server with JetStream may keep its streams, until the test is over. */
+export function storeFolder(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-jetstream-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
