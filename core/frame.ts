@@ -1,6 +1,6 @@
 import { MeshError } from './errors.ts';
 import { largeFrames, type Waiter } from './large-frames.ts';
-import { SLAB_BYTES, type Slab, slabs } from './slab.ts';
+import { type Slab, slabs } from './slab.ts';
 
 /**
  * Framing: every blob on a connection is written as a 4-byte big-endian length followed by exactly that many bytes.
@@ -65,12 +65,15 @@ const MAX_GROWTH = 4;
 export class FrameReader {
   readonly #onRun: (run: FrameRun) => RunUse;
   #maxFrameBytes: number;
-  #slab = slabs.take();
+  /** Up to here a frame is no large one; see `SlabPool.usualBytes`. */
+  #usualBytes = slabs.usualBytes;
+  #slab = slabs.take(this.#usualBytes);
   #start = 0;
   #end = 0;
-  /** Where the slab's room ends. It is beyond {@link SLAB_BYTES} for a large frame, which begins at 0. */
-  #limit = SLAB_BYTES;
+  /** Where the slab's room ends. It is beyond the usual for a large frame, which begins at 0. */
+  #limit = this.#usualBytes;
   #kept = false;
+  #isEnded = false;
   #waiter: Waiter | undefined;
   /** Room while the waiter waits: Node wants to know where the next read goes before it pauses. */
   #oneByte: Buffer | undefined;
@@ -78,6 +81,7 @@ export class FrameReader {
   constructor(maxFrameBytes: number, onRun: (run: FrameRun) => RunUse) {
     this.#maxFrameBytes = maxFrameBytes;
     this.#onRun = onRun;
+    slabs.countReaders(1);
   }
 
   /** A longer frame is a violation. Raised when the handshake has ended. */
@@ -102,6 +106,8 @@ export class FrameReader {
 
   /** Nothing comes any more. */
   end(): void {
+    if (!this.#isEnded) slabs.countReaders(-1);
+    this.#isEnded = true;
     if (!this.#kept) this.#slab.release();
     this.#kept = true;
     if (this.#waiter !== undefined) largeFrames.end(this.#waiter);
@@ -158,8 +164,8 @@ export class FrameReader {
 
   #makeRoom(): void {
     const pending = this.#end - this.#start;
-    if (this.#limit > SLAB_BYTES && pending === 0) {
-      this.#moveTo(SLAB_BYTES);
+    if (this.#limit > slabs.usualBytes && pending === 0) {
+      this.#moveToUsual();
       if (this.#waiter !== undefined) largeFrames.end(this.#waiter);
       return;
     }
@@ -171,14 +177,14 @@ export class FrameReader {
       this.#moveToFront();
     } else if (this.#limit - this.#end < MIN_READ_BYTES) {
       if (isFree) this.#moveToFront();
-      else this.#moveTo(SLAB_BYTES);
+      else this.#moveToUsual();
     }
   }
 
   /** The slab is full of one frame that has more bytes. */
   #makeRoomForLarge(): void {
     const mayGrow =
-      this.#limit > SLAB_BYTES ||
+      this.#limit > this.#usualBytes ||
       this.#waiter === undefined ||
       largeFrames.begin(this.#waiter, this.#frameBytes);
     if (mayGrow) this.#grow();
@@ -199,6 +205,11 @@ export class FrameReader {
   /** Of the frame that begins the pending bytes. */
   get #frameBytes(): number {
     return PREFIX_BYTES + this.#slab.bytes.readUInt32BE(this.#start);
+  }
+
+  #moveToUsual(): void {
+    this.#usualBytes = slabs.usualBytes;
+    this.#moveTo(this.#usualBytes);
   }
 
   #moveToFront(): void {

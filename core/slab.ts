@@ -34,23 +34,40 @@ export class Slab {
  */
 export const SLAB_BYTES = 260 * 1024;
 
+/** With many links a read is passed on so often that its own costs hardly count, and the slabs of all links together do. */
+export const SMALL_SLAB_BYTES = 68 * 1024;
+
+/** As many links as have slabs of {@link SLAB_BYTES} each. */
+const MANY_LINKS = 16;
+
 /** What a pool keeps for later of all sizes together: what the links of a busy hub pass around within one turn. */
 const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
-/** Slabs of multiples of {@link SLAB_BYTES}. Where too many are free the one goes that nobody has wanted for longest. */
+/** Slabs of {@link SMALL_SLAB_BYTES} and of multiples of {@link SLAB_BYTES}. Where too many are free the one goes that nobody has wanted for longest. */
 export class SlabPool {
   /** The one that came back last is the last. */
   readonly #free: Slab[] = [];
   readonly #maxFreeBytes: number;
   #freeBytes = 0;
+  #readers = 0;
 
   constructor(maxFreeBytes = MAX_FREE_BYTES) {
     this.#maxFreeBytes = maxFreeBytes;
   }
 
+  /** One more who reads, or one less. */
+  countReaders(change: 1 | -1): void {
+    this.#readers += change;
+  }
+
+  /** What a reader should take, as long as its frames are no longer. */
+  get usualBytes(): number {
+    return this.#readers > MANY_LINKS ? SMALL_SLAB_BYTES : SLAB_BYTES;
+  }
+
   /** A slab of at least `bytes`, with whatever was in it. Whoever takes it holds it, and releases it. */
   take(bytes = SLAB_BYTES): Slab {
-    const size = Math.ceil(bytes / SLAB_BYTES) * SLAB_BYTES;
+    const size = bytes <= SMALL_SLAB_BYTES ? SMALL_SLAB_BYTES : Math.ceil(bytes / SLAB_BYTES) * SLAB_BYTES;
     const at = this.#free.findLastIndex((slab) => slab.bytes.length === size);
     const [free] = at < 0 ? [] : this.#free.splice(at, 1);
     if (free === undefined) return new Slab(Buffer.allocUnsafeSlow(size), (slab) => this.#keep(slab));
