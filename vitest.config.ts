@@ -3,9 +3,13 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{core,store,protocols,tools,config,scripts}/**/*.test.ts'],
-    // Tests with real processes wait for them to start; two cores share the work.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They end what hangs, after `scripts/testing/cli.ts` had time to say what it was: how long real processes take that share two
+    // cores with others has no bound.
+    testTimeout: 150_000,
+    hookTimeout: 150_000,
+    // What is polled for is another process's or the network's turn, whose time has no bound on a busy machine: 1 s, the default,
+    // may not be enough for a process to start. It costs no time where it comes, and is far below a test's own.
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 2,
   },
 });

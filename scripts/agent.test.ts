@@ -138,7 +138,10 @@ describe('an agent that was started by hand', () => {
         packets_tx: 2,
       });
     }
-    const log = jsonLines(path.join(workspace, 'agent.log'));
+    // It is a process of its own: the run does not wait until it has written its last lines.
+    const logged = () => jsonLines(path.join(workspace, 'agent.log'));
+    await expect.poll(() => logged().filter((line) => 'ended' in line)).toHaveLength(2);
+    const log = logged();
     expect(log.flatMap((line) => (line.began === undefined ? [] : [line.began]))).toEqual([
       readMetrics(first.out).run_id,
       readMetrics(second.out).run_id,

@@ -17,7 +17,9 @@ const calls = (n: number) => ({
 
 const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty years. Its stones are grey.';
 /** One request after the other, so that the task is out of time before any of them is. */
-const SLOW = { extract: { delayMs: 2000 }, triple: { hang: true } };
+const SLOW = { extract: { delayMs: 1000 }, triple: { hang: true } };
+/** What comes before the request that hangs, and the other task whole, must fit into it on a busy machine. */
+const SECONDS = '6';
 const UNFIT = { triple: { content: 'no JSON at all' } };
 const QUESTIONS = [
   { task_id: 'good', question: 'Who built the bridge?', document: DOCUMENT, answer: 'Ida' },
@@ -56,7 +58,7 @@ describe('bench with a model', () => {
 
     const { stdout } = await bench(
       model.url,
-      ...['--tasks', taskFile(QUESTIONS), '--timeout', '3', '--json', '--out', out],
+      ...['--tasks', taskFile(QUESTIONS), '--timeout', SECONDS, '--json', '--out', out],
     );
 
     const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => resultSchema.parse(line));
@@ -119,7 +121,7 @@ describe('gaia with a model', () => {
   });
 
   test.each([
-    ['the time of the question', 'timeout', SLOW, ['--question-time', '3'], 2],
+    ['the time of the question', 'timeout', SLOW, ['--question-time', SECONDS], 2],
     ['a model that cannot do it', 'failed', UNFIT, [], 4],
   ] as const)('keeps what a question had cost that ended by %s', async (_, status, instead, args, spent) => {
     const model = await startPipelineModel(instead);

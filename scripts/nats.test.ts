@@ -148,7 +148,7 @@ describe('a run over NATS', () => {
   });
 });
 
-/** The run waits for an agent that is stalled for eight seconds; the others have done what they can. */
+/** The run waits for an agent that is stalled for five seconds; the others have done what they can. */
 async function inTheMiddle(run: Cli): Promise<void> {
   await run.says(/fault: stall/);
   await sleep(1500);
@@ -221,7 +221,7 @@ describe('when something goes away in the middle of a run over NATS', () => {
     const env = { GAIA_MESH_SECRET: 'known to both' };
     const first = await agentByHand(url, '1', 'extract', env);
     const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
-    const faults = ['--faults', 'stall=triple@0s+8s', '--restart', 'on-failure', '--external', '1'];
+    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure', '--external', '1'];
     const out = temporaryFolder();
     const running = new Cli(['bench', '--out', out, '--nats-url', url, ...options, ...faults], { env });
     await inTheMiddle(running);
@@ -242,7 +242,7 @@ describe('when something goes away in the middle of a run over NATS', () => {
     const store = storeFolder();
     const server = await realServer({ store });
     const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
-    const faults = ['--faults', 'stall=triple@0s+8s', '--restart', 'on-failure'];
+    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure'];
     const out = temporaryFolder();
     const running = new Cli(['bench', '--out', out, '--nats-url', server.url, ...options, ...faults]);
     await inTheMiddle(running);

@@ -142,6 +142,7 @@ describe('copies in a row of agents', () => {
       observer: { refused: (node, reason) => refused.push(`${node}: ${reason}`) },
     });
     expect(await ask(taskOf('1~2'), {}, 500)).toMatchObject({ status: 'timeout' });
-    expect(refused).toEqual(['1~2: 1~2 may not call 0 (may_call of the team file)']);
+    // The packet may come after the deadline on a busy machine: the hub refuses it all the same.
+    await expect.poll(() => refused).toEqual(['1~2: 1~2 may not call 0 (may_call of the team file)']);
   });
 });

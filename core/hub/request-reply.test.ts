@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DOC_INIT } from '../packet.ts';
 import { runLedger } from '../run/run-ledger.ts';
 import { type MeshOptions, startMesh, toolOf } from '../testing/mesh.ts';
@@ -111,7 +111,8 @@ describe('a request', () => {
     );
 
     expect(await ask('t', { n: 4 })).toMatchObject({ answer: '8' });
-    expect(refused).toEqual(['1: 1 may not call 0 (may_call of the team file)']);
+    // Nothing orders the packet of agent 1 before the answer of agent 2.
+    await expect.poll(() => refused).toEqual(['1: 1 may not call 0 (may_call of the team file)']);
   });
 
   test('that takes too long fails with the name of who was asked', async () => {
@@ -151,6 +152,7 @@ describe('a request', () => {
 
   test('is given up when its task has ended, and the agent works on for others', async () => {
     const stopped: string[] = [];
+    const begun = Promise.withResolvers<void>();
     const { ask } = await startMesh(
       [
         asked('double', ({ n }, { signal }) => {
@@ -160,6 +162,7 @@ describe('a request', () => {
               stopped.push('tool');
               reject(signal.reason);
             });
+            begun.resolve();
           });
         }),
         asking(async (n, context) => {
@@ -170,7 +173,14 @@ describe('a request', () => {
       direct,
     );
 
-    expect(await ask('t-1', { n: 0 }, 50)).toMatchObject({ status: 'timeout' });
+    // The time is up once both work on it, however long a busy machine takes to get there.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const late = ask('t-1', { n: 0 }, 50);
+    await begun.promise;
+    await vi.advanceTimersByTimeAsync(50);
+    vi.useRealTimers();
+    expect(await late).toMatchObject({ status: 'timeout' });
     expect(await ask('t-2', { n: 5 })).toMatchObject({ answer: '10' });
     expect(stopped.sort()).toEqual(['asker', 'tool']);
   });

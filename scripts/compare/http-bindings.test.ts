@@ -13,7 +13,6 @@ import { sampleRecording } from './testing/sample-recording.ts';
 
 /** Requests of real clients, and answers to them, over real sockets. */
 
-const signal = AbortSignal.timeout(20_000);
 const packets = sampleRecording.packets.map(({ packet }) => packet);
 const ends = async (name: string) => endsOf(await adapterNamed(name), sampleRecording);
 
@@ -76,7 +75,7 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('refuses headers that say something else', async () => {
+  test('refuses headers that say something else', async ({ signal }) => {
     const { write, read } = await ends('mcp');
     const binding = mcpHttp({ write, read });
     server = await CountingServer.start(new Map([['/x', binding.answer]]));
@@ -98,7 +97,7 @@ describe('ANP over HTTP', () => {
     );
   });
 
-  test('is refused when it does not', async () => {
+  test('is refused when it does not', async ({ signal }) => {
     const { write, read } = await ends('anp');
     const forged = (packet: Parameters<typeof write>[0]) =>
       Buffer.from(write(packet).toString().replace('né', 'ne'));

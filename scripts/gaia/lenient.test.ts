@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gaiaCorrect } from '../../core/evaluation/gaia.ts';
+import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { lenientlyCorrect } from './lenient.ts';
 
 describe('the lenient score', () => {
@@ -53,9 +54,9 @@ describe('the lenient score', () => {
 
   test('reads a text that is too long for patterns as the official one does, at once', () => {
     const long = '"'.repeat(200_000);
-    const startMs = performance.now();
+    const startMs = cpuMs();
 
     expect(lenientlyCorrect(`${long}17 km`, '17')).toBe(false);
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    expect(cpuMs() - startMs).toBeLessThan(1000);
   });
 });

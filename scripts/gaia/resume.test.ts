@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../core/statistics/random.ts';
 
 const child = fileURLToPath(new URL('./testing/batch-child.ts', import.meta.url));
@@ -13,9 +14,12 @@ const running = new Set<ChildProcess>();
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-resume-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-afterAll(() => {
+// Where a test ended before its process did, that still writes to the folder.
+afterEach(async () => {
+  const ends = [...running].map((process) => once(process, 'close'));
   for (const process of running) process.kill('SIGKILL');
+  await Promise.all(ends);
+  rmSync(folder, { recursive: true, force: true });
 });
 
 function questions(count: number): string[] {

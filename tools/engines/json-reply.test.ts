@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
+import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { readArguments, readJson } from './json-reply.ts';
 
 const schema = z.object({ a: z.string() });
@@ -25,9 +26,9 @@ test.each([
 });
 
 test('a megabyte of line ends is read in no time', () => {
-  const startMs = performance.now();
+  const startMs = cpuMs();
   expect(readJson(`\`\`\`${'\n'.repeat(1_000_000)}x`, schema).fault).toContain('not JSON');
-  expect(performance.now() - startMs).toBeLessThan(2_000);
+  expect(cpuMs() - startMs).toBeLessThan(2_000);
 });
 
 test.each([

@@ -175,8 +175,8 @@ test('options that are no numbers are refused', async () => {
   expect(services.requests).toHaveLength(0);
 });
 
-/** How many of three calls were at the service at the same time; each stays until another one comes, or for a moment. */
-async function mostAtOnce(service: 'wikipedia' | 'tavily'): Promise<number> {
+/** How many of three calls were at the service at the same time; each stays until another one comes, or `untilMs` are over. */
+async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Promise<number> {
   const company = Promise.withResolvers<void>();
   let [now, most] = [0, 0];
   const services = await startWebServices({
@@ -184,7 +184,7 @@ async function mostAtOnce(service: 'wikipedia' | 'tavily'): Promise<number> {
       now += 1;
       most = Math.max(most, now);
       if (now > 1) company.resolve();
-      await Promise.race([company.promise, sleep(100)]);
+      await Promise.race([company.promise, sleep(untilMs, undefined, { ref: false })]);
       now -= 1;
       return {};
     },
@@ -197,8 +197,9 @@ async function mostAtOnce(service: 'wikipedia' | 'tavily'): Promise<number> {
 }
 
 test('a host gets no more requests at once than it takes', async () => {
-  expect(await mostAtOnce('wikipedia')).toBe(1);
-  expect(await mostAtOnce('tavily')).toBeGreaterThan(1);
+  expect(await mostAtOnce('wikipedia', 100)).toBe(1);
+  // Where another one may come it does, but a busy machine may keep it back for longer than a moment.
+  expect(await mostAtOnce('tavily', 20_000)).toBeGreaterThan(1);
 });
 
 test('a public service whose terms ask for it is asked every three seconds', async () => {

@@ -173,7 +173,7 @@ describe('an outage', () => {
   test('for good, of an agent that is lost, is counted for what it would have heard', async () => {
     const { ask, agents, network, books } = await numbersMesh('drop=0%');
     await agents[1]?.stop();
-    await vi.waitFor(() => expect(network.links[1]?.alive).toBe(false));
+    await expect.poll(() => network.links[1]?.alive).toBe(false);
 
     expect(await ask('t')).toMatchObject({ status: 'failed' });
     expect(await closedLedger(network, books)).toMatchObject({ balanced: true });
