@@ -138,7 +138,7 @@ describe('FrameReader', () => {
       at += count;
     }
     expect(reader.pendingBytes).toBe(more);
-    expect(reader.space().buffer.byteLength).toBeLessThanOrEqual(SLAB_BYTES);
+    expect(reader.heldBytes).toBeLessThanOrEqual(SLAB_BYTES);
   });
 
   it('reads nothing of the next frame into the memory of a large one', () => {

@@ -65,7 +65,7 @@ const MAX_GROWTH = 4;
 export class FrameReader {
   readonly #onRun: (run: FrameRun) => RunUse;
   #maxFrameBytes: number;
-  /** Up to here a frame is no large one; see `SlabPool.usualBytes`. */
+  /** Up to here a frame is no large one: `SlabPool.usualBytes` as it was when nothing was pending here. */
   #usualBytes = slabs.usualBytes;
   #slab = slabs.take(this.#usualBytes);
   #start = 0;
@@ -97,6 +97,11 @@ export class FrameReader {
   /** Bytes of a frame that has begun and not ended. Not 0 at the end of a stream: the frame is torn. */
   get pendingBytes(): number {
     return this.#end - this.#start;
+  }
+
+  /** Memory of its own, however little of it is in use. */
+  get heldBytes(): number {
+    return this.#slab.bytes.length;
   }
 
   /** Where the next bytes go; never empty. */
@@ -165,7 +170,8 @@ export class FrameReader {
   #makeRoom(): void {
     const pending = this.#end - this.#start;
     if (this.#limit > slabs.usualBytes && pending === 0) {
-      this.#moveToUsual();
+      this.#usualBytes = slabs.usualBytes;
+      this.#moveTo(this.#usualBytes);
       if (this.#waiter !== undefined) largeFrames.end(this.#waiter);
       return;
     }
@@ -177,7 +183,7 @@ export class FrameReader {
       this.#moveToFront();
     } else if (this.#limit - this.#end < MIN_READ_BYTES) {
       if (isFree) this.#moveToFront();
-      else this.#moveToUsual();
+      else this.#moveTo(this.#usualBytes);
     }
   }
 
@@ -205,11 +211,6 @@ export class FrameReader {
   /** Of the frame that begins the pending bytes. */
   get #frameBytes(): number {
     return PREFIX_BYTES + this.#slab.bytes.readUInt32BE(this.#start);
-  }
-
-  #moveToUsual(): void {
-    this.#usualBytes = slabs.usualBytes;
-    this.#moveTo(this.#usualBytes);
   }
 
   #moveToFront(): void {

@@ -4,7 +4,7 @@ import { SLAB_BYTES, SMALL_SLAB_BYTES } from './slab.ts';
 
 test('many connections read into less memory each, until they are few again', () => {
   const readers = Array.from({ length: 40 }, () => new FrameReader(SLAB_BYTES, () => 'done'));
-  const sizes = () => new Set(readers.map((reader) => reader.space().buffer.byteLength));
+  const sizes = () => new Set(readers.map((reader) => reader.heldBytes));
   expect(sizes()).toEqual(new Set([SLAB_BYTES, SMALL_SLAB_BYTES]));
   // The first ones began when there were few.
   for (const reader of readers) reader.push(frameOf(Buffer.from('x')));
@@ -17,4 +17,19 @@ test('many connections read into less memory each, until they are few again', ()
   }
   for (const reader of readers) reader.push(frameOf(Buffer.alloc(2 * SMALL_SLAB_BYTES)));
   expect(sizes()).toEqual(new Set([SLAB_BYTES]));
+});
+
+test('a frame that began while they were few is whole when they have become many', () => {
+  const blob = Buffer.alloc(0.65 * SLAB_BYTES, 'most of a slab');
+  const came: Buffer[] = [];
+  const reader = new FrameReader(SLAB_BYTES, ({ bytes }) => {
+    came.push(Buffer.from(bytes));
+    return 'kept';
+  });
+  const begun = Buffer.concat([frameOf(Buffer.alloc(SLAB_BYTES / 3)), frameOf(blob)]);
+  reader.push(begun.subarray(0, SLAB_BYTES / 2));
+  const others = Array.from({ length: 40 }, () => new FrameReader(SLAB_BYTES, () => 'done'));
+  for (let at = SLAB_BYTES / 2; at < begun.length; at += 1000) reader.push(begun.subarray(at, at + 1000));
+  expect(Buffer.concat(came).equals(begun)).toBe(true);
+  for (const other of others) other.end();
 });

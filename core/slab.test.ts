@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SLAB_BYTES, SlabPool } from './slab.ts';
+import { Arena } from './arena.ts';
+import { SLAB_BYTES, SlabPool, SMALL_SLAB_BYTES } from './slab.ts';
 
 describe('a pool of slabs', () => {
   it('hands a slab out again when the last who holds it has let it go', () => {
@@ -44,5 +45,32 @@ describe('a pool of slabs', () => {
     pool.take(9 * SLAB_BYTES).release();
     expect(used).toContain(pool.take());
     expect(used).toContain(pool.take());
+  });
+
+  it('keeps its usual slabs in the arena for ever, and those beside it up to the bound', () => {
+    const arena = new Arena();
+    const pool = new SlabPool(SLAB_BYTES, arena);
+    const taken = Array.from({ length: 50 }, () => pool.take());
+    const inside = taken.filter(({ bytes }) => arena.has(bytes));
+    const outside = taken.filter(({ bytes }) => !arena.has(bytes));
+    expect(inside.length).toBeGreaterThan(30);
+    expect(outside.length).toBeGreaterThan(5);
+    for (const slab of taken) slab.release();
+    expect(inside.every(({ bytes }) => bytes.length === SLAB_BYTES)).toBe(true);
+    expect(outside.filter(({ bytes }) => bytes.length > 0)).toHaveLength(1);
+    const again = new Set(Array.from({ length: inside.length + 1 }, () => pool.take()));
+    expect(inside.every((slab) => again.has(slab))).toBe(true);
+    expect(arena.has(pool.take(SLAB_BYTES + 1).bytes)).toBe(false);
+  });
+
+  it('has no two slabs at one place of the arena', () => {
+    const arena = new Arena();
+    const pool = new SlabPool(0, arena);
+    const sizes = [SLAB_BYTES, SMALL_SLAB_BYTES, SMALL_SLAB_BYTES, SLAB_BYTES];
+    const places = sizes
+      .map((bytes) => pool.take(bytes).bytes)
+      .map(({ byteOffset, length }) => [byteOffset, byteOffset + length]);
+    for (const [i, [start = 0]] of places.entries())
+      expect(start).toBeGreaterThanOrEqual(places[i - 1]?.[1] ?? 8192);
   });
 });

@@ -1,3 +1,5 @@
+import { type Arena, arena } from './arena.ts';
+
 /**
  * Memory that bytes are received into and sent from. A slab goes back to its pool when nobody holds it any more: left to the
  * collector, buffers of a busy hub pile up faster than it runs.
@@ -48,11 +50,14 @@ export class SlabPool {
   /** The one that came back last is the last. */
   readonly #free: Slab[] = [];
   readonly #maxFreeBytes: number;
+  readonly #arena: Arena | undefined;
   #freeBytes = 0;
   #readers = 0;
 
-  constructor(maxFreeBytes = MAX_FREE_BYTES) {
+  /** The usual slabs lie in the arena, as long as there is room. */
+  constructor(maxFreeBytes = MAX_FREE_BYTES, arena?: Arena) {
     this.#maxFreeBytes = maxFreeBytes;
+    this.#arena = arena;
   }
 
   /** One more who reads, or one less. */
@@ -70,19 +75,30 @@ export class SlabPool {
     const size = bytes <= SMALL_SLAB_BYTES ? SMALL_SLAB_BYTES : Math.ceil(bytes / SLAB_BYTES) * SLAB_BYTES;
     const at = this.#free.findLastIndex((slab) => slab.bytes.length === size);
     const [free] = at < 0 ? [] : this.#free.splice(at, 1);
-    if (free === undefined) return new Slab(Buffer.allocUnsafeSlow(size), (slab) => this.#keep(slab));
-    this.#freeBytes -= size;
+    if (free === undefined) return new Slab(this.#memory(size), (slab) => this.#keep(slab));
+    if (!this.#isInArena(free)) this.#freeBytes -= size;
     free.hold();
     return free;
   }
 
+  #memory(bytes: number): Buffer<ArrayBuffer> {
+    return (bytes <= SLAB_BYTES ? this.#arena?.take(bytes) : undefined) ?? Buffer.allocUnsafeSlow(bytes);
+  }
+
+  #isInArena({ bytes }: Slab): boolean {
+    return this.#arena?.has(bytes) === true;
+  }
+
   #keep(slab: Slab): void {
     this.#free.push(slab);
+    // What nobody gives back is bounded by itself.
+    if (this.#isInArena(slab)) return;
     this.#freeBytes += slab.bytes.length;
     while (this.#freeBytes > this.#maxFreeBytes) {
       // One that alone is too large must not drive out all others.
       const isTooLarge = slab.bytes.length > this.#maxFreeBytes;
-      const dropped = isTooLarge ? this.#free.pop() : this.#free.shift();
+      const at = isTooLarge ? this.#free.length - 1 : this.#free.findIndex((free) => !this.#isInArena(free));
+      const [dropped] = this.#free.splice(at, 1);
       if (dropped === undefined) return;
       this.#freeBytes -= dropped.bytes.length;
       // Given back to the system at once: left to the collector, they were hundreds of megabytes.
@@ -92,4 +108,4 @@ export class SlabPool {
 }
 
 /** The process's own. */
-export const slabs = new SlabPool();
+export const slabs = new SlabPool(MAX_FREE_BYTES, arena);

@@ -1,25 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Codec } from '../core/adapter.ts';
+import { arena } from '../core/arena.ts';
 import { MeshError } from '../core/errors.ts';
 import { type FrameRun, frameOf } from '../core/frame.ts';
 import type { PacketHead } from '../core/packet.ts';
-import { Slab } from '../core/slab.ts';
+import { Slab, slabs } from '../core/slab.ts';
 import { plainPacket } from './fixtures/arbitrary-packets.ts';
 import { testSession } from './fixtures/session.ts';
 import { json } from './json.ts';
 
-/** The blobs as one run, behind some other bytes. */
-function runOf(blobs: readonly Uint8Array[]): FrameRun {
+/** The blobs as one run, behind some other bytes; in the arena, where there are others behind it, too. */
+function runOf(blobs: readonly Uint8Array[], isInArena = false): FrameRun {
   const before = frameOf(Buffer.from('before'));
   const frames = blobs.map(frameOf);
-  const slab = new Slab(Buffer.concat([before, ...frames]), () => undefined);
+  const all = Buffer.concat([before, ...frames]);
+  const slab = isInArena ? slabs.take() : new Slab(all, () => undefined);
+  if (isInArena) {
+    expect(arena.has(slab.bytes)).toBe(true);
+    all.copy(slab.bytes);
+    slab.release();
+  }
   let end = 0;
   const ends = frames.map(({ length }) => {
     end += length;
     return end;
   });
-  return { bytes: slab.bytes.subarray(before.length), ends, slab };
+  return { bytes: slab.bytes.subarray(before.length, all.length), ends, slab };
 }
 
 function blobAt({ bytes, ends }: FrameRun, i: number): Buffer {
@@ -102,7 +109,8 @@ describe('a run of alike JSON packets', () => {
           fc.record({ which: fc.nat(3), times: fc.integer({ min: 1, max: 4 }), damages: fc.array(damage) }),
           { minLength: 1, maxLength: 20 },
         ),
-        (packets, stretches) => {
+        fc.boolean(),
+        (packets, stretches, isInArena) => {
           const blobs = stretches.flatMap(({ which, times, damages }) => {
             let text = packets[which % packets.length] ?? '';
             const whole = Array.from({ length: times }, () => Buffer.from(text));
@@ -112,7 +120,7 @@ describe('a run of alike JSON packets', () => {
             }
             return [...whole, Buffer.from(text)];
           });
-          const run = runOf(blobs);
+          const run = runOf(blobs, isInArena);
           const peeked = blobs.map((blob) => attempt(() => json.open(testSession).peek?.(blob)));
           const { heads, tokens } = headsOf(json.open(testSession), run);
           expect(heads.map(signature)).toStrictEqual(peeked.map(signature));
@@ -121,7 +129,7 @@ describe('a run of alike JSON packets', () => {
           expect(blobs.map((blob) => attempt(() => learned.peek?.(blob)))).toStrictEqual(peeked);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 600 },
     );
   });
 

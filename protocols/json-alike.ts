@@ -1,6 +1,8 @@
 import type { AlikePackets } from '../core/adapter.ts';
+import { arena } from '../core/arena.ts';
 import { type FrameRun, PREFIX_BYTES } from '../core/frame.ts';
 import { HEAD_LENGTHS, type PacketHead } from '../core/packet.ts';
+import { type HeadTexts, jsonScan } from './json-scan.ts';
 import { endOfNested } from './json-scanner.ts';
 
 const QUOTE = 0x22;
@@ -15,6 +17,8 @@ const MAX_LEARNED_IN_VAIN = 32;
 const LEARN_EVERY = 64;
 /** A loop over words is quicker than a search by the system up to so many bytes. */
 const SHORT_PAYLOAD_BYTES = 128;
+/** For fewer packets the call costs as much as it spares. */
+const MIN_SCANNED = 2;
 /** Digits of a number that is plain to see. */
 const MAX_TOKEN_DIGITS = 9;
 const MAX_TS_DIGITS = 15;
@@ -33,6 +37,7 @@ interface Known {
   readonly before: Words;
   /** Between the id (or `reply_to`) and the tokens. */
   readonly between: Words;
+  readonly texts: HeadTexts;
 }
 
 const REPLY_TO = wordsOf('","reply_to":"');
@@ -62,7 +67,17 @@ export class AlikeJson {
     let packets = 0;
     let tokens = 0;
     let known: Known | undefined;
-    for (let i = from; i < ends.length; i++) {
+    const [last] = this.#known;
+    if (last !== undefined && ends.length - from >= MIN_SCANNED && arena.has(bytes)) {
+      const scan = jsonScan();
+      packets = scan.count(last.texts, start, base + (ends.at(-1) ?? 0));
+      if (packets > 0) {
+        known = last;
+        tokens = scan.tokens;
+        start = base + (ends[from + packets - 1] ?? 0);
+      }
+    }
+    for (let i = from + packets; i < ends.length; i++) {
       const end = base + (ends[i] ?? 0);
       const found = known === undefined ? -1 : this.#tokensOf(known, bytes, start + PREFIX_BYTES, end);
       if (found >= 0) {
@@ -112,10 +127,14 @@ export class AlikeJson {
     if (this.#learned > MAX_LEARNED_IN_VAIN && this.#learned % LEARN_EVERY !== 0) return;
     const to = head.to === undefined ? '' : `,"to":${JSON.stringify(head.to)}`;
     const tag = head.tag === undefined ? '' : `,"tag":${JSON.stringify(head.tag)}`;
+    const { type, from, task_id } = head;
+    const before = `{"type":${JSON.stringify(type)},"from":${JSON.stringify(from)}${to},"id":"`;
+    const between = `","task_id":${JSON.stringify(task_id)}${tag},"token_used":`;
     const known = {
       head,
-      before: wordsOf(`{"type":${JSON.stringify(head.type)},"from":${JSON.stringify(head.from)}${to},"id":"`),
-      between: wordsOf(`","task_id":${JSON.stringify(head.task_id)}${tag},"token_used":`),
+      before: wordsOf(before),
+      between: wordsOf(between),
+      texts: { before: Buffer.from(before), between: Buffer.from(between) },
     };
     const bytes = this.#look(blob);
     if (this.#tokensOf(known, bytes, bytes.byteOffset, bytes.byteOffset + bytes.length) < 0) return;

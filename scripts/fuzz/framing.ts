@@ -73,8 +73,8 @@ function feed(reader: FrameReader, stream: Buffer, chunks: readonly number[]): M
   for (let at = 0, turn = 0; at < stream.length; turn++) {
     const space = reader.space();
     if (space.length === 0) throw new Fault('there is no room for the next byte', stream);
-    if (space.buffer.byteLength > 2 * Math.max(SLAB_BYTES, 2 * reader.pendingBytes + READ_BYTES)) {
-      throw new Fault(`${space.buffer.byteLength} bytes held for ${reader.pendingBytes}`, stream);
+    if (reader.heldBytes > 2 * Math.max(SLAB_BYTES, 2 * reader.pendingBytes + READ_BYTES)) {
+      throw new Fault(`${reader.heldBytes} bytes held for ${reader.pendingBytes}`, stream);
     }
     const end = Math.min(stream.length, at + (chunks[turn % chunks.length] ?? 1), at + space.length);
     stream.copy(space, 0, at, end);

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { arena } from '../core/arena.ts';
+import { frameOf } from '../core/frame.ts';
+import { HEAD_LENGTHS } from '../core/packet.ts';
+import { SLAB_BYTES } from '../core/slab.ts';
+import { jsonScan } from './json-scan.ts';
+
+const memory = arena.take(SLAB_BYTES) ?? Buffer.alloc(0);
+const texts = {
+  before: Buffer.from('{"type":"note","from":"2","id":"'),
+  between: Buffer.from('","task_id":"t","token_used":'),
+};
+
+const packet = ({
+  id = '2-1',
+  tokens = '7',
+  ts = '1700000000000',
+  payload = '{"text":"x"}',
+  end = '}',
+} = {}) =>
+  `{"type":"note","from":"2","id":"${id}","task_id":"t","token_used":${tokens},"ts":${ts},"payload":${payload}${end}`;
+
+/** What is found of frames that lie at `offset` of the memory, and their tokens. */
+function count(blobs: readonly string[], offset = 0, behind = '}'): [number, number] {
+  const frames = Buffer.concat(blobs.map((text) => frameOf(Buffer.from(text))));
+  memory.fill(behind);
+  frames.copy(memory, offset);
+  const start = memory.byteOffset + offset;
+  return [jsonScan().count(texts, start, start + frames.length), jsonScan().tokens];
+}
+
+describe('the scan of JSON packets in the arena', () => {
+  it.each([0, 1, 2, 3, 7])('counts packets and tokens, wherever they lie: at %i', (offset) => {
+    const blobs = Array.from({ length: 100 }, (_, n) =>
+      packet({ id: `2-${n}`, tokens: String(n), payload: `{"text":"${'x'.repeat(n)}"}` }),
+    );
+    expect(count(blobs, offset)).toEqual([100, 4950]);
+    expect(count(blobs, offset, '{')).toEqual([100, 4950]);
+  });
+
+  it('counts up to the first packet that is not plainly of the head', () => {
+    const other = packet().replace('note', 'nota');
+    expect(count([packet(), packet(), other, packet()])).toEqual([2, 14]);
+    expect(count([other, packet()])).toEqual([0, 0]);
+  });
+
+  it('looks at no frame that is not whole', () => {
+    const whole = frameOf(Buffer.from(packet()));
+    memory.fill('}');
+    whole.copy(memory);
+    const start = memory.byteOffset;
+    for (let bytes = 0; bytes < whole.length; bytes++)
+      expect(jsonScan().count(texts, start, start + bytes)).toBe(0);
+    expect(jsonScan().count(texts, start, start + whole.length)).toBe(1);
+    expect(jsonScan().count(texts, start, start + whole.length + 3)).toBe(1);
+  });
+
+  it.each([
+    ['the longest id', { id: 'i'.repeat(HEAD_LENGTHS.id) }, 1],
+    ['an id that is too long', { id: 'i'.repeat(HEAD_LENGTHS.id + 1) }, 0],
+    ['no id', { id: '' }, 0],
+    ['an id with an escape', { id: '\\n' }, 0],
+    ['an id with a control character', { id: '\n' }, 0],
+    ['an id that is not ASCII', { id: 'é' }, 0],
+    ['an id with a DEL', { id: '\u007f' }, 0],
+    ['the highest tokens', { tokens: '999999999' }, 1],
+    ['more tokens', { tokens: '1000000000' }, 0],
+    ['no tokens', { tokens: '' }, 0],
+    ['a zero in front', { tokens: '07' }, 0],
+    ['zero tokens', { tokens: '0' }, 1],
+    ['a fraction', { tokens: '1.5' }, 0],
+    ['a minus', { tokens: '-1' }, 0],
+    ['the longest time', { ts: '9'.repeat(15) }, 1],
+    ['a longer time', { ts: '9'.repeat(16) }, 0],
+    ['no time', { ts: '' }, 0],
+    ['an empty payload', { payload: '{}' }, 1],
+    ['a payload with a } in it', { payload: '{"text":"}"}' }, 0],
+    ['a payload in a payload', { payload: '{"a":{}}' }, 0],
+    ['a payload that is no object', { payload: '[]' }, 0],
+    ['nothing behind the payload', { end: '' }, 0],
+    ['something behind the payload', { end: ',"x":1}' }, 0],
+    ['a blank behind the payload', { end: ' }' }, 0],
+  ])('finds plain packets alone: %s', (_, change, expected) => {
+    expect(count([packet(change)])[0]).toBe(expected);
+  });
+
+  it('takes no head whose text has no room there', () => {
+    const long = { ...texts, between: Buffer.alloc(3000, 'x') };
+    expect(jsonScan().count(long, memory.byteOffset, memory.byteOffset + 100)).toBe(0);
+    expect(count([packet()])).toEqual([1, 7]);
+  });
+
+  it('stays within the arena at its very end', () => {
+    // All that is left of it.
+    let last = memory;
+    for (let bytes = SLAB_BYTES; bytes >= 1024; ) {
+      const next = arena.take(bytes);
+      if (next === undefined) bytes /= 2;
+      else last = next;
+    }
+    const frame = frameOf(Buffer.from(packet()));
+    const start = last.byteOffset + last.length - frame.length;
+    frame.copy(last, last.length - frame.length);
+    expect(jsonScan().count(texts, start, start + frame.length)).toBe(1);
+    // Digits and an id that go on behind it: what they are compared with lies there, too.
+    last.fill('9', last.length - 64);
+    expect(jsonScan().count(texts, start, start + frame.length)).toBe(0);
+  });
+});

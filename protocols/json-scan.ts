@@ -1,0 +1,71 @@
+import { arena } from '../core/arena.ts';
+import { HEAD_LENGTHS } from '../core/packet.ts';
+import { JSON_SCAN } from './json-scan.wasm.ts';
+
+/** Where `json-scan.wat` wants the two texts of a head, and how long they may be there. */
+const BEFORE_AT = 1024;
+const BETWEEN_AT = 4096;
+const MAX_TEXT_BYTES = 2048;
+
+/** A head's text up to the id, and that between the id and the tokens; eight bytes each at least. */
+export interface HeadTexts {
+  readonly before: Buffer;
+  readonly between: Buffer;
+}
+
+interface Exports {
+  readonly countAlike: (start: number, limit: number) => number;
+  readonly tokens: WebAssembly.Global;
+}
+
+/** Counts packets of one head that lie in the arena, a whole run in one call; see `json-scan.wat`. */
+class JsonScan {
+  readonly #memory: Uint8Array;
+  readonly #exports: Readonly<Record<string, unknown>>;
+  readonly #countAlike: Exports['countAlike'];
+  readonly #tokens: Exports['tokens'];
+  #texts: HeadTexts | undefined;
+
+  constructor() {
+    const module = new WebAssembly.Module(Buffer.from(JSON_SCAN, 'base64'));
+    const { exports } = new WebAssembly.Instance(module, { arena: { memory: arena.memory } });
+    this.#memory = new Uint8Array(arena.memory.buffer);
+    this.#exports = exports;
+    const { countAlike, tokens } = exports as unknown as Exports;
+    this.#countAlike = countAlike;
+    this.#tokens = tokens;
+    this.#set('maxIdLength', HEAD_LENGTHS.id);
+  }
+
+  /** Of all packets that the last call has counted. */
+  get tokens(): number {
+    return this.#tokens.value;
+  }
+
+  /** How many of the frames in `[start, limit)` of the arena are, from the first on, packets with these texts. */
+  count(texts: HeadTexts, start: number, limit: number): number {
+    if (texts !== this.#texts) {
+      const { before, between } = texts;
+      if (before.length > MAX_TEXT_BYTES || between.length > MAX_TEXT_BYTES) return 0;
+      this.#memory.set(before, BEFORE_AT);
+      this.#memory.set(between, BETWEEN_AT);
+      this.#set('beforeLength', before.length);
+      this.#set('betweenLength', between.length);
+      this.#texts = texts;
+    }
+    return this.#countAlike(start, limit);
+  }
+
+  #set(name: string, value: number): void {
+    const global = this.#exports[name];
+    (global as WebAssembly.Global).value = value;
+  }
+}
+
+let scan: JsonScan | undefined;
+
+/** Made when it is first needed: most processes are no hub. */
+export function jsonScan(): JsonScan {
+  scan ??= new JsonScan();
+  return scan;
+}

@@ -1,0 +1,163 @@
+;; How many frames in a row are packets with one head, whatever their ids, numbers and payloads: `AlikeJson` in `json-alike.ts`, for the
+;; plainest packets, in one call for a whole run. What this does not find is looked at there; what it finds is found there, too.
+;; `npm run wasm` compiles it into `json-scan.wasm.ts`.
+(module
+  (memory (import "arena" "memory") 1)
+
+  ;; The head that is looked for, written by the caller, up to the id and between the id and the tokens; eight bytes each at least.
+  (global $before_length (export "beforeLength") (mut i32) (i32.const 0))
+  (global $between_length (export "betweenLength") (mut i32) (i32.const 0))
+  (global $before i32 (i32.const 1024))
+  (global $between i32 (i32.const 4096))
+  (global $payload i32 (i32.const 64))
+  (data (i32.const 64) ",\"payload\":{")
+  (global $payload_length i32 (i32.const 12))
+
+  ;; Of all packets that were found.
+  (global $tokens (export "tokens") (mut f64) (f64.const 0))
+
+  ;; Looks at the frames from $at on, the last of which ends at $limit.
+  (func (export "countAlike") (param $at i32) (param $limit i32) (result i32)
+    (local $end i32) (local $count i32) (local $found i32)
+    (global.set $tokens (f64.const 0))
+    (block $done
+      (loop $next
+        (br_if $done (i32.gt_u (i32.add (local.get $at) (i32.const 4)) (local.get $limit)))
+        (local.set $end (i32.add (i32.add (local.get $at) (i32.const 4)) (call $length_at (local.get $at))))
+        (br_if $done (i32.gt_u (local.get $end) (local.get $limit)))
+        (local.set $found (call $tokens_of (i32.add (local.get $at) (i32.const 4)) (local.get $end)))
+        (br_if $done (i32.lt_s (local.get $found) (i32.const 0)))
+        (global.set $tokens (f64.add (global.get $tokens) (f64.convert_i32_s (local.get $found))))
+        (local.set $count (i32.add (local.get $count) (i32.const 1)))
+        (local.set $at (local.get $end))
+        (br $next)))
+    (local.get $count))
+
+  ;; The big-endian length of the frame that begins at $at.
+  (func $length_at (param $at i32) (result i32)
+    (i32.or
+      (i32.or
+        (i32.shl (i32.load8_u (local.get $at)) (i32.const 24))
+        (i32.shl (i32.load8_u offset=1 (local.get $at)) (i32.const 16)))
+      (i32.or
+        (i32.shl (i32.load8_u offset=2 (local.get $at)) (i32.const 8))
+        (i32.load8_u offset=3 (local.get $at)))))
+
+  ;; The tokens of the packet from $at to $end; -1 where it is not plainly of the head. Bytes behind $end may be looked at on the way, but
+  ;; where the payload begins is compared with $end, and nothing before it lies behind it.
+  (func $tokens_of (param $at i32) (param $end i32) (result i32)
+    (local $start i32) (local $tokens i32) (local $digits i32) (local $last i32)
+    (if (i32.eqz (call $is_at (local.get $at) (global.get $before) (global.get $before_length)))
+      (then (return (i32.const -1))))
+    (local.set $start (i32.add (local.get $at) (global.get $before_length)))
+    (local.set $at (call $end_of_text (local.get $start)))
+    (if (i32.eq (local.get $at) (local.get $start)) (then (return (i32.const -1))))
+    (if (i32.eqz (call $is_at (local.get $at) (global.get $between) (global.get $between_length)))
+      (then (return (i32.const -1))))
+
+    ;; One to nine digits, none of them a zero in front.
+    (local.set $start (i32.add (local.get $at) (global.get $between_length)))
+    (local.set $digits (call $digits_at (local.get $start)))
+    (local.set $at (i32.add (local.get $start) (local.get $digits)))
+    (if (i32.or (i32.eqz (local.get $digits)) (i32.gt_u (local.get $digits) (i32.const 9)))
+      (then (return (i32.const -1))))
+    (if (i32.and
+          (i32.eq (i32.load8_u (local.get $start)) (i32.const 0x30))
+          (i32.gt_u (local.get $digits) (i32.const 1)))
+      (then (return (i32.const -1))))
+    (loop $digit
+      (local.set $tokens
+        (i32.add
+          (i32.mul (local.get $tokens) (i32.const 10))
+          (i32.sub (i32.load8_u (local.get $start)) (i32.const 0x30))))
+      (local.set $start (i32.add (local.get $start) (i32.const 1)))
+      (br_if $digit (i32.lt_u (local.get $start) (local.get $at))))
+
+    ;; ,"ts": and up to 15 digits
+    (if (i32.or
+          (i32.ne (i32.load align=1 (local.get $at)) (i32.const 0x7374222c))
+          (i32.ne (i32.load offset=2 align=1 (local.get $at)) (i32.const 0x3a227374)))
+      (then (return (i32.const -1))))
+    (local.set $start (i32.add (local.get $at) (i32.const 6)))
+    (local.set $digits (call $digits_at (local.get $start)))
+    (local.set $at (i32.add (local.get $start) (local.get $digits)))
+    (if (i32.or (i32.eqz (local.get $digits)) (i32.gt_u (local.get $digits) (i32.const 15)))
+      (then (return (i32.const -1))))
+
+    ;; The payload's first } is its last, and only the packet's own comes behind it.
+    (if (i32.eqz (call $is_at (local.get $at) (global.get $payload) (global.get $payload_length)))
+      (then (return (i32.const -1))))
+    (local.set $at (i32.add (local.get $at) (global.get $payload_length)))
+    (local.set $last (i32.sub (local.get $end) (i32.const 2)))
+    (if (i32.gt_u (local.get $at) (local.get $last)) (then (return (i32.const -1))))
+    (if (i32.ne (i32.load16_u align=1 (local.get $last)) (i32.const 0x7d7d)) (then (return (i32.const -1))))
+    (if (i32.ne (call $close_brace (local.get $at)) (local.get $last)) (then (return (i32.const -1))))
+    (local.get $tokens))
+
+  ;; Whether $length bytes at $at are those at $text: eight at a time, the last eight may lie over those before.
+  (func $is_at (param $at i32) (param $text i32) (param $length i32) (result i32)
+    (local $i i32) (local $last i32)
+    (local.set $last (i32.sub (local.get $length) (i32.const 8)))
+    (loop $next
+      (if (i32.lt_s (local.get $i) (local.get $last))
+        (then
+          (if (i64.ne
+                (i64.load align=1 (i32.add (local.get $at) (local.get $i)))
+                (i64.load align=1 (i32.add (local.get $text) (local.get $i))))
+            (then (return (i32.const 0))))
+          (local.set $i (i32.add (local.get $i) (i32.const 8)))
+          (br $next))))
+    (i64.eq
+      (i64.load align=1 (i32.add (local.get $at) (local.get $last)))
+      (i64.load align=1 (i32.add (local.get $text) (local.get $last)))))
+
+  ;; Where the closing quote of a text of printable ASCII without escapes is; $start where it is another kind of text, or too long.
+  (func $end_of_text (param $start i32) (result i32)
+    (local $at i32) (local $bytes v128) (local $found i32)
+    (local.set $at (local.get $start))
+    (loop $next
+      (local.set $bytes (v128.load align=1 (local.get $at)))
+      ;; A quote, a backslash, or none of 0x20 to 0x7e.
+      (local.set $found
+        (i8x16.bitmask
+          (v128.or
+            (v128.or
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
+            (i8x16.gt_u
+              (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+              (i8x16.splat (i32.const 0x5e))))))
+      (if (i32.eqz (local.get $found))
+        (then
+          (local.set $at (i32.add (local.get $at) (i32.const 16)))
+          (br_if $next
+            (i32.le_u (i32.sub (local.get $at) (local.get $start)) (global.get $max_id_length)))
+          (return (local.get $start)))))
+    (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $found))))
+    (if (result i32)
+      (i32.and
+        (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x22))
+        (i32.le_u (i32.sub (local.get $at) (local.get $start)) (global.get $max_id_length)))
+      (then (local.get $at))
+      (else (local.get $start))))
+
+  ;; `HEAD_LENGTHS.id` of `core/packet.ts`, set by the caller.
+  (global $max_id_length (export "maxIdLength") (mut i32) (i32.const 0))
+
+  ;; How many digits are at $at; 32 for more than 15.
+  (func $digits_at (param $at i32) (result i32)
+    (i32.ctz
+      (i8x16.bitmask
+        (i8x16.gt_u
+          (i8x16.sub (v128.load align=1 (local.get $at)) (i8x16.splat (i32.const 0x30)))
+          (i8x16.splat (i32.const 9))))))
+
+  ;; Where the first } from $at on is. There must be one.
+  (func $close_brace (param $at i32) (result i32)
+    (local $found i32)
+    (loop $next
+      (local.set $found
+        (i8x16.bitmask (i8x16.eq (v128.load align=1 (local.get $at)) (i8x16.splat (i32.const 0x7d)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br_if $next (i32.eqz (local.get $found))))
+    (i32.add (i32.sub (local.get $at) (i32.const 16)) (i32.ctz (local.get $found)))))
