@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FrameReader, frameOf } from './frame.ts';
-import { SLAB_BYTES, SMALL_SLAB_BYTES } from './slab.ts';
+import { SLAB_BYTES, SMALL_SLAB_BYTES, slabs } from './slab.ts';
 
 test('many connections read into less memory each, until they are few again', () => {
   const readers = Array.from({ length: 40 }, () => new FrameReader(SLAB_BYTES, () => 'done'));
@@ -17,6 +17,14 @@ test('many connections read into less memory each, until they are few again', ()
   }
   for (const reader of readers) reader.push(frameOf(Buffer.alloc(2 * SMALL_SLAB_BYTES)));
   expect(sizes()).toEqual(new Set([SLAB_BYTES]));
+});
+
+test('the first of many that are expected read into as little as the others', () => {
+  slabs.expectReaders(40);
+  const first = new FrameReader(SLAB_BYTES, () => 'done');
+  expect(first.heldBytes).toBe(SMALL_SLAB_BYTES);
+  slabs.expectReaders(0);
+  expect(new FrameReader(SLAB_BYTES, () => 'done').heldBytes).toBe(SLAB_BYTES);
 });
 
 test('a frame that began while they were few is whole when they have become many', () => {

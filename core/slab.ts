@@ -43,7 +43,7 @@ export const SMALL_SLAB_BYTES = 68 * 1024;
 const MANY_LINKS = 16;
 
 /** What a pool keeps for later of all sizes together: what the links of a busy hub pass around within one turn. */
-const MAX_FREE_BYTES = 8 * 1024 * 1024;
+const MAX_FREE_BYTES = 4 * 1024 * 1024;
 
 /** Slabs of {@link SMALL_SLAB_BYTES} and of multiples of {@link SLAB_BYTES}. Where too many are free the one goes that nobody has wanted for longest. */
 export class SlabPool {
@@ -53,6 +53,7 @@ export class SlabPool {
   readonly #arena: Arena | undefined;
   #freeBytes = 0;
   #readers = 0;
+  #expected = 0;
 
   /** The usual slabs lie in the arena, as long as there is room. */
   constructor(maxFreeBytes = MAX_FREE_BYTES, arena?: Arena) {
@@ -65,9 +66,14 @@ export class SlabPool {
     this.#readers += change;
   }
 
+  /** So many will read soon, those who do so already among them; 0 when they have all begun. */
+  expectReaders(count: number): void {
+    this.#expected = count;
+  }
+
   /** What a reader should take, as long as its frames are no longer. */
   get usualBytes(): number {
-    return this.#readers > MANY_LINKS ? SMALL_SLAB_BYTES : SLAB_BYTES;
+    return Math.max(this.#readers, this.#expected) > MANY_LINKS ? SMALL_SLAB_BYTES : SLAB_BYTES;
   }
 
   /** A slab of at least `bytes`, with whatever was in it. Whoever takes it holds it, and releases it. */

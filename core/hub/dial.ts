@@ -4,6 +4,7 @@ import { MeshError, messageOf } from '../errors.ts';
 import type { FrameLink } from '../frame-link.ts';
 import { ANY, greetAgent, type HubDelivery, type Offers, runKeyOf } from '../handshake.ts';
 import { HUB_ID, type JsonValue } from '../packet.ts';
+import { slabs } from '../slab.ts';
 import { type Dialler, tcpDialler } from './dialler.ts';
 import { Link, type MeshNode } from './link.ts';
 
@@ -42,6 +43,8 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   const table = member === undefined ? undefined : new OfferTable(nodes.length, member.offer);
   const opener = member ?? adapter;
   const names = new Names();
+  // The first ones read as they will when all are there.
+  slabs.expectReaders(nodes.length);
   const attempts = await Promise.allSettled(
     nodes.map(async (node) => {
       try {
@@ -55,6 +58,7 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
       }
     }),
   );
+  slabs.expectReaders(0);
   const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   // The others' failures may only be that the exchange broke off.
   const failed = table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason;
