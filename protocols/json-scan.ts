@@ -7,7 +7,7 @@ const BEFORE_AT = 1024;
 const BETWEEN_AT = 4096;
 const MAX_TEXT_BYTES = 2048;
 
-/** A head's text up to the id, and that between the id and the tokens; eight bytes each at least. */
+/** A head's text up to the id, and that between the id and the tokens; sixteen bytes each at least. */
 export interface HeadTexts {
   readonly before: Buffer;
   readonly between: Buffer;

@@ -4,22 +4,18 @@
 (module
   (memory (import "arena" "memory") 1)
 
-  ;; The head that is looked for, written by the caller, up to the id and between the id and the tokens; eight bytes each at least.
+  ;; The head that is looked for, written by the caller, up to the id and between the id and the tokens; sixteen bytes each at least.
   (global $before_length (export "beforeLength") (mut i32) (i32.const 0))
   (global $between_length (export "betweenLength") (mut i32) (i32.const 0))
   (global $before i32 (i32.const 1024))
   (global $between i32 (i32.const 4096))
-  (global $payload i32 (i32.const 64))
-  (data (i32.const 64) ",\"payload\":{")
-  (global $payload_length i32 (i32.const 12))
 
   ;; Of all packets that were found.
   (global $tokens (export "tokens") (mut f64) (f64.const 0))
 
   ;; Looks at the frames from $at on, the last of which ends at $limit.
   (func (export "countAlike") (param $at i32) (param $limit i32) (result i32)
-    (local $end i32) (local $count i32) (local $found i32)
-    (global.set $tokens (f64.const 0))
+    (local $end i32) (local $count i32) (local $found i32) (local $sum i64)
     (block $done
       (loop $next
         (br_if $done (i32.gt_u (i32.add (local.get $at) (i32.const 4)) (local.get $limit)))
@@ -27,21 +23,20 @@
         (br_if $done (i32.gt_u (local.get $end) (local.get $limit)))
         (local.set $found (call $tokens_of (i32.add (local.get $at) (i32.const 4)) (local.get $end)))
         (br_if $done (i32.lt_s (local.get $found) (i32.const 0)))
-        (global.set $tokens (f64.add (global.get $tokens) (f64.convert_i32_s (local.get $found))))
+        (local.set $sum (i64.add (local.get $sum) (i64.extend_i32_u (local.get $found))))
         (local.set $count (i32.add (local.get $count) (i32.const 1)))
         (local.set $at (local.get $end))
         (br $next)))
+    (global.set $tokens (f64.convert_i64_s (local.get $sum)))
     (local.get $count))
 
   ;; The big-endian length of the frame that begins at $at.
   (func $length_at (param $at i32) (result i32)
+    (local $word i32)
+    (local.set $word (i32.load align=1 (local.get $at)))
     (i32.or
-      (i32.or
-        (i32.shl (i32.load8_u (local.get $at)) (i32.const 24))
-        (i32.shl (i32.load8_u offset=1 (local.get $at)) (i32.const 16)))
-      (i32.or
-        (i32.shl (i32.load8_u offset=2 (local.get $at)) (i32.const 8))
-        (i32.load8_u offset=3 (local.get $at)))))
+      (i32.and (i32.rotl (local.get $word) (i32.const 8)) (i32.const 0x00ff00ff))
+      (i32.and (i32.rotr (local.get $word) (i32.const 8)) (i32.const 0xff00ff00))))
 
   ;; The tokens of the packet from $at to $end; -1 where it is not plainly of the head. Bytes behind $end may be looked at on the way, but
   ;; where the payload begins is compared with $end, and nothing before it lies behind it.
@@ -84,32 +79,37 @@
     (if (i32.or (i32.eqz (local.get $digits)) (i32.gt_u (local.get $digits) (i32.const 15)))
       (then (return (i32.const -1))))
 
-    ;; The payload's first } is its last, and only the packet's own comes behind it.
-    (if (i32.eqz (call $is_at (local.get $at) (global.get $payload) (global.get $payload_length)))
+    ;; ,"payload":{ and then its first } is its last, and only the packet's own comes behind it.
+    (if (i32.or
+          (i64.ne (i64.load align=1 (local.get $at)) (i64.const 0x616f6c796170222c))
+          (i32.ne (i32.load offset=8 align=1 (local.get $at)) (i32.const 0x7b3a2264)))
       (then (return (i32.const -1))))
-    (local.set $at (i32.add (local.get $at) (global.get $payload_length)))
+    (local.set $at (i32.add (local.get $at) (i32.const 12)))
     (local.set $last (i32.sub (local.get $end) (i32.const 2)))
     (if (i32.gt_u (local.get $at) (local.get $last)) (then (return (i32.const -1))))
     (if (i32.ne (i32.load16_u align=1 (local.get $last)) (i32.const 0x7d7d)) (then (return (i32.const -1))))
     (if (i32.ne (call $close_brace (local.get $at)) (local.get $last)) (then (return (i32.const -1))))
     (local.get $tokens))
 
-  ;; Whether $length bytes at $at are those at $text: eight at a time, the last eight may lie over those before.
+  ;; Whether $length bytes at $at are those at $text: sixteen at a time, the last sixteen may lie over those before.
   (func $is_at (param $at i32) (param $text i32) (param $length i32) (result i32)
     (local $i i32) (local $last i32)
-    (local.set $last (i32.sub (local.get $length) (i32.const 8)))
+    (local.set $last (i32.sub (local.get $length) (i32.const 16)))
     (loop $next
       (if (i32.lt_s (local.get $i) (local.get $last))
         (then
-          (if (i64.ne
-                (i64.load align=1 (i32.add (local.get $at) (local.get $i)))
-                (i64.load align=1 (i32.add (local.get $text) (local.get $i))))
+          (if (v128.any_true
+                (v128.xor
+                  (v128.load align=1 (i32.add (local.get $at) (local.get $i)))
+                  (v128.load align=1 (i32.add (local.get $text) (local.get $i)))))
             (then (return (i32.const 0))))
-          (local.set $i (i32.add (local.get $i) (i32.const 8)))
+          (local.set $i (i32.add (local.get $i) (i32.const 16)))
           (br $next))))
-    (i64.eq
-      (i64.load align=1 (i32.add (local.get $at) (local.get $last)))
-      (i64.load align=1 (i32.add (local.get $text) (local.get $last)))))
+    (i32.eqz
+      (v128.any_true
+        (v128.xor
+          (v128.load align=1 (i32.add (local.get $at) (local.get $last)))
+          (v128.load align=1 (i32.add (local.get $text) (local.get $last)))))))
 
   ;; Where the closing quote of a text of printable ASCII without escapes is; $start where it is another kind of text, or too long.
   (func $end_of_text (param $start i32) (result i32)
