@@ -13,52 +13,47 @@ export interface HeadTexts {
   readonly between: Buffer;
 }
 
+/** What `json-scan.wat` exports. */
 interface Exports {
   readonly countAlike: (start: number, limit: number) => number;
   readonly tokens: WebAssembly.Global;
+  readonly beforeLength: WebAssembly.Global;
+  readonly betweenLength: WebAssembly.Global;
+  readonly maxIdLength: WebAssembly.Global;
 }
 
 /** Counts packets of one head that lie in the arena, a whole run in one call; see `json-scan.wat`. */
 class JsonScan {
   readonly #memory: Uint8Array;
-  readonly #exports: Readonly<Record<string, unknown>>;
-  readonly #countAlike: Exports['countAlike'];
-  readonly #tokens: Exports['tokens'];
+  readonly #exports: Exports;
   #texts: HeadTexts | undefined;
 
   constructor() {
     const module = new WebAssembly.Module(Buffer.from(JSON_SCAN, 'base64'));
     const { exports } = new WebAssembly.Instance(module, { arena: { memory: arena.memory } });
     this.#memory = new Uint8Array(arena.memory.buffer);
-    this.#exports = exports;
-    const { countAlike, tokens } = exports as unknown as Exports;
-    this.#countAlike = countAlike;
-    this.#tokens = tokens;
-    this.#set('maxIdLength', HEAD_LENGTHS.id);
+    this.#exports = exports as unknown as Exports;
+    this.#exports.maxIdLength.value = HEAD_LENGTHS.id;
   }
 
   /** Of all packets that the last call has counted. */
   get tokens(): number {
-    return this.#tokens.value;
+    return this.#exports.tokens.value;
   }
 
   /** How many of the frames in `[start, limit)` of the arena are, from the first on, packets with these texts. */
   count(texts: HeadTexts, start: number, limit: number): number {
+    const { countAlike, beforeLength, betweenLength } = this.#exports;
     if (texts !== this.#texts) {
       const { before, between } = texts;
       if (before.length > MAX_TEXT_BYTES || between.length > MAX_TEXT_BYTES) return 0;
       this.#memory.set(before, BEFORE_AT);
       this.#memory.set(between, BETWEEN_AT);
-      this.#set('beforeLength', before.length);
-      this.#set('betweenLength', between.length);
+      beforeLength.value = before.length;
+      betweenLength.value = between.length;
       this.#texts = texts;
     }
-    return this.#countAlike(start, limit);
-  }
-
-  #set(name: string, value: number): void {
-    const global = this.#exports[name];
-    (global as WebAssembly.Global).value = value;
+    return countAlike(start, limit);
   }
 }
 

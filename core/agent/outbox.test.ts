@@ -11,20 +11,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../limits.ts';
-import type { Packet } from '../packet.ts';
+import { caused } from '../testing/caused.ts';
 import { FileJournal, OUTBOX_FILE } from './journal.ts';
 import { Outbox } from './outbox.ts';
 
-const packet = (id: string, text = ''): Packet => ({
-  type: 'note',
-  from: 'a',
-  id,
-  task_id: 't',
-  token_used: 0,
-  ts: 0,
-  payload: { text },
-});
-const caused = (id: string, text?: string) => ({ packet: packet(id, text), cause: `cause of ${id}` });
 const { signal } = new AbortController();
 
 function workspace(): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Outbox } from '../agent/outbox.ts';
-import type { Packet } from '../packet.ts';
+import { caused } from '../testing/caused.ts';
 import { forgetOutboxes, keepOutboxes, StreamJournal } from './outbox-stream.ts';
 import { clientOf } from './testing/linked-ends.ts';
 import { needNatsServer, realServer, storeFolder } from './testing/real-server.ts';
@@ -18,17 +18,6 @@ async function keepingServer(config = '') {
     StreamJournal.open(await clientOf(server.url), { root: ROOT, runId, node });
   return { store, server, journal };
 }
-
-const packet = (id: string, text = ''): Packet => ({
-  type: 'note',
-  from: '2',
-  id,
-  task_id: 't',
-  token_used: 0,
-  ts: 0,
-  payload: { text },
-});
-const caused = (id: string, text?: string) => ({ packet: packet(id, text), cause: `cause of ${id}` });
 
 describe('an outbox on a NATS server', () => {
   test('has, opened on another host, what was sent and not taken over, and what was done', async () => {
