@@ -23,6 +23,7 @@ const PAUSE_MS = 20;
 const BUSY = 5;
 const LOCKED = 6;
 const READ_ONLY = 8;
+const IO_ERROR = 10;
 const CORRUPT = 11;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
@@ -300,8 +301,13 @@ class Patience {
         return work();
       } catch (error) {
         const code = sqliteCodeOf(error);
-        if (code !== BUSY && code !== LOCKED) throw explained(error, code, this.#file);
-        if (performance.now() - start >= this.#timeoutMs) {
+        const locked = code === BUSY || code === LOCKED;
+        const over = performance.now() - start >= this.#timeoutMs;
+        // While another process sets a corrupt file aside, SQLite looks in vain for what it just saw under that name (SQLITE_IOERR_FSTAT),
+        // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ). That passes; what does not is the disk's.
+        const passes = locked || code === IO_ERROR;
+        if (!passes || (over && !locked)) throw explained(error, code, this.#file);
+        if (over) {
           throw new MeshError(
             'store',
             `${this.#file} was locked by another process for more than ${this.#timeoutMs / 1000} s: end the program that holds ` +
