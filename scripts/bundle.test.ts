@@ -46,14 +46,13 @@ afterAll(() => rmSync(checkout, { recursive: true }));
 const node = (script: string, ...args: string[]) =>
   spawnSync(process.execPath, [path.join(checkout, 'scripts', script), ...args], { encoding: 'utf8' });
 
-it('runs the bench from the bundle while the sources are those that it was made of', () => {
-  const { stderr, stdout } = node('gaia-mesh.js', 'bench', '--help');
-  expect(stdout).toContain('--adapter');
+it.each([
+  ['bench', '--help', '--adapter'],
+  ['list', 'adapters', 'msgpack'],
+])('runs %s from the bundle while the sources are those that it was made of', (command, option, output) => {
+  const { stderr, stdout } = node('gaia-mesh.js', command, option);
+  expect(stdout).toContain(output);
   expect(stderr).toContain('this is the bundle');
-});
-
-it('runs other commands from the sources', () => {
-  expect(node('gaia-mesh.js', 'list', 'adapters').stderr).not.toContain('bundle');
 });
 
 it('runs from the sources once one of them has changed', () => {
