@@ -88,10 +88,10 @@ export interface Codec {
   peek?(blob: Uint8Array): PacketHead;
 
   /**
-   * From frame `from` of a run on, the packets whose heads are one that `peek` has returned, `id` and `token_used` aside. Optional: it
-   * spares the hub a peek at each. Undefined where that is not plain to see; never for a packet that `peek` would refuse.
+   * From the next frame of a run on, the packets whose heads are one that `peek` has returned, `id` and `token_used` aside; it takes none.
+   * Optional: it spares the hub a peek at each. Undefined where that is not plain to see; never for a packet that `peek` would refuse.
    */
-  alike?(run: FrameRun, from: number): AlikePackets | undefined;
+  alike?(run: FrameRun): AlikePackets | undefined;
 }
 
 /** Packets that lie side by side in a run and have one head, `id` and `token_used` aside. */
@@ -99,6 +99,8 @@ export interface AlikePackets {
   /** The same object for the same head; its `id` and `token_used` are those of the packet that was peeked. */
   readonly head: PacketHead;
   readonly packets: number;
+  /** Where the last one ends in the run. */
+  readonly end: number;
   /** The sum of their `token_used`. */
   readonly tokens: number;
 }

@@ -1,5 +1,5 @@
 import { MeshError, messageOf } from './errors.ts';
-import { blobsOf, FrameReader, type FrameRun, type RunUse } from './frame.ts';
+import { FrameReader, type FrameRun, type RunUse } from './frame.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from './limits.ts';
 
 /** Blobs that may wait unread while the handshake takes turns. More is flooding. */
@@ -91,7 +91,7 @@ export class FrameIntake {
 
   #take(run: FrameRun): RunUse {
     if (this.#onRun !== undefined) return this.#onRun(run);
-    for (const blob of blobsOf(run)) this.#waiting.push(Buffer.from(blob));
+    for (const blob of run.blobs()) this.#waiting.push(Buffer.from(blob));
     if (this.#waiting.length > MAX_WAITING_BLOBS) {
       throw new MeshError('frame', `more than ${MAX_WAITING_BLOBS} frames at once during the handshake`);
     }

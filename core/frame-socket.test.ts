@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type net from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bareDialler, bareListener, loopback } from './fixtures/loopback.ts';
-import { blobsOf, frameOf } from './frame.ts';
+import { frameOf } from './frame.ts';
 import { FrameSocket } from './frame-socket.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from './limits.ts';
 
@@ -33,7 +33,7 @@ function receiveBlobs(socket: FrameSocket, count: number): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<string[]>();
   const blobs: string[] = [];
   socket.start(1024 * 1024, (run) => {
-    for (const blob of blobsOf(run)) blobs.push(blob.toString('latin1'));
+    for (const blob of run.blobs()) blobs.push(blob.toString('latin1'));
     if (blobs.length >= count) resolve(blobs);
     return 'done';
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blobsOf, FrameReader, type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from './frame.ts';
+import { FrameReader, type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from './frame.ts';
 import { SLAB_BYTES } from './slab.ts';
 
 const LIMIT = 1024 * 1024;
@@ -9,7 +9,7 @@ const LIMIT = 1024 * 1024;
 function collector(maxFrameBytes = LIMIT) {
   const blobs: string[] = [];
   const reader = new FrameReader(maxFrameBytes, (run) => {
-    for (const blob of blobsOf(run)) blobs.push(blob.toString('latin1'));
+    for (const blob of run.blobs()) blobs.push(blob.toString('latin1'));
     return 'done';
   });
   return { reader, blobs };
@@ -17,7 +17,10 @@ function collector(maxFrameBytes = LIMIT) {
 
 /** The bytes of the frames of a run. */
 function framesIn(run: FrameRun): Buffer[] {
-  return run.ends.map((end, i) => run.bytes.subarray(run.ends[i - 1] ?? 0, end));
+  const frames: Buffer[] = [];
+  for (let start = run.at; run.next() !== undefined; start = run.at)
+    frames.push(run.bytes.subarray(start, run.at));
+  return frames;
 }
 
 describe('frameOf', () => {
@@ -35,7 +38,7 @@ describe('FrameReader', () => {
   it('finds all frames of one chunk in one run', () => {
     const runs: number[] = [];
     const reader = new FrameReader(LIMIT, (run) => {
-      runs.push(run.ends.length);
+      runs.push([...run.blobs()].length);
       return 'done';
     });
     reader.push(stream);
@@ -113,7 +116,7 @@ describe('FrameReader', () => {
   it.each([255, 256, 260, 1024, 5000])('delivers a frame of %i KiB whole, and small ones after it', (kib) => {
     const blobs: Buffer[] = [];
     const reader = new FrameReader(8 * LIMIT, (run) => {
-      blobs.push(...[...blobsOf(run)].map((blob) => Buffer.from(blob)));
+      blobs.push(...[...run.blobs()].map((blob) => Buffer.from(blob)));
       return 'done';
     });
     const large = Buffer.alloc(kib * 1024, 'large');
@@ -188,8 +191,9 @@ describe('FrameReader', () => {
           const counts: number[] = [];
           const reader = new FrameReader(LIMIT, (run) => {
             const use = uses[counts.length % uses.length] ?? 'done';
-            counts.push(run.ends.length);
-            for (const frame of framesIn(run)) held.push(use === 'kept' ? frame : Buffer.from(frame));
+            const frames = framesIn(run);
+            counts.push(frames.length);
+            for (const frame of frames) held.push(use === 'kept' ? frame : Buffer.from(frame));
             return use;
           });
           for (let at = 0, i = 0; at < sent.length; i++) {

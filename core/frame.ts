@@ -25,20 +25,55 @@ export function framesOf(blobs: readonly Uint8Array[]): Buffer {
   return frames;
 }
 
-/** Complete frames that lie side by side in one buffer, with their prefixes. Frame i is `bytes[ends[i-1] .. ends[i])`. */
-export interface FrameRun {
+/**
+ * Frames that lie side by side in one buffer, with their prefixes; the last may be torn. They are taken one after the other, or many at
+ * once by who knows where they end. What is not taken comes again, with the bytes behind it.
+ */
+export class FrameRun {
   readonly bytes: Buffer;
-  readonly ends: readonly number[];
   /** What the bytes lie in: held, they stay as they are beyond the receiver's call. */
   readonly slab: Slab;
-}
+  /** A longer frame is a violation, and is never whole. */
+  readonly maxFrameBytes: number;
+  /** Where the next frame begins: all before it are taken. */
+  at = 0;
 
-/** The blobs of a run, without prefixes; views, not copies. */
-export function* blobsOf(run: Pick<FrameRun, 'bytes' | 'ends'>): Generator<Buffer> {
-  let start = 0;
-  for (const end of run.ends) {
-    yield run.bytes.subarray(start + PREFIX_BYTES, end);
-    start = end;
+  constructor(bytes: Buffer, slab: Slab, maxFrameBytes: number) {
+    this.bytes = bytes;
+    this.slab = slab;
+    this.maxFrameBytes = maxFrameBytes;
+  }
+
+  /** Where the frame that begins at `start` ends; -1 if it is not whole. */
+  endOf(start: number): number {
+    const { bytes } = this;
+    if (bytes.length - start < PREFIX_BYTES) return -1;
+    const length = bytes.readUInt32BE(start);
+    const end = start + PREFIX_BYTES + length;
+    return length <= this.maxFrameBytes && end <= bytes.length ? end : -1;
+  }
+
+  /** Takes the next frame: its blob, without the prefix, as a view. Undefined when none is whole. */
+  next(): Buffer | undefined {
+    const start = this.at;
+    const end = this.endOf(start);
+    if (end === -1) return undefined;
+    this.at = end;
+    return this.bytes.subarray(start + PREFIX_BYTES, end);
+  }
+
+  /** Takes all that are left. */
+  *blobs(): Generator<Buffer> {
+    for (let blob = this.next(); blob !== undefined; blob = this.next()) yield blob;
+  }
+
+  /** Takes all that are left, as copies that outlive the receiver's call. */
+  copies(): Buffer[] {
+    const start = this.at;
+    const copy = new FrameRun(Buffer.from(this.bytes.subarray(start)), this.slab, this.maxFrameBytes);
+    const blobs = [...copy.blobs()];
+    this.at += copy.at;
+    return blobs;
   }
 }
 
@@ -119,40 +154,24 @@ export class FrameReader {
   }
 
   /**
-   * `count` bytes were written to the start of {@link space}. Calls `onRun` with all frames that are complete now.
+   * `count` bytes were written to the start of {@link space}. Calls `onRun` with all frames that are whole now.
    *
    * @throws MeshError `frame` for a length above the maximum; the reader must not be used after it
    */
   received(count: number): void {
     if (this.#oneByte !== undefined) this.#goOn(this.#oneByte);
     this.#end += count;
-    const ends: number[] = [];
-    const { bytes } = this.#slab;
-    const runStart = this.#start;
-    const end = this.#end;
-    let at = runStart;
-    let fault: MeshError | undefined;
-    while (end - at >= PREFIX_BYTES) {
-      const length = bytes.readUInt32BE(at);
-      if (length > this.#maxFrameBytes) {
-        fault = new MeshError(
-          'frame',
-          `frame of ${length} bytes: at most ${this.#maxFrameBytes} are allowed here (is the other end speaking this protocol?)`,
-        );
-        break;
-      }
-      const frameEnd = at + PREFIX_BYTES + length;
-      if (frameEnd > end) break;
-      at = frameEnd;
-      ends.push(at - runStart);
-    }
-    this.#start = at;
-    // The frames before a violation were whole: they are delivered before the connection ends.
-    if (ends.length > 0) {
-      const run = { bytes: bytes.subarray(runStart, at), ends, slab: this.#slab };
+    const run = new FrameRun(
+      this.#slab.bytes.subarray(this.#start, this.#end),
+      this.#slab,
+      this.#maxFrameBytes,
+    );
+    if (run.endOf(0) !== -1) {
       if (this.#onRun(run) === 'kept') this.#kept = true;
+      this.#start += run.at;
     }
-    if (fault !== undefined) throw fault;
+    // The frames before a violation were whole: they are delivered before the connection ends.
+    this.#checkNext();
     this.#makeRoom();
   }
 
@@ -165,6 +184,16 @@ export class FrameReader {
       this.received(count);
       at += count;
     }
+  }
+
+  #checkNext(): void {
+    if (this.pendingBytes < PREFIX_BYTES) return;
+    const length = this.#slab.bytes.readUInt32BE(this.#start);
+    if (length <= this.#maxFrameBytes) return;
+    throw new MeshError(
+      'frame',
+      `frame of ${length} bytes: at most ${this.#maxFrameBytes} are allowed here (is the other end speaking this protocol?)`,
+    );
   }
 
   #makeRoom(): void {

@@ -3,7 +3,7 @@ import type net from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { bareListener } from './fixtures/loopback.ts';
-import { blobsOf, frameOf } from './frame.ts';
+import { frameOf } from './frame.ts';
 import type { FrameSocket } from './frame-socket.ts';
 import { largeFrames } from './large-frames.ts';
 import { LARGE_FRAME_PATIENCE_MS, MAX_FRAME_BYTES, MAX_LARGE_FRAMES_BYTES } from './limits.ts';
@@ -40,7 +40,7 @@ function connected(count: number, onBlob: () => void = () => undefined): Promise
       bare.on('error', () => undefined);
       const came: string[] = [];
       hub.start(MAX_FRAME_BYTES, (run) => {
-        for (const blob of blobsOf(run)) {
+        for (const blob of run.blobs()) {
           came.push(digest(blob));
           onBlob();
         }

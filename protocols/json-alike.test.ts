@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Codec } from '../core/adapter.ts';
 import { arena } from '../core/arena.ts';
 import { MeshError } from '../core/errors.ts';
-import { type FrameRun, frameOf } from '../core/frame.ts';
+import { FrameRun, frameOf } from '../core/frame.ts';
+import { MAX_FRAME_BYTES } from '../core/limits.ts';
 import type { PacketHead } from '../core/packet.ts';
 import { Slab, slabs } from '../core/slab.ts';
 import { plainPacket } from './fixtures/arbitrary-packets.ts';
@@ -21,16 +22,7 @@ function runOf(blobs: readonly Uint8Array[], isInArena = false): FrameRun {
     all.copy(slab.bytes);
     slab.release();
   }
-  let end = 0;
-  const ends = frames.map(({ length }) => {
-    end += length;
-    return end;
-  });
-  return { bytes: slab.bytes.subarray(before.length, all.length), ends, slab };
-}
-
-function blobAt({ bytes, ends }: FrameRun, i: number): Buffer {
-  return bytes.subarray((ends[i - 1] ?? 0) + 4, ends[i]);
+  return new FrameRun(slab.bytes.subarray(before.length, all.length), slab, MAX_FRAME_BYTES);
 }
 
 /** Goes through a run as the hub does. What was seen of each packet: the head, or undefined where it was refused. */
@@ -38,19 +30,20 @@ function headsOf(codec: Codec, run: FrameRun) {
   const heads: (PacketHead | undefined)[] = [];
   const tokens: number[] = [];
   let glances = 0;
-  for (let i = 0; i < run.ends.length; ) {
-    const alike = codec.alike?.(run, i);
+  for (;;) {
+    const alike = codec.alike?.(run);
     if (alike === undefined) {
-      const head = attempt(() => codec.peek?.(blobAt(run, i)));
+      const blob = run.next();
+      if (blob === undefined) break;
+      const head = attempt(() => codec.peek?.(blob));
       heads.push(head);
       tokens.push(head?.token_used ?? 0);
-      i += 1;
       continue;
     }
     glances += alike.packets;
     for (let n = 0; n < alike.packets; n++) heads.push(alike.head);
     tokens.push(alike.tokens);
-    i += alike.packets;
+    run.at = alike.end;
   }
   return { heads, tokens: tokens.reduce((sum, each) => sum + each, 0), glances };
 }

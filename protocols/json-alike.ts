@@ -17,8 +17,6 @@ const MAX_LEARNED_IN_VAIN = 32;
 const LEARN_EVERY = 64;
 /** A loop over words is quicker than a search by the system up to so many bytes. */
 const SHORT_PAYLOAD_BYTES = 128;
-/** For fewer packets the call costs as much as it spares. */
-const MIN_SCANNED = 2;
 /** Digits of a number that is plain to see. */
 const MAX_TOKEN_DIGITS = 9;
 const MAX_TS_DIGITS = 15;
@@ -59,33 +57,36 @@ export class AlikeJson {
   #view: DataView = new DataView(new ArrayBuffer(0));
   #all: Uint8Array = new Uint8Array(0);
 
-  find(run: FrameRun, from: number): AlikePackets | undefined {
-    const { ends } = run;
+  /** See `Codec.alike`. */
+  find(run: FrameRun): AlikePackets | undefined {
+    let at = run.at;
+    const firstEnd = run.endOf(at);
+    if (firstEnd === -1) return undefined;
     const bytes = this.#look(run.bytes);
     const base = bytes.byteOffset;
-    let start = base + (from === 0 ? 0 : (ends[from - 1] ?? 0));
     let packets = 0;
     let tokens = 0;
     let known: Known | undefined;
     const [last] = this.#known;
-    if (last !== undefined && ends.length - from >= MIN_SCANNED && arena.has(bytes)) {
+    // For one alone the call costs as much as it spares.
+    if (last !== undefined && arena.has(bytes) && run.endOf(firstEnd) !== -1) {
       const scan = jsonScan();
-      packets = scan.count(last.texts, start, base + (ends.at(-1) ?? 0));
+      packets = scan.count(last.texts, base + at, base + bytes.length, run.maxFrameBytes);
       if (packets > 0) {
         known = last;
         tokens = scan.tokens;
-        start = base + (ends[from + packets - 1] ?? 0);
+        at = scan.end - base;
       }
     }
-    for (let i = from + packets; i < ends.length; i++) {
-      const end = base + (ends[i] ?? 0);
-      const found = known === undefined ? -1 : this.#tokensOf(known, bytes, start + PREFIX_BYTES, end);
+    for (let end = run.endOf(at); end !== -1; end = run.endOf(at)) {
+      const start = base + at + PREFIX_BYTES;
+      const found = known === undefined ? -1 : this.#tokensOf(known, bytes, start, base + end);
       if (found >= 0) {
         tokens += found;
       } else {
         if (packets > 0) break;
         for (const [index, candidate] of this.#known.entries()) {
-          const first = this.#tokensOf(candidate, bytes, start + PREFIX_BYTES, end);
+          const first = this.#tokensOf(candidate, bytes, start, base + end);
           if (first < 0) continue;
           if (index > 0) this.#known.unshift(...this.#known.splice(index, 1));
           known = candidate;
@@ -95,12 +96,12 @@ export class AlikeJson {
         if (known === undefined) break;
       }
       packets += 1;
-      start = end;
+      at = end;
     }
     this.#wants = known === undefined;
     if (known === undefined) return undefined;
     this.#learned = 0;
-    return { head: known.head, packets, tokens };
+    return { head: known.head, packets, end: at, tokens };
   }
 
   /** Whether the packet plainly has a head that was peeked before. */

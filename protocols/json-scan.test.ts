@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { arena } from '../core/arena.ts';
 import { frameOf } from '../core/frame.ts';
+import { MAX_FRAME_BYTES } from '../core/limits.ts';
 import { HEAD_LENGTHS } from '../core/packet.ts';
 import { SLAB_BYTES } from '../core/slab.ts';
 import { jsonScan } from './json-scan.ts';
@@ -26,7 +27,7 @@ function count(blobs: readonly string[], offset = 0, behind = '}'): [number, num
   memory.fill(behind);
   frames.copy(memory, offset);
   const start = memory.byteOffset + offset;
-  return [jsonScan().count(texts, start, start + frames.length), jsonScan().tokens];
+  return [jsonScan().count(texts, start, start + frames.length, MAX_FRAME_BYTES), jsonScan().tokens];
 }
 
 describe('the scan of JSON packets in the arena', () => {
@@ -50,9 +51,27 @@ describe('the scan of JSON packets in the arena', () => {
     whole.copy(memory);
     const start = memory.byteOffset;
     for (let bytes = 0; bytes < whole.length; bytes++)
-      expect(jsonScan().count(texts, start, start + bytes)).toBe(0);
-    expect(jsonScan().count(texts, start, start + whole.length)).toBe(1);
-    expect(jsonScan().count(texts, start, start + whole.length + 3)).toBe(1);
+      expect(jsonScan().count(texts, start, start + bytes, MAX_FRAME_BYTES)).toBe(0);
+    expect(jsonScan().count(texts, start, start + whole.length, MAX_FRAME_BYTES)).toBe(1);
+    expect(jsonScan().count(texts, start, start + whole.length + 3, MAX_FRAME_BYTES)).toBe(1);
+    expect(jsonScan().end).toBe(start + whole.length);
+  });
+
+  it('looks at no frame that is longer than frames may be', () => {
+    const frame = frameOf(Buffer.from(packet()));
+    frame.copy(memory);
+    const start = memory.byteOffset;
+    const count = (maxBytes: number) => jsonScan().count(texts, start, start + frame.length, maxBytes);
+    expect(count(packet().length)).toBe(1);
+    expect(count(packet().length - 1)).toBe(0);
+  });
+
+  it.each([0xffff_ffff, 0xffff_fff0, 0x8000_0000])('sees that a frame of %i bytes is not whole', (length) => {
+    const frame = frameOf(Buffer.from(packet()));
+    frame.writeUInt32BE(length);
+    frame.copy(memory);
+    const start = memory.byteOffset;
+    expect(jsonScan().count(texts, start, start + frame.length, 0xffff_ffff)).toBe(0);
   });
 
   it.each([
@@ -86,7 +105,7 @@ describe('the scan of JSON packets in the arena', () => {
 
   it('takes no head whose text has no room there', () => {
     const long = { ...texts, between: Buffer.alloc(3000, 'x') };
-    expect(jsonScan().count(long, memory.byteOffset, memory.byteOffset + 100)).toBe(0);
+    expect(jsonScan().count(long, memory.byteOffset, memory.byteOffset + 100, MAX_FRAME_BYTES)).toBe(0);
     expect(count([packet()])).toEqual([1, 7]);
   });
 
@@ -101,9 +120,9 @@ describe('the scan of JSON packets in the arena', () => {
     const frame = frameOf(Buffer.from(packet()));
     const start = last.byteOffset + last.length - frame.length;
     frame.copy(last, last.length - frame.length);
-    expect(jsonScan().count(texts, start, start + frame.length)).toBe(1);
+    expect(jsonScan().count(texts, start, start + frame.length, MAX_FRAME_BYTES)).toBe(1);
     // Digits and an id that go on behind it: what they are compared with lies there, too.
     last.fill('9', last.length - 64);
-    expect(jsonScan().count(texts, start, start + frame.length)).toBe(0);
+    expect(jsonScan().count(texts, start, start + frame.length, MAX_FRAME_BYTES)).toBe(0);
   });
 });

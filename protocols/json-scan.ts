@@ -15,7 +15,8 @@ export interface HeadTexts {
 
 /** What `json-scan.wat` exports. */
 interface Exports {
-  readonly countAlike: (start: number, limit: number) => number;
+  readonly countAlike: (start: number, limit: number, maxLength: number) => number;
+  readonly end: WebAssembly.Global;
   readonly tokens: WebAssembly.Global;
   readonly beforeLength: WebAssembly.Global;
   readonly betweenLength: WebAssembly.Global;
@@ -41,8 +42,13 @@ class JsonScan {
     return this.#exports.tokens.value;
   }
 
-  /** How many of the frames in `[start, limit)` of the arena are, from the first on, packets with these texts. */
-  count(texts: HeadTexts, start: number, limit: number): number {
+  /** Where the last packet that the last call has counted ends in the arena. */
+  get end(): number {
+    return this.#exports.end.value;
+  }
+
+  /** How many of the whole frames in `[start, limit)` of the arena are, from the first on, packets with these texts. */
+  count(texts: HeadTexts, start: number, limit: number, maxLength: number): number {
     const { countAlike, beforeLength, betweenLength } = this.#exports;
     if (texts !== this.#texts) {
       const { before, between } = texts;
@@ -53,7 +59,7 @@ class JsonScan {
       betweenLength.value = between.length;
       this.#texts = texts;
     }
-    return countAlike(start, limit);
+    return countAlike(start, limit, maxLength);
   }
 }
 

@@ -12,14 +12,18 @@
 
   ;; Of all packets that were found.
   (global $tokens (export "tokens") (mut f64) (f64.const 0))
+  ;; Where the last of them ends.
+  (global $end_of_all (export "end") (mut i32) (i32.const 0))
 
-  ;; Looks at the frames from $at on, the last of which ends at $limit.
-  (func (export "countAlike") (param $at i32) (param $limit i32) (result i32)
-    (local $end i32) (local $count i32) (local $found i32) (local $sum i64)
+  ;; Looks at the frames from $at on that end before $limit. One that is longer than $max_length is none.
+  (func (export "countAlike") (param $at i32) (param $limit i32) (param $max_length i32) (result i32)
+    (local $length i32) (local $end i32) (local $count i32) (local $found i32) (local $sum i64)
     (block $done
       (loop $next
         (br_if $done (i32.gt_u (i32.add (local.get $at) (i32.const 4)) (local.get $limit)))
-        (local.set $end (i32.add (i32.add (local.get $at) (i32.const 4)) (call $length_at (local.get $at))))
+        (local.set $length (call $length_at (local.get $at)))
+        (br_if $done (i32.gt_u (local.get $length) (local.get $max_length)))
+        (local.set $end (i32.add (i32.add (local.get $at) (i32.const 4)) (local.get $length)))
         (br_if $done (i32.gt_u (local.get $end) (local.get $limit)))
         (local.set $found (call $tokens_of (i32.add (local.get $at) (i32.const 4)) (local.get $end)))
         (br_if $done (i32.lt_s (local.get $found) (i32.const 0)))
@@ -28,6 +32,7 @@
         (local.set $at (local.get $end))
         (br $next)))
     (global.set $tokens (f64.convert_i64_s (local.get $sum)))
+    (global.set $end_of_all (local.get $at))
     (local.get $count))
 
   ;; The big-endian length of the frame that begins at $at.
@@ -88,7 +93,7 @@
     (local.set $last (i32.sub (local.get $end) (i32.const 2)))
     (if (i32.gt_u (local.get $at) (local.get $last)) (then (return (i32.const -1))))
     (if (i32.ne (i32.load16_u align=1 (local.get $last)) (i32.const 0x7d7d)) (then (return (i32.const -1))))
-    (if (i32.ne (call $close_brace (local.get $at)) (local.get $last)) (then (return (i32.const -1))))
+    (if (i32.ne (call $close_brace (local.get $at) (local.get $last)) (local.get $last)) (then (return (i32.const -1))))
     (local.get $tokens))
 
   ;; Whether $length bytes at $at are those at $text: sixteen at a time, the last sixteen may lie over those before.
@@ -124,9 +129,9 @@
             (v128.or
               (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
               (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
-            (i8x16.gt_u
-              (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x20)))
-              (i8x16.splat (i32.const 0x5e))))))
+            (v128.or
+              (i8x16.lt_s (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x7f)))))))
       (if (i32.eqz (local.get $found))
         (then
           (local.set $at (i32.add (local.get $at) (i32.const 16)))
@@ -148,16 +153,32 @@
   (func $digits_at (param $at i32) (result i32)
     (i32.ctz
       (i8x16.bitmask
-        (i8x16.gt_u
-          (i8x16.sub (v128.load align=1 (local.get $at)) (i8x16.splat (i32.const 0x30)))
-          (i8x16.splat (i32.const 9))))))
+        (i8x16.gt_s
+          (i8x16.add (v128.load align=1 (local.get $at)) (i8x16.splat (i32.const 0x50)))
+          (i8x16.splat (i32.const -119))))))
 
-  ;; Where the first } from $at on is. There must be one.
-  (func $close_brace (param $at i32) (result i32)
-    (local $found i32)
+  ;; Where the first } from $at on is. There must be one, at $last at the latest.
+  (func $close_brace (param $at i32) (param $last i32) (result i32)
+    (local $found i32) (local $brace v128)
+    (local.set $brace (i8x16.splat (i32.const 0x7d)))
+    ;; Past sixty-four bytes at a time, as long as there are so many, and then to it.
+    (block $near
+      (loop $far
+        (br_if $near (i32.gt_u (i32.add (local.get $at) (i32.const 64)) (local.get $last)))
+        (br_if $near
+          (v128.any_true
+            (v128.or
+              (v128.or
+                (i8x16.eq (v128.load align=1 (local.get $at)) (local.get $brace))
+                (i8x16.eq (v128.load offset=16 align=1 (local.get $at)) (local.get $brace)))
+              (v128.or
+                (i8x16.eq (v128.load offset=32 align=1 (local.get $at)) (local.get $brace))
+                (i8x16.eq (v128.load offset=48 align=1 (local.get $at)) (local.get $brace))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
+        (br $far)))
     (loop $next
       (local.set $found
-        (i8x16.bitmask (i8x16.eq (v128.load align=1 (local.get $at)) (i8x16.splat (i32.const 0x7d)))))
+        (i8x16.bitmask (i8x16.eq (v128.load align=1 (local.get $at)) (local.get $brace))))
       (local.set $at (i32.add (local.get $at) (i32.const 16)))
       (br_if $next (i32.eqz (local.get $found))))
     (i32.add (i32.sub (local.get $at) (i32.const 16)) (i32.ctz (local.get $found)))))

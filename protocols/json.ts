@@ -26,7 +26,7 @@ export const json: ProtocolAdapter = {
         alike.learn(blob, head);
         return head;
       },
-      alike: (run, from) => alike.find(run, from),
+      alike: (run) => alike.find(run),
     };
   },
 };

@@ -13,7 +13,7 @@ import { sharedId } from '../copy-id.ts';
 import { ACK_TYPE, takenIn } from '../delivery.ts';
 import type { Engine } from '../engine.ts';
 import { MeshError, messageOf } from '../errors.ts';
-import { blobsOf, type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
+import { type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
 import type { FrameLink } from '../frame-link.ts';
 import { lineOf } from '../ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
@@ -113,8 +113,7 @@ export class AgentSession {
   receive(run: FrameRun): RunUse {
     const receivedUs = monotonicUs();
     // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
-    const copy = { bytes: Buffer.from(run.bytes), ends: run.ends };
-    for (const blob of blobsOf(copy)) this.#receiveBlob(blob, receivedUs);
+    for (const blob of run.copies()) this.#receiveBlob(blob, receivedUs);
     return 'done';
   }
 

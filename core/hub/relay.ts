@@ -1,6 +1,6 @@
 import type { AlikePackets } from '../adapter.ts';
 import { monotonicUs } from '../clock.ts';
-import { type FrameRun, PREFIX_BYTES } from '../frame.ts';
+import type { FrameRun } from '../frame.ts';
 import type { Slab } from '../slab.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Link } from './link.ts';
@@ -42,14 +42,12 @@ export class Relay {
     const nowMs = performance.now();
     const arrivedUs = monotonicUs();
     const { codec } = sender;
-    const { bytes, ends } = run;
     let forwardedUs = arrivedUs;
     let group: readonly Link[] = [];
     let groupStart = 0;
     let groupPackets = 0;
-    let start = 0;
-    /** What lies before `start` is judged; `packets` from there to `end` go to `links`. */
-    const join = (links: readonly Link[], packets: number, end: number) => {
+    /** `packets` frames from `start` on go to `links`; all before are judged. */
+    const join = (links: readonly Link[], packets: number, start: number) => {
       if (links !== group) {
         if (groupPackets > 0) forwardedUs = this.#forward(run, groupStart, start, groupPackets, group);
         group = links;
@@ -57,24 +55,26 @@ export class Relay {
       }
       if (groupPackets === 0) groupStart = start;
       if (links.length > 0) groupPackets += packets;
-      start = end;
     };
-    for (let i = 0; i < ends.length; ) {
-      const alike = codec.alike?.(run, i);
-      const next = i + (alike?.packets ?? 1);
-      const end = ends[next - 1] ?? start;
-      const recipients = alike === undefined ? undefined : this.#judge.judgeAlike(sender, alike, end - start);
-      if (recipients !== undefined) {
-        join(recipients, next - i, end);
-        i = next;
+    const joinOne = () => {
+      const start = run.at;
+      const blob = run.next();
+      if (blob !== undefined) join(this.#judge.judge(sender, blob, nowMs), 1, start);
+      return blob !== undefined;
+    };
+    for (;;) {
+      const start = run.at;
+      const alike = codec.alike?.(run);
+      const links = alike && this.#judge.judgeAlike(sender, alike, alike.end - start);
+      if (alike !== undefined && links !== undefined) {
+        run.at = alike.end;
+        join(links, alike.packets, start);
         continue;
       }
-      for (; i < next; i++) {
-        const frameEnd = ends[i] ?? start;
-        join(this.#judge.judge(sender, bytes.subarray(start + PREFIX_BYTES, frameEnd), nowMs), 1, frameEnd);
-      }
+      if (!joinOne()) break;
+      if (alike !== undefined) while (run.at < alike.end) joinOne();
     }
-    if (groupPackets > 0) forwardedUs = this.#forward(run, groupStart, start, groupPackets, group);
+    if (groupPackets > 0) forwardedUs = this.#forward(run, groupStart, run.at, groupPackets, group);
     return { arrivedUs, forwardedUs };
   }
 

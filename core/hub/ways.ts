@@ -1,5 +1,5 @@
 import { monotonicUs } from '../clock.ts';
-import { type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
+import type { FrameRun, RunUse } from '../frame.ts';
 import { HUB_ID, type Packet } from '../packet.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { AcknowledgedDelivery } from './delivery/acknowledged-delivery.ts';
@@ -77,12 +77,12 @@ function eachPacket(
 ): void {
   const nowMs = performance.now();
   const arrivedUs = monotonicUs();
-  let start = 0;
-  for (const end of run.ends) {
-    const recipients = judge.judge(sender, run.bytes.subarray(start + PREFIX_BYTES, end), nowMs);
+  let start = run.at;
+  for (const blob of run.blobs()) {
+    const recipients = judge.judge(sender, blob, nowMs);
     const forwardedUs = monotonicUs();
-    deliver(run.bytes.subarray(start, end), recipients);
+    deliver(run.bytes.subarray(start, run.at), recipients);
     news.tell({ arrivedUs, forwardedUs });
-    start = end;
+    start = run.at;
   }
 }

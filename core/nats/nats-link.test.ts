@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { blobsOf, frameOf, PREFIX_BYTES } from '../frame.ts';
+import { frameOf, PREFIX_BYTES } from '../frame.ts';
 import type { FrameLink } from '../frame-link.ts';
 import { MAX_FRAME_BYTES } from '../limits.ts';
 import { messageOf } from './link-message.ts';
@@ -15,7 +15,7 @@ function hearing(link: FrameLink, count: number, onBlob?: () => void) {
   const blobs: Buffer[] = [];
   const { promise: all, resolve } = Promise.withResolvers<void>();
   link.start(MAX_FRAME_BYTES, (run) => {
-    for (const blob of blobsOf(run)) {
+    for (const blob of run.blobs()) {
       blobs.push(Buffer.from(blob));
       onBlob?.();
       if (blobs.length === count) resolve();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MeshError } from '../../core/errors.ts';
-import { blobsOf, FrameReader, PREFIX_BYTES, type RunUse } from '../../core/frame.ts';
+import { FrameReader, PREFIX_BYTES, type RunUse } from '../../core/frame.ts';
 import { SLAB_BYTES } from '../../core/slab.ts';
 import { Fault, fuzzTarget } from './target.ts';
 
@@ -49,7 +49,7 @@ export const framing = fuzzTarget('framing', cases, async () => ({ stretches, no
     const use = uses[runs % uses.length] ?? 'done';
     runs += 1;
     // What is kept is looked at when all has come: nothing may have been written over it.
-    for (const blob of blobsOf(run)) found.push(use === 'kept' ? blob : Buffer.from(blob));
+    for (const blob of run.blobs()) found.push(use === 'kept' ? blob : Buffer.from(blob));
     return use;
   });
   const fault = feed(reader, stream, chunks);

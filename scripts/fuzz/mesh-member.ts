@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { type Codec, readHead } from '../../core/adapter.ts';
-import { blobsOf, type FrameRun } from '../../core/frame.ts';
+import type { FrameRun } from '../../core/frame.ts';
 import { FrameSocket } from '../../core/frame-socket.ts';
 import { answerHub } from '../../core/handshake.ts';
 import type { Packet } from '../../core/packet.ts';
@@ -83,7 +83,7 @@ export class MeshMember {
   /** As an agent does: heads first, and what it cannot read is dropped. */
   #hear(codec: Codec, run: FrameRun): void {
     try {
-      for (const blob of blobsOf({ bytes: Buffer.from(run.bytes), ends: run.ends })) {
+      for (const blob of run.copies()) {
         const packet = attempt('what the hub sent', blob, () => {
           readHead(codec, blob);
           return codec.decode(blob);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { type Codec, readHead } from '../../core/adapter.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/books.ts';
 import { MeshError } from '../../core/errors.ts';
-import { blobsOf, type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../../core/frame.ts';
+import { type FrameRun, frameOf, PREFIX_BYTES, type RunUse } from '../../core/frame.ts';
 import { FrameSocket } from '../../core/frame-socket.ts';
 import { answerHub } from '../../core/handshake.ts';
 import { emptyLine, type LedgerLine, lineOf } from '../../core/ledger.ts';
@@ -196,7 +196,7 @@ class Session {
   }
 
   receive(run: FrameRun): RunUse {
-    for (const blob of blobsOf(run)) this.#take(blob);
+    for (const blob of run.blobs()) this.#take(blob);
     if (this.#first !== undefined) void this.set(this.#first);
     return 'done';
   }

@@ -1,7 +1,6 @@
 import net from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Codec } from '../../core/adapter.ts';
-import { blobsOf } from '../../core/frame.ts';
 import { FrameSocket } from '../../core/frame-socket.ts';
 import { answerHub } from '../../core/handshake.ts';
 import { type Packet, parsePacket } from '../../core/packet.ts';
@@ -10,8 +9,8 @@ import { adapterNamed } from '../../protocols/registry.ts';
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
 export const MEMBER_SECRET = 'known to the members of this run';
 
-/** What a member does when the document comes; it has everything that a real one has, its keys included. */
-export type Misdeed = (document: Packet, member: MemberAgent) => void;
+/** What a member does when a packet comes; it has everything that a real one has, its keys included. */
+export type Misdeed = (packet: Packet, member: MemberAgent) => void;
 
 /**
  * An agent that belongs to the run: it has proved that it knows the secret and has exchanged keys through the real adapter, and now
@@ -30,12 +29,12 @@ export class MemberAgent {
   }
 
   /** Listens on a free port until the test is over. */
-  static async listen(id: string, tool: string, onDocument: Misdeed): Promise<MemberAgent> {
+  static async listen(id: string, tool: string, onPacket: Misdeed): Promise<MemberAgent> {
     const server = net.createServer();
     await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
     const address = server.address();
     const member = new MemberAgent(id, typeof address === 'object' && address !== null ? address.port : 0);
-    server.on('connection', (socket) => void member.#serve(FrameSocket.accept(socket), tool, onDocument));
+    server.on('connection', (socket) => void member.#serve(FrameSocket.accept(socket), tool, onPacket));
     onTestFinished(() => {
       member.#socket?.destroy();
       server.close();
@@ -65,7 +64,7 @@ export class MemberAgent {
     this.#socket?.sendBlob(blob);
   }
 
-  async #serve(socket: FrameSocket, tool: string, onDocument: Misdeed): Promise<void> {
+  async #serve(socket: FrameSocket, tool: string, onPacket: Misdeed): Promise<void> {
     const agreed = await answerHub(socket, {
       node: this.#id,
       tool,
@@ -80,10 +79,7 @@ export class MemberAgent {
     this.#socket = socket;
     this.#codec = codec;
     socket.start(agreed.maxFrameBytes, (run) => {
-      for (const blob of blobsOf({ bytes: Buffer.from(run.bytes), ends: run.ends })) {
-        const packet = codec.decode(blob);
-        if (packet.type === 'doc_init') onDocument(packet, this);
-      }
+      for (const blob of run.copies()) onPacket(codec.decode(blob), this);
       return 'done';
     });
   }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { codeFolder } from '../../config/package-root.ts';
 import type { Listen } from '../../core/agent/listener.ts';
 import { MeshError } from '../../core/errors.ts';
-import { blobsOf } from '../../core/frame.ts';
+
 import type { FrameLink } from '../../core/frame-link.ts';
 import type { MeshNode } from '../../core/hub/link.ts';
 import { MAX_FRAME_BYTES } from '../../core/limits.ts';
@@ -23,7 +23,7 @@ export async function serveFarEnd(listen: Listen): Promise<void> {
   const listener = await listen({
     accept(link) {
       link.start(MAX_FRAME_BYTES, (run) => {
-        for (const blob of blobsOf(run)) if (blob[0] === ECHO) link.sendBlob(blob);
+        for (const blob of run.blobs()) if (blob[0] === ECHO) link.sendBlob(blob);
         return 'done';
       });
     },

@@ -1,4 +1,4 @@
-import { blobsOf, frameOf } from '../../core/frame.ts';
+import { frameOf } from '../../core/frame.ts';
 import type { FrameLink } from '../../core/frame-link.ts';
 import { MAX_FRAME_BYTES } from '../../core/limits.ts';
 import { median } from '../../core/statistics/quantile.ts';
@@ -17,7 +17,7 @@ export class MeasuredLink {
   constructor(link: FrameLink) {
     this.#link = link;
     link.start(MAX_FRAME_BYTES, (run) => {
-      for (const _ of blobsOf(run)) this.#onEcho();
+      for (const _ of run.blobs()) this.#onEcho();
       return 'done';
     });
   }

@@ -1,5 +1,5 @@
 import { tcpListen } from '../../../core/agent/listener.ts';
-import { blobsOf, framesOf } from '../../../core/frame.ts';
+import { framesOf } from '../../../core/frame.ts';
 import type { FrameLink } from '../../../core/frame-link.ts';
 import { MAX_FRAME_BYTES } from '../../../core/limits.ts';
 
@@ -22,7 +22,7 @@ const overFrames: OpenLink = async (_port, hear) => {
     accept(accepted) {
       link = accepted;
       link.start(MAX_FRAME_BYTES, (run) => {
-        for (const blob of blobsOf(run)) hear(blob);
+        for (const blob of run.blobs()) hear(blob);
         return 'done';
       });
       // Whoever measures sees that an agent has gone.
