@@ -97,16 +97,16 @@ function latencyTable(results: RelayResults): string {
   const single = ofKind(results, 'one in flight');
   const timed = ofKind(results, 'latency');
   const rows = namesIn(single).map((name) => {
-    const fixed = timed.find(({ target }) => target === name);
+    const fixed = timed.filter(({ target }) => target === name);
     const latency = (key: 'p50' | 'p99' | 'p999') =>
-      shown(spreadIn(fixed, (sample) => sample.latency_us?.[key] ?? Number.NaN));
+      shown(spreadOver(fixed, (sample) => sample.latency_us?.[key] ?? Number.NaN));
     const rate = shown(
       spreadIn(
         single.find(({ target }) => target === name),
         thousands,
       ),
     );
-    return [name, rate, latency('p50'), latency('p99'), latency('p999'), shown(spreadIn(fixed, ranOf))];
+    return [name, rate, latency('p50'), latency('p99'), latency('p999'), shown(spreadOver(fixed, ranOf))];
   });
   const head = ['', 'one in flight, thousands/s', 'p50 µs', 'p99 µs', 'p99.9 µs', 'generator ran, %'];
   return markdownTable([head, ...rows]);
@@ -135,6 +135,10 @@ function namesIn(outcomes: readonly Outcome[]): string[] {
 
 function spreadIn(outcome: Outcome | undefined, value: (sample: Sample) => number): Spread | undefined {
   return outcome && spreadOf([...outcome.rounds.values()].map(value));
+}
+
+function spreadOver(outcomes: readonly Outcome[], value: (sample: Sample) => number): Spread | undefined {
+  return spreadOf(outcomes.flatMap(({ rounds }) => [...rounds.values()].map(value)));
 }
 
 function shown(spread: Spread | undefined): string {
