@@ -15,10 +15,12 @@ const folder = bundleFolder(root);
 /** Code finds its files beside itself: in a bundle, too, it is where its source is. */
 const ownPlace = {
   name: 'own-place',
-  transform: (code, id) =>
-    code.includes('import.meta.url')
-      ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
-      : null,
+  transform: (code, id) => {
+    const place = { url: pathToFileURL(id).href, filename: id, dirname: path.dirname(id) };
+    return code.includes('import.meta.')
+      ? code.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) => JSON.stringify(place[name]))
+      : null;
+  },
 };
 
 rmSync(folder, { recursive: true, force: true });

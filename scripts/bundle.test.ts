@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -15,6 +16,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageFolder } from '../config/package-root.ts';
 
 let checkout: string;
+let bundle: string;
 
 beforeAll(() => {
   checkout = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-checkout-'));
@@ -37,7 +39,7 @@ beforeAll(() => {
     if (name !== '.cache') symlinkSync(path.join(packages, name), path.join(checkout, 'node_modules', name));
   }
   expect(node('bundle.js').status).toBe(0);
-  const bundle = path.join(checkout, 'node_modules', '.cache', 'gaia-mesh', 'bundle');
+  bundle = path.join(checkout, 'node_modules', '.cache', 'gaia-mesh', 'bundle');
   appendFileSync(path.join(bundle, 'main.js'), '\nconsole.error("this is the bundle");\n');
 });
 
@@ -53,6 +55,13 @@ it.each([
   const { stderr, stdout } = node('gaia-mesh.js', command, option);
   expect(stdout).toContain(output);
   expect(stderr).toContain('this is the bundle');
+});
+
+it('finds the files of the sources where they are', () => {
+  const files = readdirSync(bundle).filter((name) => name.endsWith('.js'));
+  expect(files).toContain('main.js');
+  for (const name of files)
+    expect(readFileSync(path.join(bundle, name), 'utf8'), name).not.toContain('import.meta.');
 });
 
 it('runs from the sources once one of them has changed', () => {

@@ -45,7 +45,7 @@ ${relayTables(results)}
 - Fixed rate: latencies count from the time at which a packet should have been sent, whatever held it up; the generator spins.
   Before, each agent has one packet on the way for two seconds: at the fixed rate code gets hot slowly, and V8 would compile it while it is
   measured, on threads that want the one core which the generator leaves. That made p99 of a young hub several times as long.
-  The hub, the C relay and NATS have their latencies taken four times a round, so that what the machine does by chance weighs less.
+  The hub, the C relay and NATS have their latencies taken twice a round: what the machine does by chance weighs less.
 - The load generator is not the bottleneck where it is idle (its own table above), and where the C relay is clearly faster than the hub under the
   same generator: what it takes from the one it could take from the other, so that the C relay bounds what can be seen here. ${doubtsIn(results)}
 - A raw forwarder tears frames of several senders, so that only its bytes can be counted.
