@@ -1,19 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageFolder } from '../config/package-root.ts';
+import { linkPackages } from './testing/link-packages.ts';
 
 let checkout: string;
 let bundle: string;
@@ -32,12 +23,7 @@ beforeAll(() => {
   ]) {
     cpSync(path.join(packageFolder, name), path.join(checkout, name), { recursive: true });
   }
-  // Its own folder of packages, each of them a link: a bundle made here must not replace that of the real checkout.
-  const packages = path.join(packageFolder, 'node_modules');
-  mkdirSync(path.join(checkout, 'node_modules'));
-  for (const name of readdirSync(packages)) {
-    if (name !== '.cache') symlinkSync(path.join(packages, name), path.join(checkout, 'node_modules', name));
-  }
+  linkPackages(checkout);
   expect(node('bundle.js').status).toBe(0);
   bundle = path.join(checkout, 'node_modules', '.cache', 'gaia-mesh', 'bundle');
   appendFileSync(path.join(bundle, 'main.js'), '\nconsole.error("this is the bundle");\n');

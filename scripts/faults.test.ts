@@ -145,9 +145,9 @@ describe('an agent that a fault kills', () => {
 
   test('is started again in its workspace; what it missed is counted, and later tasks are answered', async () => {
     // The stall keeps the first task waiting, so that it is still on when the agent dies, its work done: two steps, which have 3 s
-    // on a busy machine. Then there are 100 ms at least until it is started again, in which the others go on.
+    // on a busy machine. It ends when the death is known, and before a new process can be there, so that the others go on meanwhile.
     const { code, stdout, stderr, out, metrics, results, log } = await benchOf(6, [
-      ...['--faults', 'stall=triple@0s+3.1s,kill=extract@3s', '--restart', 'on-failure'],
+      ...['--faults', 'stall=triple@0s+3.2s,kill=extract@3s', '--restart', 'on-failure'],
     ]);
 
     expect(code).toBe(0);

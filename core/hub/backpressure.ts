@@ -2,6 +2,9 @@ import { MeshError } from '../errors.ts';
 import { MAX_LINK_QUEUE_BYTES, STALL_TIMEOUT_MS } from '../limits.ts';
 import type { Link } from './link.ts';
 
+/** So often nothing must have moved: a process that was stopped itself, however long, has missed one look and not the others. */
+const LOOKS = 4;
+
 /** Why a link is not read from; see `Link.holdReading`. */
 const FULL_QUEUE = 'full queue';
 
@@ -25,13 +28,15 @@ export class Backpressure {
     this.#full.add(link);
     for (const other of this.#links) other.holdReading(FULL_QUEUE);
     let queuedBytes = link.socket.queuedBytes;
+    let looksInVain = 0;
     const stall = setInterval(() => {
       const isMoving = link.socket.queuedBytes < queuedBytes;
       queuedBytes = link.socket.queuedBytes;
-      if (isMoving) return;
+      looksInVain = isMoving ? 0 : looksInVain + 1;
+      if (looksInVain < LOOKS) return;
       const seconds = this.#stallTimeoutMs / 1000;
       link.socket.reset(new MeshError('agent', `took no bytes for ${seconds} s with a full queue`));
-    }, this.#stallTimeoutMs);
+    }, this.#stallTimeoutMs / LOOKS);
     void link.socket.drained().then(() => {
       clearInterval(stall);
       this.#full.delete(link);

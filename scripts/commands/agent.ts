@@ -137,16 +137,16 @@ async function start(options: AgentCommandOptions): Promise<Agent> {
 
 /** Where it listens: on a port, or for its name on a NATS server. */
 function placeOf(options: AgentCommandOptions, id: string): { port: number; listen?: Listen } {
-  const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
+  const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT, natsOutboxes } = options;
   if (transport === 'nats') {
     const address = natsAddress(natsUrl, process.env);
     const mesh = checkedSubject('--nats-subject', natsSubject);
-    const outboxes = checkedSubject('--nats-outboxes', options.natsOutboxes ?? natsSubject);
+    const outboxes = checkedSubject('--nats-outboxes', natsOutboxes ?? natsSubject);
     return { port: 0, listen: natsListen({ address, mesh, node: id, outboxes }) };
   }
   if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
-  if (natsUrl !== undefined || options.natsSubject !== undefined) {
-    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
+  if ([natsUrl, options.natsSubject, natsOutboxes].some((option) => option !== undefined)) {
+    throw new MeshError('usage', '--nats-url, --nats-subject and --nats-outboxes go with --transport nats');
   }
   if (port === undefined || !Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new MeshError('usage', '--port: expected a port from 0 to 65535');

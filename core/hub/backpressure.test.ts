@@ -1,0 +1,52 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { loopback } from '../fixtures/loopback.ts';
+import { MAX_LINK_QUEUE_BYTES } from '../limits.ts';
+import { plain } from '../testing/mesh.ts';
+import { Backpressure } from './backpressure.ts';
+import { Link } from './link.ts';
+
+/** A link whose agent reads nothing, with more queued than may be, and the backpressure that has seen it. */
+async function fullLink(stallTimeoutMs: number) {
+  const { hub, agent } = await loopback();
+  onTestFinished(() => {
+    hub.destroy();
+    agent.destroy();
+  });
+  const codec = plain.open({
+    ...{ runId: 'test', self: 'hub', peer: 'b', offers: new Map() },
+    ...{ linkKey: new Uint8Array(32), runKey: new Uint8Array(32) },
+  });
+  const node = { id: 'b', tool: 'none', port: 1, secret: '' };
+  const link = new Link(node, hub, codec, { subscribes: [], emits: [], done: [] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  agent.pause();
+  const backpressure = new Backpressure([link], stallTimeoutMs);
+  while (hub.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024), 1);
+  backpressure.check(link);
+  return link;
+}
+
+/** A connection that is being cut off takes bytes no more, and keeps none. */
+const isCutOff = (link: Link) => link.deliver(Buffer.alloc(1), 1) === 'done';
+
+test('a destination that takes nothing is cut off by name after its time', async () => {
+  const link = await fullLink(1000);
+  vi.advanceTimersByTime(999);
+  expect(isCutOff(link)).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(isCutOff(link)).toBe(true);
+  expect(await link.socket.closed).toMatchObject({
+    code: 'agent',
+    message: 'took no bytes for 1 s with a full queue',
+  });
+});
+
+test('time in which the hub itself was stopped is one look, however long it was', async () => {
+  const link = await fullLink(1000);
+  // Of all timers that a stopped process has missed, one is due.
+  for (let looks = 1; looks < 4; looks++) {
+    vi.advanceTimersToNextTimer();
+    expect(isCutOff(link)).toBe(false);
+  }
+});
