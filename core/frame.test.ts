@@ -46,6 +46,19 @@ describe('FrameReader', () => {
     expect(reader.pendingBytes).toBe(0);
   });
 
+  it('drops what its receiver leaves, and goes on', () => {
+    const taken: string[] = [];
+    const reader = new FrameReader(LIMIT, (run) => {
+      taken.push(run.next()?.toString('latin1') ?? 'none');
+      return 'done';
+    });
+    reader.push(stream);
+    reader.push(stream.subarray(0, -1));
+    reader.push(stream.subarray(-1));
+    expect(taken).toEqual(['first', 'first', 'the last one']);
+    expect(reader.pendingBytes).toBe(0);
+  });
+
   it('finds the same frames wherever the stream is split (MP-20)', () => {
     for (let split = 0; split <= stream.length; split++) {
       const { reader, blobs } = collector();

@@ -27,7 +27,7 @@ export function framesOf(blobs: readonly Uint8Array[]): Buffer {
 
 /**
  * Frames that lie side by side in one buffer, with their prefixes; the last may be torn. They are taken one after the other, or many at
- * once by who knows where they end. What is not taken comes again, with the bytes behind it.
+ * once by who knows where they end. What the receiver leaves is dropped.
  */
 export class FrameRun {
   readonly bytes: Buffer;
@@ -65,6 +65,10 @@ export class FrameRun {
   /** Takes all that are left. */
   *blobs(): Generator<Buffer> {
     for (let blob = this.next(); blob !== undefined; blob = this.next()) yield blob;
+  }
+
+  dropRest(): void {
+    for (let end = this.endOf(this.at); end !== -1; end = this.endOf(this.at)) this.at = end;
   }
 
   /** Takes all that are left, as copies that outlive the receiver's call. */
@@ -168,6 +172,7 @@ export class FrameReader {
     );
     if (run.endOf(0) !== -1) {
       if (this.#onRun(run) === 'kept') this.#kept = true;
+      run.dropRest();
       this.#start += run.at;
     }
     // The frames before a violation were whole: they are delivered before the connection ends.

@@ -30,8 +30,8 @@ test('the first of many that are expected read into as little as the others', ()
 test('a frame that began while they were few is whole when they have become many', () => {
   const blob = Buffer.alloc(0.65 * SLAB_BYTES, 'most of a slab');
   const came: Buffer[] = [];
-  const reader = new FrameReader(SLAB_BYTES, ({ bytes }) => {
-    came.push(Buffer.from(bytes));
+  const reader = new FrameReader(SLAB_BYTES, (run) => {
+    for (const blob of run.copies()) came.push(frameOf(blob));
     return 'kept';
   });
   const begun = Buffer.concat([frameOf(Buffer.alloc(SLAB_BYTES / 3)), frameOf(blob)]);
