@@ -43,6 +43,12 @@ it.each([
   expect(stderr).toContain('this is the bundle');
 });
 
+it('runs what loads adapters of users from the sources, which those import, too', () => {
+  const { stderr, stdout } = node('gaia-mesh.js', 'conformance', '--help');
+  expect(stdout).toContain('adapter');
+  expect(stderr).not.toContain('bundle');
+});
+
 it('finds the files of the sources where they are', () => {
   const files = readdirSync(bundle).filter((name) => name.endsWith('.js'));
   expect(files).toContain('main.js');

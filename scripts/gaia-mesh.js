@@ -12,6 +12,9 @@ import v8 from 'node:v8';
 
 const REQUIRED_MAJOR = 24;
 
+/** They load adapters that users wrote, which import the project's modules from the sources: all must have the same ones. */
+const FROM_SOURCES = ['compare', 'conformance'];
+
 if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) {
   const here = path.dirname(fileURLToPath(import.meta.url));
   // What a hub makes for a packet is garbage at once: the room for it would grow to 16 MB, and no collection would be spared.
@@ -28,12 +31,13 @@ if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) {
 }
 
 /**
- * The bundle that an installation makes of the sources: all start in half the time, and a hub needs 30 MB less where no types are
+ * The bundle that an installation makes of the sources: what runs from it starts in half the time, and a hub needs 30 MB less where no types are
  * stripped. Its URL, or undefined when a source has changed since.
  */
 async function bundleOf(here) {
   // An agent takes what its launcher took.
   if (process.argv[2] === 'agent') return process.env.GAIA_MESH_BUNDLE;
+  if (FROM_SOURCES.includes(process.argv[2])) return undefined;
   const root = path.dirname(here);
   const { bundleFolder, STAMP_FILE, sourceStamp } = await import('./source-stamp.js');
   const folder = bundleFolder(root);
