@@ -31,8 +31,8 @@ if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) {
 }
 
 /**
- * The bundle that an installation makes of the sources: what runs from it starts in half the time, and a hub needs 30 MB less where no types are
- * stripped. Its URL, or undefined when a source has changed since.
+ * The bundle that an installation makes of the sources: what runs from it starts in half the time, and a hub needs 30 MB less where
+ * no types are stripped. Its URL, or undefined when a source has changed since.
  */
 async function bundleOf(here) {
   // An agent takes what its launcher took.
