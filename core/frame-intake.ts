@@ -91,7 +91,7 @@ export class FrameIntake {
 
   #take(run: FrameRun): RunUse {
     if (this.#onRun !== undefined) return this.#onRun(run);
-    for (const blob of run.blobs()) this.#waiting.push(Buffer.from(blob));
+    for (const blob of run.copies()) this.#waiting.push(blob);
     if (this.#waiting.length > MAX_WAITING_BLOBS) {
       throw new MeshError('frame', `more than ${MAX_WAITING_BLOBS} frames at once during the handshake`);
     }

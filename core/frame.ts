@@ -67,17 +67,14 @@ export class FrameRun {
     for (let blob = this.next(); blob !== undefined; blob = this.next()) yield blob;
   }
 
-  dropRest(): void {
-    for (let end = this.endOf(this.at); end !== -1; end = this.endOf(this.at)) this.at = end;
-  }
-
   /** Takes all that are left, as copies that outlive the receiver's call. */
   copies(): Buffer[] {
-    const start = this.at;
-    const copy = new FrameRun(Buffer.from(this.bytes.subarray(start)), this.slab, this.maxFrameBytes);
-    const blobs = [...copy.blobs()];
-    this.at += copy.at;
-    return blobs;
+    return Array.from(this.blobs(), (blob) => Buffer.from(blob));
+  }
+
+  /** Takes all that are left, and looks at none. */
+  dropRest(): void {
+    for (let end = this.endOf(this.at); end !== -1; end = this.endOf(this.at)) this.at = end;
   }
 }
 

@@ -1,28 +1,17 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { loopback } from '../fixtures/loopback.ts';
 import { MAX_LINK_QUEUE_BYTES } from '../limits.ts';
-import { plain } from '../testing/mesh.ts';
+import { quietLink } from '../testing/quiet-link.ts';
 import { Backpressure } from './backpressure.ts';
-import { Link } from './link.ts';
+import type { Link } from './link.ts';
 
 /** A link whose agent reads nothing, with more queued than may be, and the backpressure that has seen it. */
 async function fullLink(stallTimeoutMs: number) {
-  const { hub, agent } = await loopback();
-  onTestFinished(() => {
-    hub.destroy();
-    agent.destroy();
-  });
-  const codec = plain.open({
-    ...{ runId: 'test', self: 'hub', peer: 'b', offers: new Map() },
-    ...{ linkKey: new Uint8Array(32), runKey: new Uint8Array(32) },
-  });
-  const node = { id: 'b', tool: 'none', port: 1, secret: '' };
-  const link = new Link(node, hub, codec, { subscribes: [], emits: [], done: [] });
+  const { link, agent } = await quietLink('b');
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   agent.pause();
   const backpressure = new Backpressure([link], stallTimeoutMs);
-  while (hub.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024), 1);
+  while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024), 1);
   backpressure.check(link);
   return link;
 }

@@ -1,9 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { loopback } from '../fixtures/loopback.ts';
+import { describe, expect, test } from 'vitest';
 import type { PacketHead } from '../packet.ts';
-import { plain } from '../testing/mesh.ts';
+import { quietLink } from '../testing/quiet-link.ts';
 import { Copies, chooseCopy } from './copies.ts';
-import { Link } from './link.ts';
+import type { Link } from './link.ts';
 import { type Routing, routerNamed } from './routing.ts';
 
 const tasks = (count: number) => Array.from({ length: count }, (_, i) => `task-${i}`);
@@ -41,19 +40,7 @@ describe('the choice of a copy', () => {
 
 /** Links of these agents, of which none says anything. */
 async function linksOf(...ids: string[]): Promise<Link[]> {
-  const { hub, agent } = await loopback();
-  onTestFinished(() => {
-    hub.destroy();
-    agent.destroy();
-  });
-  const codec = plain.open({
-    ...{ runId: 'test', self: 'hub', peer: '*', offers: new Map() },
-    ...{ linkKey: new Uint8Array(32), runKey: new Uint8Array(32) },
-  });
-  return ids.map((id) => {
-    const node = { id, tool: 'none', port: 0, secret: '' };
-    return new Link(node, hub, codec, { subscribes: ['doc_init'], emits: [], done: [] });
-  });
+  return Promise.all(ids.map(async (id) => (await quietLink(id, ['doc_init'])).link));
 }
 
 async function meshOf(routing: Routing) {

@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { codeFolder } from '../../config/package-root.ts';
 import type { Listen } from '../../core/agent/listener.ts';
 import { MeshError } from '../../core/errors.ts';
-
 import type { FrameLink } from '../../core/frame-link.ts';
 import type { MeshNode } from '../../core/hub/link.ts';
 import { MAX_FRAME_BYTES } from '../../core/limits.ts';

@@ -1,8 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { loopback } from '../../fixtures/loopback.ts';
+import { describe, expect, test } from 'vitest';
 import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../limits.ts';
-import { plain } from '../../testing/mesh.ts';
-import { Link } from '../link.ts';
+import { quietLink } from '../../testing/quiet-link.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 
 const letter = (id: string, bytes = 10, from = 'a'): Letter => ({
@@ -11,21 +9,9 @@ const letter = (id: string, bytes = 10, from = 'a'): Letter => ({
   head: { type: 'note', from, id, task_id: 't', token_used: 0 },
 });
 
-async function openLink(): Promise<Link> {
-  const { hub, agent } = await loopback();
-  onTestFinished(() => {
-    hub.destroy();
-    agent.destroy();
-  });
-  const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
-  const codec = plain.open({ runId: 'r', self: 'hub', peer: 'b', offers: new Map(), ...keys });
-  const node = { id: 'b', tool: 'b', port: 1, secret: '' };
-  return new Link(node, hub, codec, { subscribes: [], emits: [], done: [] });
-}
-
 async function mailbox() {
   const written: string[] = [];
-  const link = await openLink();
+  const { link } = await quietLink('b');
   const box = new Mailbox(link, ({ head }) => written.push(head.id));
   return { box, link, written, take: () => written.splice(0) };
 }

@@ -134,7 +134,7 @@ function namesIn(outcomes: readonly Outcome[]): string[] {
 }
 
 function spreadIn(outcome: Outcome | undefined, value: (sample: Sample) => number): Spread | undefined {
-  return outcome && spreadOf([...outcome.rounds.values()].map(value));
+  return outcome && spreadOver([outcome], value);
 }
 
 function spreadOver(outcomes: readonly Outcome[], value: (sample: Sample) => number): Spread | undefined {

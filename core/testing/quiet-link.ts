@@ -1,0 +1,21 @@
+import { onTestFinished } from 'vitest';
+import { loopback } from '../fixtures/loopback.ts';
+import type { FrameSocket } from '../frame-socket.ts';
+import { Link } from '../hub/link.ts';
+import { plain } from './mesh.ts';
+
+/** The hub's link to an agent that says nothing, over a real connection, and the agent's end of that. Both end with the test. */
+export async function quietLink(
+  id: string,
+  subscribes: readonly string[] = [],
+): Promise<{ link: Link; agent: FrameSocket }> {
+  const { hub, agent } = await loopback();
+  onTestFinished(() => {
+    hub.destroy();
+    agent.destroy();
+  });
+  const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
+  const codec = plain.open({ runId: 'test', self: 'hub', peer: id, offers: new Map(), ...keys });
+  const node = { id, tool: 'none', port: 0, secret: '' };
+  return { link: new Link(node, hub, codec, { subscribes, emits: [], done: [] }), agent };
+}
