@@ -106,8 +106,8 @@ function assertPacket(value: unknown): asserts value is Packet {
   if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortReason(fault)}`);
 }
 
-/** False for all that the schema refuses. */
-function isPlainPacket(value: unknown): boolean {
+/** False for all that {@link parsePacket} refuses. */
+export function isPlainPacket(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { type, from, to, id, reply_to, task_id, tag, token_used, log_uri, ts, payload } = value;
   let keys = REQUIRED_KEYS;
@@ -124,9 +124,13 @@ function isPlainPacket(value: unknown): boolean {
     isCount(token_used) &&
     (log_uri === undefined || log_uri === '' || isText(log_uri, MAX_LOG_URI_LENGTH)) &&
     isCount(ts) &&
-    isPlainObject(payload) &&
-    isJson(payload, 1)
+    isPayload(payload)
   );
+}
+
+/** What {@link parsePacket} wants of a payload. */
+export function isPayload(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && isJson(value, 1);
 }
 
 function isNodeId(value: unknown): boolean {

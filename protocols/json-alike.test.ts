@@ -93,37 +93,80 @@ const packet = fc
 const pieces = ['', '"', '\\', '{', '}', ',', ':', ' ', '0', '-', '}}', ',"from":"9"', '"type":"b",', '\n'];
 const damage = fc.tuple(fc.nat(1000), fc.nat(3), fc.constantFrom(...pieces));
 
+/** Blobs of some packets, each a few times and then damaged. */
+const blobs = fc
+  .tuple(
+    fc.array(packet, { minLength: 1, maxLength: 4 }),
+    fc.array(
+      fc.record({ which: fc.nat(3), times: fc.integer({ min: 1, max: 6 }), damages: fc.array(damage) }),
+      { minLength: 1, maxLength: 20 },
+    ),
+  )
+  .map(([packets, stretches]) =>
+    stretches.flatMap(({ which, times, damages }) => {
+      let text = packets[which % packets.length] ?? '';
+      const whole = Array.from({ length: times }, () => Buffer.from(text));
+      for (const [at, cut, put] of damages.slice(0, 2)) {
+        const start = at % (text.length + 1);
+        text = text.slice(0, start) + put + text.slice(start + cut);
+      }
+      return [...whole, Buffer.from(text)];
+    }),
+  );
+
 describe('a run of alike JSON packets', () => {
   it('is seen as a peek at each packet sees it, damaged ones too', () => {
     fc.assert(
-      fc.property(
-        fc.array(packet, { minLength: 1, maxLength: 4 }),
-        fc.array(
-          fc.record({ which: fc.nat(3), times: fc.integer({ min: 1, max: 4 }), damages: fc.array(damage) }),
-          { minLength: 1, maxLength: 20 },
-        ),
-        fc.boolean(),
-        (packets, stretches, isInArena) => {
-          const blobs = stretches.flatMap(({ which, times, damages }) => {
-            let text = packets[which % packets.length] ?? '';
-            const whole = Array.from({ length: times }, () => Buffer.from(text));
-            for (const [at, cut, put] of damages.slice(0, 2)) {
-              const start = at % (text.length + 1);
-              text = text.slice(0, start) + put + text.slice(start + cut);
-            }
-            return [...whole, Buffer.from(text)];
-          });
-          const run = runOf(blobs, isInArena);
-          const peeked = blobs.map((blob) => attempt(() => json.open(testSession).peek?.(blob)));
-          const { heads, tokens } = headsOf(json.open(testSession), run);
-          expect(heads.map(signature)).toStrictEqual(peeked.map(signature));
-          expect(tokens).toBe(peeked.reduce((sum, head) => sum + (head?.token_used ?? 0), 0));
-          const learned = json.open(testSession);
-          expect(blobs.map((blob) => attempt(() => learned.peek?.(blob)))).toStrictEqual(peeked);
-        },
-      ),
+      fc.property(blobs, fc.boolean(), (blobs, isInArena) => {
+        const run = runOf(blobs, isInArena);
+        const peeked = blobs.map((blob) => attempt(() => json.open(testSession).peek?.(blob)));
+        const { heads, tokens } = headsOf(json.open(testSession), run);
+        expect(heads.map(signature)).toStrictEqual(peeked.map(signature));
+        expect(tokens).toBe(peeked.reduce((sum, head) => sum + (head?.token_used ?? 0), 0));
+        const learned = json.open(testSession);
+        expect(blobs.map((blob) => attempt(() => learned.peek?.(blob)))).toStrictEqual(peeked);
+      }),
       { numRuns: 600 },
     );
+  });
+
+  it('is decoded as each packet alone is, damaged ones too', () => {
+    const decodedBy = (codec: Codec, blob: Uint8Array) =>
+      attempt(() => {
+        const packet = codec.decode(blob);
+        return [packet, Object.keys(packet)];
+      });
+    fc.assert(
+      fc.property(blobs, fc.boolean(), (blobs, peeksFirst) => {
+        const codec = json.open(testSession);
+        for (const blob of blobs) {
+          if (peeksFirst) attempt(() => codec.peek?.(blob));
+          expect(decodedBy(codec, blob)).toStrictEqual(decodedBy(json.open(testSession), blob));
+        }
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it.each([
+    ['a node id that is none', (text: string) => text.replaceAll('"from":"2"', '"from":"../2"')],
+    ['a time with a zero in front', (text: string) => text.replace('"ts":', '"ts":0')],
+    ['__proto__ in a payload', (text: string) => text.replace('"payload":{', '"payload":{"__proto__":1,')],
+    [
+      'a number that no JSON can hold',
+      (text: string) => text.replace('"payload":{', '"payload":{"n":1e999,'),
+    ],
+    ['half of a payload', (text: string) => text.replace('"payload":{', '"payload":{"')],
+    ['bad UTF-8', (text: string) => text.replace('"payload":{', '"payload":{"\u00ff":1,'), 'latin1'],
+  ] as const)('refuses %s, however often a peek has seen it', (_, change, encoding?: 'latin1') => {
+    const text = JSON.stringify({ ...plainPacket, from: '2' });
+    const codec = json.open(testSession);
+    const bad = Buffer.from(change(text), encoding);
+    for (let n = 0; n < 3; n++) {
+      codec.decode(Buffer.from(text));
+      attempt(() => codec.peek?.(bad));
+      expect(() => codec.decode(bad)).toThrow(MeshError);
+    }
   });
 
   it('takes one peek for each head, whatever the ids, numbers and payloads', () => {
@@ -147,6 +190,15 @@ describe('a run of alike JSON packets', () => {
     expect(heads[15]?.type).toBe('another');
     expect(tokens).toBe((1999 * 2000) / 2);
     expect(glances).toBe(1998);
+  });
+
+  it.each([false, true])('goes on learning heads that come again, in the arena (%s) too', (isInArena) => {
+    const blobs = Array.from({ length: 300 }, (_, n) =>
+      inOrder({ ...plainPacket, task_id: `t-${Math.floor(n / 3)}` }),
+    );
+    const { heads, glances } = headsOf(json.open(testSession), runOf(blobs, isInArena));
+    expect(heads.map((head) => head?.task_id)).toEqual(blobs.map((_, n) => `t-${Math.floor(n / 3)}`));
+    expect(glances).toBe(200);
   });
 
   it('still sees what stands behind a payload', () => {

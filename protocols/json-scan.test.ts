@@ -101,6 +101,45 @@ describe('the scan of JSON packets in the arena', () => {
     ['a blank behind the payload', { end: ' }' }, 0],
   ])('finds plain packets alone: %s', (_, change, expected) => {
     expect(count([packet(change)])[0]).toBe(expected);
+    // The same behind packets that differ in id, time and payload alone, which are compared with the last one as a whole.
+    const alike = Array.from({ length: 5 }, (_, n) => packet({ id: `2-${n}`, ts: `170000000000${n}` }));
+    const [packets, tokens] = count([...alike, packet(change), ...alike]);
+    expect(packets).toBe(expected === 0 ? 5 : 11);
+    expect(tokens).toBe(expected === 0 ? 35 : 70 + Number('tokens' in change ? change.tokens : 7));
+  });
+
+  it.each([
+    ['an id with a blank', { id: '2 0' }, 1],
+    ['an id with a quote', { id: '2"0' }, 0],
+    ['an id with a backslash', { id: '2\\0' }, 0],
+    ['an id with a DEL', { id: '2\u007f0' }, 0],
+    ['an id with a control character', { id: '2\n0' }, 0],
+    ['an id that ends early', { id: '2"', ts: '17000000000000' }, 0],
+    ['a time with a letter', { ts: '17000000000x0' }, 0],
+    ['other tokens', { tokens: '8' }, 1],
+    ['tokens that are none', { tokens: 'x' }, 0],
+    ['a } at the beginning of the payload', { payload: '{}text":"x"}' }, 0],
+    ['a } far behind the beginning of the payload', { payload: `{"text":"${'x'.repeat(99)}}"}` }, 0],
+    ['a payload with a backslash', { payload: '{"\\n":"x"}' }, 1],
+    ['a payload of another length', { payload: `{"text":"${'x'.repeat(300)}"}` }, 1],
+    ['an empty payload', { payload: '{}' }, 1],
+    ['a payload that ends the packet', { payload: '{"text":"x"', end: '}' }, 0],
+  ])('of packets that lie side by side and have texts of equal length: %s', (_, change, expected) => {
+    const alike = Array.from({ length: 5 }, (_, n) => packet({ id: `2-${n}`, ts: `170000000000${n}` }));
+    expect(count([...alike, packet(change), ...alike])[0]).toBe(expected === 0 ? 5 : 11);
+  });
+
+  it('takes a head that is longer than it is compared with as a whole', () => {
+    const long = {
+      before: Buffer.from(`{"type":"note","from":"2","id":"`),
+      between: Buffer.from(`","task_id":"${'t'.repeat(900)}","token_used":`),
+    };
+    const blob = packet().replace('"task_id":"t"', `"task_id":"${'t'.repeat(900)}"`);
+    const frames = Buffer.concat(Array.from({ length: 5 }, () => frameOf(Buffer.from(blob))));
+    frames.copy(memory);
+    const start = memory.byteOffset;
+    expect(jsonScan().count(long, start, start + frames.length, MAX_FRAME_BYTES)).toBe(5);
+    expect(count([packet(), packet(), packet()])).toEqual([3, 21]);
   });
 
   it('takes no head whose text has no room there', () => {

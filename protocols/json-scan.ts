@@ -21,6 +21,7 @@ interface Exports {
   readonly beforeLength: WebAssembly.Global;
   readonly betweenLength: WebAssembly.Global;
   readonly maxIdLength: WebAssembly.Global;
+  readonly patternLength: WebAssembly.Global;
 }
 
 /** Counts packets of one head that lie in the arena, a whole run in one call; see `json-scan.wat`. */
@@ -49,7 +50,7 @@ class JsonScan {
 
   /** How many of the whole frames in `[start, limit)` of the arena are, from the first on, packets with these texts. */
   count(texts: HeadTexts, start: number, limit: number, maxLength: number): number {
-    const { countAlike, beforeLength, betweenLength } = this.#exports;
+    const { countAlike, beforeLength, betweenLength, patternLength } = this.#exports;
     if (texts !== this.#texts) {
       const { before, between } = texts;
       if (before.length > MAX_TEXT_BYTES || between.length > MAX_TEXT_BYTES) return 0;
@@ -57,6 +58,7 @@ class JsonScan {
       this.#memory.set(between, BETWEEN_AT);
       beforeLength.value = before.length;
       betweenLength.value = between.length;
+      patternLength.value = 0;
       this.#texts = texts;
     }
     return countAlike(start, limit, maxLength);

@@ -1,4 +1,5 @@
-import { isAscii } from 'node:buffer';
+// The global of this name is looked up each time.
+import { Buffer, isAscii } from 'node:buffer';
 import { type MeshError, messageOf } from '../core/errors.ts';
 import { asciiText, type EnvelopeKey, type FieldScanner, type HeadFields, notAPacket } from './head.ts';
 
@@ -133,16 +134,23 @@ export class JsonScanner implements FieldScanner {
   }
 }
 
-/** @throws MeshError `packet` for bytes that are no UTF-8 or no JSON */
-export function parseJson(bytes: Uint8Array): unknown {
+/**
+ * The value that is written in `bytes[start .. end)`.
+ *
+ * @throws MeshError `packet` for bytes that are no UTF-8 or no JSON
+ */
+export function parseJson(bytes: Uint8Array, start = 0, end = bytes.length): unknown {
   try {
-    return JSON.parse(isAscii(bytes) ? bufferOf(bytes).toString('latin1') : utf8.decode(bytes));
+    const text = isAscii(bytes)
+      ? bufferOf(bytes).toString('latin1', start, end)
+      : utf8.decode(bytes.subarray(start, end));
+    return JSON.parse(text);
   } catch (error) {
     throw notAPacket(messageOf(error), error);
   }
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 

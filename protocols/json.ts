@@ -13,9 +13,11 @@ export const json: ProtocolAdapter = {
     return {
       encode,
       decode(blob) {
+        const known = alike.packetOf(blob);
+        if (known !== undefined) return known;
         const packet = parsePacket(parseJson(blob));
         // JSON.parse takes the last of two equal keys; only the bytes still show that there were two.
-        if (!alike.knows(blob)) alike.learn(blob, peek(blob));
+        alike.learn(blob, peek(blob));
         return packet;
       },
       headerSize,
