@@ -88,7 +88,7 @@ export class SlabPool {
   }
 
   #memory(bytes: number): Buffer<ArrayBuffer> {
-    return (bytes <= SLAB_BYTES ? this.#arena?.take(bytes) : undefined) ?? Buffer.allocUnsafeSlow(bytes);
+    return (bytes <= SLAB_BYTES ? this.#arena?.take(bytes) : undefined) ?? pagesOf(bytes);
   }
 
   #isInArena({ bytes }: Slab): boolean {
@@ -108,9 +108,17 @@ export class SlabPool {
       if (dropped === undefined) return;
       this.#freeBytes -= dropped.bytes.length;
       // Given back to the system at once: left to the collector, they were hundreds of megabytes.
-      dropped.bytes.buffer.transfer(0);
+      dropped.bytes.buffer.transferToFixedLength(0);
     }
   }
+}
+
+/**
+ * Memory that comes from the system in pages, and goes back so. What malloc is given back it may keep, in pieces: after slow consumers a hub
+ * held ten megabytes more for ever.
+ */
+function pagesOf(bytes: number): Buffer<ArrayBuffer> {
+  return Buffer.from(new ArrayBuffer(bytes, { maxByteLength: bytes }), 0, bytes);
 }
 
 /** The process's own. */
