@@ -99,6 +99,8 @@ export interface Partner {
 export interface AskOptions {
   /** Without it, as long as the task lasts. */
   readonly timeoutMs?: number;
+  /** Whoever asks waits no longer once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Type of the packet that asks an agent with tool `tool`, and of the one that answers. */

@@ -43,12 +43,15 @@ describe('a replay', () => {
   });
 
   test('takes the time that the tools took, if asked to', async () => {
-    const quick = await replay('--tool-time', 'zero');
-    const slow = await replay('--tool-time', 'recorded');
+    const elapsedMs = async (toolTime: string) =>
+      (await replay('--tool-time', toolTime)).rounds[0].elapsed_ms;
     const toolMs =
       Object.values(metrics.hops ?? {}).reduce((sum, hop) => sum + Number(hop.tool_us), 0) / 1000;
-    expect(slow.rounds[0].elapsed_ms).toBeGreaterThan(toolMs);
-    expect(slow.rounds[0].elapsed_ms).toBeGreaterThan(quick.rounds[0].elapsed_ms);
+    const tenfold = await elapsedMs('10');
+    expect(tenfold).toBeGreaterThan(10 * toolMs);
+    expect(await elapsedMs('recorded')).toBeGreaterThan(toolMs);
+    // Far apart: how long a replay takes besides, on a busy machine, may be more than the tools took.
+    expect(await elapsedMs('zero')).toBeLessThan(tenfold);
   });
 
   test('of what is no archive, or of one without a recording, says so and exits with 2', async () => {

@@ -2,6 +2,7 @@ import { sharedId } from '../copy-id.ts';
 import { MeshError } from '../errors.ts';
 import { MAX_OPEN_REQUESTS } from '../limits.ts';
 import type { Packet } from '../packet.ts';
+import type { AskOptions } from '../tool.ts';
 
 /** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
 export interface Received {
@@ -40,36 +41,32 @@ export class Requests {
   /**
    * Waits for the reply to the packet `id`.
    *
-   * @throws MeshError `agent` when none comes in time, or the partner is lost; what `signal` was aborted with
+   * @throws MeshError `agent` when none comes in time, or while the task lasts, or the partner is lost
    */
   async reply(
     id: string,
     partner: string,
-    options: {
-      readonly taskId: string;
-      readonly timeoutMs: number | undefined;
-      readonly signal: AbortSignal;
-    },
+    options: AskOptions & { readonly taskId: string; readonly taskSignal: AbortSignal },
   ): Promise<Received> {
     const { promise, resolve } = Promise.withResolvers<Received | MeshError>();
-    const { taskId, timeoutMs, signal } = options;
+    const { taskId, taskSignal, timeoutMs, signal } = options;
     this.#open.set(id, { partner, taskId, settle: resolve });
-    const onAbort = () => resolve(new MeshError('agent', `the task ended before ${partner} had replied`));
-    signal.addEventListener('abort', onAbort);
+    const fail = (why: string) => resolve(new MeshError('agent', why));
+    const unwatch = [
+      whenAborted(taskSignal, () => fail(`the task ended before ${partner} had replied`)),
+      whenAborted(signal, () => fail(`${partner} did not reply in the time that was left`)),
+    ];
     const timer =
       timeoutMs === undefined
         ? undefined
-        : setTimeout(() => {
-            resolve(new MeshError('agent', `${partner} did not reply within ${timeoutMs / 1000} s`));
-          }, timeoutMs);
+        : setTimeout(() => fail(`${partner} did not reply within ${timeoutMs / 1000} s`), timeoutMs);
     try {
-      if (signal.aborted) onAbort();
       const reply = await promise;
       if (reply instanceof MeshError) throw reply;
       return reply;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      for (const stop of unwatch) stop();
       this.#open.delete(id);
     }
   }
@@ -95,6 +92,13 @@ export class Requests {
   partnerBack(partner: string): void {
     this.#lost.delete(partner);
   }
+}
+
+/** Calls back at once if it is aborted already. @returns stops watching */
+function whenAborted(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (signal?.aborted) callback();
+  signal?.addEventListener('abort', callback);
+  return () => signal?.removeEventListener('abort', callback);
 }
 
 function goneError(partner: string): MeshError {

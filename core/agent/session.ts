@@ -258,9 +258,12 @@ export class AgentSession {
     );
     if (!work.signal.aborted)
       await this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
-    const { timeoutMs } = options;
     const taskId = work.cause.packet.task_id;
-    const reply = this.#requests.reply(sendable.packet.id, id, { taskId, timeoutMs, signal: work.signal });
+    const reply = this.#requests.reply(sendable.packet.id, id, {
+      taskId,
+      taskSignal: work.signal,
+      ...options,
+    });
     if (!work.signal.aborted) this.#send(sendable, work.cause, spent);
     const received = await reply;
     work.goesOn(received);

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { messageOf } from '../errors.ts';
 import { DOC_INIT } from '../packet.ts';
 import { runLedger } from '../run/run-ledger.ts';
 import { type MeshOptions, startMesh, toolOf } from '../testing/mesh.ts';
@@ -128,6 +129,27 @@ describe('a request', () => {
       status: 'failed',
       reason: expect.stringContaining('0 did not reply within 0.02 s'),
     });
+  });
+
+  test('is given up with a signal, by which whoever asked can tell that it was that', async () => {
+    const { ask } = await startMesh(
+      [
+        asked('double', () => new Promise(() => undefined)),
+        asking(async (n, context) => {
+          const time = AbortSignal.timeout(20);
+          const failures = [];
+          for (const signal of [time, AbortSignal.abort()]) {
+            const failure = await context.ask('0', { n }, { signal }).catch(messageOf);
+            failures.push(`${failure}, ${signal.aborted}`);
+          }
+          return failures.join('; ');
+        }),
+      ],
+      direct,
+    );
+
+    const why = '0 did not reply in the time that was left, true';
+    expect(await ask('t', { n: 1 })).toMatchObject({ answer: `${why}; ${why}` });
   });
 
   test('to an agent that dies fails at once, and so does the next one', async () => {

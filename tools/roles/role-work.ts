@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/engine.ts';
 import { MeshError } from '../../core/errors.ts';
 import { issuesOf, type JsonObject } from '../../core/packet.ts';
-import type { AskOptions, Partner, ToolContext } from '../../core/tool.ts';
+import type { Partner, ToolContext } from '../../core/tool.ts';
 import { UsageBook, usageOf, usageSchema } from '../../core/usage.ts';
 import { isJsonObject } from '../../store/storable.ts';
 import { Trace, traceEntrySchema } from './trace.ts';
@@ -109,7 +109,7 @@ export class RoleWork {
 
   /** Asks the agent that has the data tool `tool`. A failure is an answer too: whoever asked goes on without it. */
   async use(tool: string, args: JsonObject): Promise<ToolReply> {
-    const reply = await this.askTool(tool, args, this.secondsLeft);
+    const reply = await this.askTool(tool, args, this.#time);
     const failed = 'error' in reply;
     this.trace.add({
       by: this.role,
@@ -126,15 +126,15 @@ export class RoleWork {
    * As {@link RoleWork.use}, without a word in the trace: for what is no step towards the answer, and for secrets. It may be asked when
    * the time is up: what happened is kept then.
    */
-  async askTool(tool: string, args: JsonObject, mostSeconds = Number.POSITIVE_INFINITY): Promise<ToolReply> {
+  async askTool(tool: string, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const partner = this.context.partners.find((candidate) => candidate.tool === tool);
     if (partner === undefined) {
       return { error: { code: 'tool', message: `no agent with the tool ${tool} may be asked here` } };
     }
     const { tool_timeout_s } = this.options(timeoutSchema);
     try {
-      const timeoutMs = Math.min(tool_timeout_s, mostSeconds) * 1000;
-      const reply = await this.context.ask(partner.id, { arguments: args }, { timeoutMs });
+      const timeoutMs = tool_timeout_s * 1000;
+      const reply = await this.context.ask(partner.id, { arguments: args }, { timeoutMs, signal });
       const parsed = toolReplySchema.safeParse(reply);
       if (parsed.success) return parsed.data;
       return { error: { code: 'packet', message: `${tool} replied in no known form` } };
@@ -158,21 +158,16 @@ export class RoleWork {
     schema: z.ZodType<Result>,
     { takesTrace = true }: { readonly takesTrace?: boolean } = {},
   ): Promise<Result> {
+    if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
     const { error, trace, usage, ...result } = parsedReply(
       partner,
-      await this.context.ask(partner, payload, this.#timeLeft()),
+      await this.context.ask(partner, payload, { signal: this.#time }),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
     for (const entry of usage) this.usage.add(entry);
     if (error !== undefined) throw new MeshError(codeOf(error.code), `${partner}: ${error.message}`);
     return parsedReply(partner, result, schema);
-  }
-
-  #timeLeft(): AskOptions {
-    if (this.#time === undefined) return {};
-    if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
-    return { timeoutMs: this.secondsLeft * 1000 };
   }
 
   #engineWork(): EngineWork {
