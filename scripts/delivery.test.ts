@@ -58,7 +58,7 @@ describe('acknowledged delivery', () => {
     'every task is answered once, and right, though each agent is killed at random: seed %i',
     async (seed) => {
       const random = new Random(seed);
-      const kills = AGENTS.map((agent) => `kill=${agent}@${Math.round(200 + 3000 * random.uniform())}ms`);
+      const kills = AGENTS.map((agent) => `kill=${agent}@${Math.round(20 + 600 * random.uniform())}ms`);
       const { code, metrics, answers, finals, sent, stdout } = await acknowledgedBatch(COUNT, [
         ...['--faults', kills.join(','), '--fault-seed', String(seed), '--restart', 'on-failure'],
       ]);
