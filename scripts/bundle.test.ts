@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageFolder } from '../config/package-root.ts';
 import { linkPackages } from './testing/link-packages.ts';
@@ -31,8 +32,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(checkout, { recursive: true }));
 
-const node = (script: string, ...args: string[]) =>
-  spawnSync(process.execPath, [path.join(checkout, 'scripts', script), ...args], { encoding: 'utf8' });
+const node = (script: string, ...args: string[]) => nodeIn(process.env, script, ...args);
+const nodeIn = (env: NodeJS.ProcessEnv, script: string, ...args: string[]) =>
+  spawnSync(process.execPath, [path.join(checkout, 'scripts', script), ...args], { encoding: 'utf8', env });
 
 it.each([
   ['bench', '--help', '--adapter'],
@@ -62,4 +64,8 @@ it('runs from the sources once one of them has changed', () => {
   const { stderr, stdout } = node('gaia-mesh.js', 'bench', '--help');
   expect(stdout).toContain('--adapter');
   expect(stderr).not.toContain('bundle');
+  // But what a process started that took the bundle goes on with it.
+  const env = { ...process.env, GAIA_MESH_BUNDLE: pathToFileURL(path.join(bundle, 'main.js')).href };
+  expect(nodeIn(env, 'gaia-mesh.js', 'bench', '--help').stderr).toContain('this is the bundle');
+  expect(nodeIn(env, 'gaia-mesh.js', 'conformance', '--help').stderr).not.toContain('bundle');
 });

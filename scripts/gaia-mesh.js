@@ -35,9 +35,9 @@ if (Number.parseInt(process.versions.node, 10) >= REQUIRED_MAJOR) {
  * no types are stripped. Its URL, or undefined when a source has changed since.
  */
 async function bundleOf(here) {
-  // An agent takes what its launcher took.
-  if (process.argv[2] === 'agent') return process.env.GAIA_MESH_BUNDLE;
   if (FROM_SOURCES.includes(process.argv[2])) return undefined;
+  // What is started by another process of ours takes what that took, whatever has changed since: an agent always is.
+  if (process.env.GAIA_MESH_BUNDLE || process.argv[2] === 'agent') return process.env.GAIA_MESH_BUNDLE;
   const root = path.dirname(here);
   const { bundleFolder, STAMP_FILE, sourceStamp } = await import('./source-stamp.js');
   const folder = bundleFolder(root);

@@ -248,6 +248,8 @@ class SoakRound {
   /** Ends the flood and waits until the hub has every packet of it; the memory of the largest process of agents. */
   async #quiet(): Promise<number> {
     const deadlineMs = performance.now() + PATIENCE_MS;
+    // Before it is waited for those who are still on their way back: in the others' flood that takes long.
+    this.#swarm.endFlood();
     for (;;) {
       await Promise.all(this.#returning.values());
       const { sent, rss } = await this.#swarm.quiet();

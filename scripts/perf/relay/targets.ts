@@ -65,8 +65,13 @@ export async function installedTargets(): Promise<Target[]> {
     wire,
     command: (ports) => [process.execPath, scriptOf(file), ...ports],
   });
+  // Set for what is started from here, too: see `gaia-mesh.js`.
+  const isBundled = process.env.GAIA_MESH_BUNDLE !== undefined;
+  const origin = isBundled
+    ? 'the bundle that an installation makes'
+    : 'the sources, as they have changed since the last bundle';
   const own: Target[] = [
-    hub('hub', '`npm run hub -- --handshake off`, from the bundle that an installation makes'),
+    hub('hub', `\`npm run hub -- --handshake off\`, from ${origin}`),
     hub('hub again', 'the same a second time: what differs between the two is noise'),
     script('raw Node', 'raw-forwarder.ts', 'Node forwarding chunks to all others, no framing', 'bytes'),
     {
