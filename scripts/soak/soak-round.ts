@@ -248,11 +248,10 @@ class SoakRound {
   /** Ends the flood and waits until the hub has every packet of it; the memory of the largest process of agents. */
   async #quiet(): Promise<number> {
     const deadlineMs = performance.now() + PATIENCE_MS;
-    // Before it is waited for those who are still on their way back: in the others' flood that takes long.
-    this.#swarm.endFlood();
     for (;;) {
-      await Promise.all(this.#returning.values());
+      // First, as in the others' flood the way back is long; what those sent who come back meanwhile is asked for again.
       const { sent, rss } = await this.#swarm.quiet();
+      await Promise.all(this.#returning.values());
       const { links } = this.#network;
       const isHere = ({ node, alive, counts }: Link) =>
         alive && sent.get(node.id) === counts.packetsRx + counts.refusedPackets;

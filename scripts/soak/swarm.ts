@@ -69,11 +69,6 @@ export class Swarm {
     for (const process of this.#processes) process.order({ kind: 'flood', ...flood });
   }
 
-  /** What is under way still comes. */
-  endFlood(): void {
-    for (const process of this.#processes) process.endFlood();
-  }
-
   /** Ends the flood; what each agent has sent in its session, and the largest process's memory. */
   async quiet(): Promise<{ sent: ReadonlyMap<string, number | null>; rss: number }> {
     const news = await Promise.all(this.#processes.map((process) => process.quiet()));
@@ -126,11 +121,6 @@ class SwarmProcess {
     if (order.kind === 'flood') this.#flood = order;
     // A process that was just killed does not hear it; the one in its place need not.
     if (this.#child.connected) this.#child.send(order, () => undefined);
-  }
-
-  endFlood(): void {
-    this.#flood = undefined;
-    this.order({ kind: 'quiet' });
   }
 
   async quiet(): Promise<Extract<News, { kind: 'quiet' }>> {
