@@ -130,7 +130,7 @@ export function isPlainPacket(value: unknown): boolean {
 
 /** What {@link parsePacket} wants of a payload. */
 export function isPayload(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && isJson(value, 1);
+  return isPlainObject(value) && isJson(value, 1);
 }
 
 function isNodeId(value: unknown): boolean {
