@@ -38,7 +38,7 @@ function resultsOf(
       return [{ cell, target, rounds, faults: [] }];
     }),
   );
-  return { targets: [], rounds: 2, outcomes };
+  return { targets: [], rounds: 2, outcomes, wakes: [] };
 }
 
 const verdict = (results: RelayResults, what: string) =>

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type Load, measure } from './measure-relay.ts';
 import { installedTargets, PEERS, type Target, type TargetName } from './targets.ts';
+import { measureWake } from './wake.ts';
 
 const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => spawnSync(name, ['--version']).status === 0);
 if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of perf --relay');
@@ -67,6 +68,14 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
     expect(latency_us?.samples).toBe(delivered);
     expect(latency_us?.p50).toBeGreaterThan(1);
     expect(latency_us?.p50).toBeLessThanOrEqual(latency_us?.p99 ?? 0);
+  });
+
+  test('is told apart from what a write takes by itself, to readers that sleep and to others', async () => {
+    const { small, large } = await measureWake();
+    for (const us of [small.asleep, small.awake, large.asleep, large.awake]) {
+      expect(us).toBeGreaterThan(0.1);
+      expect(us).toBeLessThan(100_000);
+    }
   });
 
   test('sees a stuck agent cut off, and the others go on', async () => {

@@ -22,7 +22,7 @@ export function scriptOf(name: string): string {
  * @returns the program
  * @throws MeshError `config` where there is no C compiler, or it fails; `usage` outside of a checkout
  */
-export async function compiled(name: 'load' | 'relay'): Promise<string> {
+export async function compiled(name: 'load' | 'relay' | 'wake'): Promise<string> {
   if (!isCheckout) {
     throw new MeshError(
       'usage',

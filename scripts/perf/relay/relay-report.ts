@@ -15,6 +15,7 @@ export function relayReport(results: RelayResults) {
     verdicts: verdictsOf(results),
     /** Loads in which the generator may have been the limit. */
     unsure: unsureLoads(results),
+    wakes: results.wakes,
     outcomes: results.outcomes.map(({ cell, target, rounds, faults }) => ({
       cell: cell.name,
       kind: cell.kind,

@@ -44,6 +44,11 @@ export function relayTables(results: RelayResults): string {
       'The more it was idle the less it can have been the limit: it waited for what is measured.',
     ],
     [
+      'What a write takes, µs, as its reader sleeps or not',
+      wakeTable(results),
+      'Whoever wakes a reader pays for it. Where the hub is busy and the generator idle, most writes wake it; where the readers are behind, none does, and the same hub carries far more. Each state feeds itself, so many rates above have two modes, and a target may be in one while its neighbour is in the other: compare the ranges, too.',
+    ],
+    [
       'Node processes as agents (N=4, 512 B)',
       nodeTable(results),
       'What a user sees whose agents are Node programs: each agent is a process, connected to NATS with `@nats-io/transport-node`, else with the connection of this project’s agents; where the C relay is no faster than the hub, the agents are the limit, not the hub.',
@@ -82,6 +87,14 @@ function throughputTable(results: RelayResults, value: (sample: Sample) => numbe
     }),
   ]);
   return markdownTable([['', ...cells.map(({ name }) => name)], ...rows]);
+}
+
+function wakeTable({ wakes }: RelayResults): string {
+  const rows = (['asleep', 'awake'] as const).map((state) => [
+    state,
+    ...(['small', 'large'] as const).map((size) => shown(spreadOf(wakes.map((wake) => wake[size][state])))),
+  ]);
+  return markdownTable([['reader', '64 B', '64 KiB'], ...rows]);
 }
 
 function nodeTable(results: RelayResults): string {

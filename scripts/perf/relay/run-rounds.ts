@@ -3,6 +3,7 @@ import { measure, type Sample } from './measure-relay.ts';
 import { type Cell, planSeconds, roundsOf } from './plan.ts';
 import { bundled } from './programs.ts';
 import { installedTargets, TARGET_NAMES, type Target, type TargetName } from './targets.ts';
+import { measureWake, type Wake } from './wake.ts';
 
 const SEED = 1;
 
@@ -19,6 +20,8 @@ export interface RelayResults {
   readonly targets: readonly Target[];
   readonly rounds: number;
   readonly outcomes: readonly Outcome[];
+  /** Once a round. */
+  readonly wakes: readonly Wake[];
 }
 
 /** What would be compared, too, if the machine had it. */
@@ -47,11 +50,13 @@ export async function runRounds(
       .filter(({ name }) => cell.targets.includes(name))
       .map((target) => ({ cell, target, rounds: new Map<number, Sample>(), faults: [] as string[] })),
   );
+  const wakes: Wake[] = [];
   const minutes = Math.ceil(planSeconds(cells, rounds) / 60);
   progress(
     `${cells.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
   );
   for (let round = 0; round < rounds; round++) {
+    wakes.push(await measureWake());
     for (const cell of cells) {
       if (round >= roundsOf(cell, rounds)) continue;
       progress(`round ${round + 1} of ${rounds}: ${cell.name}`);
@@ -69,6 +74,7 @@ export async function runRounds(
   return {
     targets,
     rounds,
+    wakes,
     outcomes: outcomes.map(({ target, ...outcome }) => ({ ...outcome, target: target.name })),
   };
 }
