@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { packageFolder } from '../config/package-root.ts';
 import { Cli, runCli } from './testing/cli.ts';
 
 /** A program that knows nothing of the mesh but frames: it listens, and keeps every byte that comes. */
@@ -97,6 +98,24 @@ describe('the hub alone, between programs of others', () => {
       bytes_rx: bytes,
       bytes_tx: 2 * bytes,
       deliveries: 1600,
+      refused_packets: 0,
+    });
+  });
+
+  test('says it, too, when npm alone is told to end, as by whoever started it', async () => {
+    const agents = [await Foreigner.listen(), await Foreigner.listen()];
+    const ports = agents.map(({ port }) => port).join(',');
+    const npm = new Cli(['run', '--silent', 'hub', '--', '--ports', ports, '--handshake', 'off'], {
+      program: 'npm',
+      cwd: packageFolder,
+    });
+    await expect.poll(() => npm.stdout, { timeout: 20_000 }).toContain('ready');
+
+    npm.signal('SIGTERM');
+    const { code, stdout } = await npm.ended();
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      packets: 0,
       refused_packets: 0,
     });
   });

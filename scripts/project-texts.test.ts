@@ -10,11 +10,12 @@ const packageSchema = z.object({
   dependencies: names,
   optionalDependencies: names,
   devDependencies: names,
+  scripts: names,
   license: z.string(),
   author: z.string(),
 });
 
-const { dependencies, optionalDependencies, devDependencies, license, author } = packageSchema.parse(
+const { dependencies, optionalDependencies, devDependencies, scripts, license, author } = packageSchema.parse(
   JSON.parse(text('package.json')),
 );
 
@@ -57,4 +58,11 @@ test('CITATION.cff cites this version of the package', () => {
     license,
     authors: [{ name: author }],
   });
+});
+
+test('npm’s shell is replaced by what it starts: it passes no signal on, and would leave a command behind', () => {
+  const commands = Object.values(scripts).filter((script) => /gaia-mesh\.js [a-z-]+$/.test(script));
+
+  expect(commands.length).toBeGreaterThan(10);
+  expect(commands.filter((script) => !script.startsWith('exec node '))).toEqual([]);
 });
