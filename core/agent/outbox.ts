@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { whenAborted } from '../abort.ts';
 import { MeshError, messageOf } from '../errors.ts';
 import {
   DELIVERY_WINDOW,
@@ -146,9 +147,9 @@ export class Outbox {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
     this.#waiting.push(wake);
-    signal.addEventListener('abort', wake, { once: true });
+    const unwatch = whenAborted(signal, wake);
     await promise;
-    signal.removeEventListener('abort', wake);
+    unwatch();
   }
 
   /** Settles when what was added is written, or could not be. */

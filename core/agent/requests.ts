@@ -1,3 +1,4 @@
+import { whenAborted } from '../abort.ts';
 import { sharedId } from '../copy-id.ts';
 import { MeshError } from '../errors.ts';
 import { MAX_OPEN_REQUESTS } from '../limits.ts';
@@ -92,13 +93,6 @@ export class Requests {
   partnerBack(partner: string): void {
     this.#lost.delete(partner);
   }
-}
-
-/** Calls back at once if it is aborted already. @returns stops watching */
-function whenAborted(signal: AbortSignal | undefined, callback: () => void): () => void {
-  if (signal?.aborted) callback();
-  signal?.addEventListener('abort', callback);
-  return () => signal?.removeEventListener('abort', callback);
 }
 
 function goneError(partner: string): MeshError {

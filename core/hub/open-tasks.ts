@@ -1,3 +1,4 @@
+import { whenAborted } from '../abort.ts';
 import type { Codec } from '../adapter.ts';
 import { monotonicUs } from '../clock.ts';
 import { MeshError } from '../errors.ts';
@@ -63,20 +64,20 @@ export class OpenTasks {
     const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
     clocks.set(task.taskId, clock);
     copies?.begin(task.taskId);
-    const onAbort = () => clock.stop('failed', null, performance.now(), { reason: INTERRUPTED });
-    signal.addEventListener('abort', onAbort);
+    const unwatch = whenAborted(signal, () =>
+      clock.stop('failed', null, performance.now(), { reason: INTERRUPTED }),
+    );
     const timer = setTimeout(() => {
       const reason = `no final answer within ${task.timeoutMs / 1000} s`;
       clock.stop('timeout', null, performance.now(), { reason });
     }, task.timeoutMs);
     try {
-      if (signal.aborted) onAbort();
-      else await this.#broadcast(clock, task);
+      if (!signal.aborted) await this.#broadcast(clock, task);
       onBegun();
       await clock.ended;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      unwatch();
       clocks.delete(task.taskId);
       copies?.end(task.taskId);
     }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../abort.ts';
 import { MeshError } from '../errors.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { Team, TeamAgent } from '../team.ts';
@@ -61,7 +62,7 @@ export class AgentGroup {
       const process = this.#agents.get(agent.id);
       return process === undefined ? this.#nodeOf(agent, this.#portOf(agent.id)) : this.#up(agent, process);
     });
-    return this.#unlessAborted(ups);
+    return unlessAborted(this.#options.signal, Promise.all(ups));
   }
 
   /** Kills an agent of this group: a fault of the run. */
@@ -130,20 +131,6 @@ export class AgentGroup {
       // An agent that was started by hand knows no secret but the one that its environment gave it.
       secret: external.has(agent.id) ? (environment.GAIA_MESH_SECRET ?? '') : secret,
     };
-  }
-
-  /** Waits for all, but no longer than the user wants to. */
-  async #unlessAborted<T>(all: readonly Promise<T>[]): Promise<T[]> {
-    const { signal } = this.#options;
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    try {
-      signal.throwIfAborted();
-      return await Promise.race([Promise.all(all), aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
   }
 
   #portOf(id: string): number {

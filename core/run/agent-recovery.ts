@@ -1,3 +1,4 @@
+import { unlessAborted } from '../abort.ts';
 import { messageOf } from '../errors.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../limits.ts';
@@ -95,7 +96,8 @@ export class AgentRecovery {
     const { restart, readmit, onNews } = this.#options;
     try {
       await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
-      const node = await this.#unlessEnding(restart(id));
+      // Whoever ends the run need not wait for it: its process is ended with the others.
+      const node = await unlessAborted(this.#signal, restart(id));
       await readmit(node, this.#signal);
       return true;
     } catch (error) {
@@ -110,21 +112,9 @@ export class AgentRecovery {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     try {
-      await this.#unlessEnding(promise);
+      await unlessAborted(this.#signal, promise);
     } finally {
       clearTimeout(timer);
-    }
-  }
-
-  /** Whoever ends the run need not wait for an agent to start: its process is ended with the others. */
-  async #unlessEnding<T>(promise: Promise<T>): Promise<T> {
-    const { promise: ending, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(this.#signal.reason);
-    this.#signal.addEventListener('abort', onAbort);
-    try {
-      return await Promise.race([promise, ending]);
-    } finally {
-      this.#signal.removeEventListener('abort', onAbort);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { whenAborted } from '../../core/abort.ts';
 import { MeshError } from '../../core/errors.ts';
 import { ANY } from '../../core/handshake.ts';
 import type { Link, MeshNode } from '../../core/hub/link.ts';
@@ -54,12 +55,10 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     ...(options.stallTimeout === undefined ? {} : { stallTimeoutMs: options.stallTimeout * 1000 }),
   });
   console.log(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
-  if (!signal.aborted) {
-    // When the last agent has gone there is still something to say at the end.
-    const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    clearInterval(awake);
-  }
+  // When the last agent has gone there is still something to say at the end.
+  const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
+  await new Promise<void>((resolve) => whenAborted(signal, resolve));
+  clearInterval(awake);
   const counts = countsOf(network.links);
   network.close();
   console.log(JSON.stringify(counts));

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import PQueue from 'p-queue';
 import * as z from 'zod';
+import { whenAborted } from '../../core/abort.ts';
 import { MeshError } from '../../core/errors.ts';
 import { childNode } from './child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
@@ -96,9 +97,8 @@ export class CalculatorProcess {
       reject(diedWith(code, killedBy, this.#heapMegabytes));
     const onError = (cause: Error) =>
       reject(new MeshError('tool', `the process that calculates did not start: ${cause.message}`, { cause }));
-    const onAbort = () => reject(ended(signal.reason));
     child.once('message', onMessage).once('exit', onEnd).once('error', onError);
-    signal.addEventListener('abort', onAbort);
+    const unwatch = whenAborted(signal, () => reject(ended(signal.reason)));
     const limitMs = CALCULATION_MS + GRACE_MS + (isNew ? START_MS : 0);
     let isAtRest = false;
     let isStuck = false;
@@ -114,7 +114,7 @@ export class CalculatorProcess {
       return reply;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      unwatch();
       child.off('message', onMessage).off('exit', onEnd).off('error', onError);
       if (isAtRest) this.#rest(child);
       else this.stop();

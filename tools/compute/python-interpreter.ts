@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import * as z from 'zod';
+import { whenAborted } from '../../core/abort.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/packet.ts';
 
@@ -140,24 +141,22 @@ export class PythonInterpreter {
       call.fail(why);
     };
     const call = new Call(() => stop(`printed more than ${MAX_FLOOD_BYTES / 1024 ** 2} MB and was stopped`));
-    const onAbort = () => stop('was stopped, as the run ended');
     const timer = setTimeout(
       () => stop(`was stopped after ${timeoutMs / 1000} s: compute less, or allow more time (timeout_s)`),
       timeoutMs,
     );
-    signal.addEventListener('abort', onAbort);
+    const unwatch = whenAborted(signal, () => stop('was stopped, as the run ended'));
     this.#call = call;
     try {
       if (this.#end !== undefined) throw new MeshError('tool', `Python ${this.#end}`);
-      if (signal.aborted) onAbort();
-      else
+      if (!signal.aborted)
         this.#child.stdin?.write(
           `${JSON.stringify({ ...request, mark: call.mark, timeout_ms: timeoutMs })}\n`,
         );
       return await call.reply;
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      unwatch();
       this.#call = undefined;
     }
   }

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { unlessAborted } from '../../core/abort.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/packet.ts';
 import type { PythonBackend, PythonPlace } from './python-backend.ts';
@@ -58,16 +59,17 @@ export class PythonPool {
     // Moved to the end.
     this.#sessions.delete(taskId);
     this.#sessions.set(taskId, session);
-    return untilAborted(
-      session.turns.add(() => this.#running.add(() => this.#turn(taskId, session, job))),
+    return untilRunEnds(
       job.signal,
+      session.turns.add(() => this.#running.add(() => this.#turn(taskId, session, job))),
     );
   }
 
   /** Runs something in an interpreter of its own. */
   async once(job: PythonJob): Promise<PythonOutcome> {
     this.#checkRoom();
-    return untilAborted(
+    return untilRunEnds(
+      job.signal,
       this.#running.add(async () => {
         const { interpreter } = await PythonInterpreter.start(
           await job.backend.command(job.place),
@@ -79,7 +81,6 @@ export class PythonPool {
           await interpreter.stop();
         }
       }),
-      job.signal,
     );
   }
 
@@ -174,15 +175,7 @@ export function poolOf(workspace: string): PythonPool {
 }
 
 /** Whoever waits for a turn need not, once the run has ended; what has begun ends by itself then. */
-async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () =>
-    reject(new MeshError('tool', 'Python was stopped, as the run ended', { cause: signal.reason }));
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+function untilRunEnds<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  const ended = () => new MeshError('tool', 'Python was stopped, as the run ended', { cause: signal.reason });
+  return unlessAborted(signal, work, ended);
 }

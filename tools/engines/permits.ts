@@ -1,3 +1,4 @@
+import { whenAborted } from '../../core/abort.ts';
 import { MeshError } from '../../core/errors.ts';
 import { deskMessageSchema, PermitDesk } from '../../core/run/permit-desk.ts';
 
@@ -74,11 +75,10 @@ function permitsOf(desk: Desk): Permits {
     async acquire(endpoint, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const id = ++lastId;
-      const onAbort = () =>
-        reject(new MeshError('engine', `the run ended before it was this agent's turn to ask ${endpoint}`));
-      if (signal.aborted) onAbort();
-      else {
-        signal.addEventListener('abort', onAbort, { once: true });
+      const unwatch = whenAborted(signal, () =>
+        reject(new MeshError('engine', `the run ended before it was this agent's turn to ask ${endpoint}`)),
+      );
+      if (!signal.aborted) {
         desk.acquire(id, endpoint, (why) => {
           if (why === undefined) resolve();
           else reject(new MeshError('engine', `no permit to ask ${endpoint}: ${why}`));
@@ -90,7 +90,7 @@ function permitsOf(desk: Desk): Permits {
         desk.release(id, 0);
         throw error;
       } finally {
-        signal.removeEventListener('abort', onAbort);
+        unwatch();
       }
       return (pauseMs = 0) => desk.release(id, pauseMs);
     },

@@ -1,5 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type PQueue from 'p-queue';
+import { whenAborted } from '../../core/abort.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import type { DataToolReply } from '../data-tool.ts';
 import { shown } from './find-file.ts';
@@ -85,8 +86,7 @@ async function outcomeOf(
   const thread = takeThread(heapMb);
   const { worker } = thread;
   const { promise, resolve } = Promise.withResolvers<Outcome | Ending>();
-  const stop = () => resolve({ stopped: STOPPED });
-  signal.addEventListener('abort', stop);
+  const unwatch = whenAborted(signal, () => resolve({ stopped: STOPPED }));
   const timer = setTimeout(
     () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
     timeoutMs,
@@ -123,7 +123,7 @@ async function outcomeOf(
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
-    signal.removeEventListener('abort', stop);
+    unwatch();
     worker.off('message', onMessage);
     worker.off('error', onError);
     worker.off('exit', onExit);

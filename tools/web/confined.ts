@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { whenAborted } from '../../core/abort.ts';
 import { messageOf, systemCodeOf } from '../../core/errors.ts';
 
 /**
@@ -52,12 +53,11 @@ export async function runConfined(
     { env: { [JOB_VARIABLE]: job }, stdio: ['pipe', 'pipe', 'pipe'] },
   );
   const { promise, resolve } = Promise.withResolvers<ConfinedOutcome>();
-  const stop = () => resolve({ stopped: 'the task has ended' });
   const timer = setTimeout(
     () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
     timeoutMs,
   );
-  signal.addEventListener('abort', stop);
+  const unwatch = whenAborted(signal, () => resolve({ stopped: 'the task has ended' }));
   const parts: Buffer[] = [];
   let size = 0;
   let said = '';
@@ -81,7 +81,7 @@ export async function runConfined(
     return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    unwatch();
     child.kill('SIGKILL');
   }
 }

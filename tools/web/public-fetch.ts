@@ -4,6 +4,7 @@ import https from 'node:https';
 import net from 'node:net';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { unlessAborted } from '../../core/abort.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
 import { isPublicAddress } from './public-address.ts';
 
@@ -116,7 +117,7 @@ async function checkedAddresses(
   // `http://2130706433/` and `http://0x7f.1/` have become `127.0.0.1` in here: it is the URL standard that reads them.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = net.isIP(host);
-  const addresses = family === 0 ? await unless(signal, resolve(host)) : [{ address: host, family }];
+  const addresses = family === 0 ? await unlessAborted(signal, resolve(host)) : [{ address: host, family }];
   if (addresses.length === 0) throw new MeshError('tool', `no network: ${host} has no address`);
   const allowed = allowedHosts(environment);
   const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port;
@@ -148,19 +149,6 @@ function allowedHosts(environment: PublicFetchOptions['environment']): Set<strin
 
 async function resolved(host: string): Promise<readonly Address[]> {
   return lookup(host, { all: true });
-}
-
-/** What `work` gives, unless the time is up before: the system's name service cannot be stopped. */
-async function unless<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** The head of the answer of one of `addresses`. */

@@ -1,0 +1,25 @@
+/** Calls back when `signal` is aborted, at once if it is already. @returns stops watching */
+export function whenAborted(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (signal?.aborted) callback();
+  signal?.addEventListener('abort', callback);
+  return () => signal?.removeEventListener('abort', callback);
+}
+
+/**
+ * What `work` gives, unless `signal` is aborted before. The work itself goes on.
+ *
+ * @throws `reason`, without it the signal's own
+ */
+export async function unlessAborted<Value>(
+  signal: AbortSignal,
+  work: Promise<Value>,
+  reason = (): unknown => signal.reason,
+): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const unwatch = whenAborted(signal, () => reject(reason()));
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    unwatch();
+  }
+}
