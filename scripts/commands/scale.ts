@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { codeFolder } from '../../config/package-root.ts';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError, messageOf } from '../../core/errors.ts';
 import { docsPage, shownRevision } from '../docs-page.ts';
 import { interruptible } from '../interruptible.ts';
 import { listOf } from '../option-values.ts';
@@ -70,10 +70,20 @@ export async function scale(options: ScaleOptions): Promise<void> {
 async function measuredApart(agents: number, seconds: number): Promise<ScalePoint> {
   const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
   const args = [entry, 'scale', `--agents=${agents}`, `--seconds=${seconds}`, '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: unknown) => {
+    throw new MeshError('agent', `${agents} agents were not measured: ${lastLineOf(error)}`, {
+      cause: error,
+    });
+  });
   const [point] = reportSchema.parse(JSON.parse(stdout)).points;
   if (point === undefined) throw new Error('a report without a point');
   return point;
+}
+
+/** What a command said last before it failed. */
+function lastLineOf(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return said.split('\n').at(-1) || messageOf(error);
 }
 
 function agentsIn(text: string): number {

@@ -7,9 +7,10 @@ const MAX_VIOLATIONS = 5;
  */
 export class PacketOrder {
   readonly #onViolation: (message: string) => void;
-  readonly #last = new Map<string, { session: string; number: number }>();
+  readonly #senders = new Map<string, { session: string; first: number; last: number }>();
   readonly #isLossy: boolean;
   #violations = 0;
+  #furthest = 0;
 
   /** `isLossy`: some may be missing or come twice, since it was asked for. */
   constructor(isLossy: boolean, onViolation: (message: string) => void) {
@@ -17,24 +18,25 @@ export class PacketOrder {
     this.#onViolation = onViolation;
   }
 
+  /** How far the one has come that came furthest: packets since the first one that was seen of it. */
+  get furthest(): number {
+    return this.#furthest;
+  }
+
   saw(from: string, id: string): void {
     const dash = id.lastIndexOf('-');
     const session = id.slice(0, dash);
     const number = Number(id.slice(dash + 1));
-    const last = this.#last.get(from);
-    if (
-      last?.session === session &&
-      number !== last.number + 1 &&
-      !this.#isLossy &&
-      this.#violations < MAX_VIOLATIONS
-    ) {
+    const sender = this.#senders.get(from);
+    if (sender?.session !== session) {
+      this.#senders.set(from, { session, first: number, last: number });
+      return;
+    }
+    if (number !== sender.last + 1 && !this.#isLossy && this.#violations < MAX_VIOLATIONS) {
       this.#violations += 1;
-      this.#onViolation(`packet ${id} of ${from} came after its ${last.number}`);
+      this.#onViolation(`packet ${id} of ${from} came after its ${sender.last}`);
     }
-    if (last === undefined) this.#last.set(from, { session, number });
-    else {
-      last.session = session;
-      last.number = number;
-    }
+    sender.last = number;
+    this.#furthest = Math.max(this.#furthest, number - sender.first + 1);
   }
 }

@@ -5,6 +5,7 @@ import { markdownTable } from '../markdown-table.ts';
 import { machine } from '../perf/results-page.ts';
 import { count, decimals } from '../terminal/table.ts';
 import type { ScalePoint } from './scale-point.ts';
+import { ALL_AHEAD } from './swarm.ts';
 
 const MEGABYTE = 2 ** 20;
 
@@ -37,8 +38,8 @@ Written by \`npm run scale -- --write\`; do not edit.
 - Gaia Mesh ${packageVersion}, revision ${revision}; adapter json, routing broadcast, payloads of 16 B to 1.5 KB
 - ${new Date().toISOString().slice(0, 10)}; load of the machine at the end ${os.loadavg()[0]?.toFixed(1)}
 
-Synthetic agents, many in a process, send to all others as fast as the hub lets them, for ${seconds} s. Each point is measured by a hub
-process of its own.
+Synthetic agents, many in a process, send to all others as fast as the hub lets them, for ${seconds} s; all together at most ${count(ALL_AHEAD)} packets
+ahead of what they have heard. Each point is measured by a hub process of its own.
 
 ${markdownTable(scaleRows(points))}
 

@@ -8,6 +8,7 @@ export const orderSchema = z.discriminatedUnion('kind', [
     seed: z.int(),
     brokenRate: z.number(),
     pauseMs: z.number(),
+    ahead: z.number(),
   }),
   /** Sessions stop sending and say what they have sent. */
   z.object({ kind: z.literal('quiet') }),

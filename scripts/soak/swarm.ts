@@ -9,6 +9,12 @@ import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../core/limits
 import { type News, newsSchema, type Order } from './swarm-messages.ts';
 import { type Flood, SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
+/**
+ * Packets that all agents together may be ahead of each other. Without a bound the buffers of their connections fill, and each packet in
+ * them is as many deliveries as there are agents: 256 of them had a minute's work left when they had stopped.
+ */
+export const ALL_AHEAD = 16_384;
+
 /** An agent that reads nothing for a while may take so long to notice that it is to be quiet. */
 const QUIET_TIMEOUT_MS = 60_000;
 
@@ -16,8 +22,10 @@ const QUIET_TIMEOUT_MS = 60_000;
 export class Swarm {
   readonly secret: string = randomBytes(32).toString('hex');
   readonly #processes: SwarmProcess[];
+  readonly #agents: number;
 
   private constructor(agents: number, processes: number, onViolation: (message: string) => void) {
+    this.#agents = agents;
     const ids = Array.from({ length: agents }, (_, index) => index);
     this.#processes = Array.from({ length: processes }, (_, process) => {
       const own = ids.filter((id) => id % processes === process);
@@ -47,7 +55,7 @@ export class Swarm {
   }
 
   get final(): string {
-    return String(this.#processes.reduce((sum, { ids }) => sum + ids.length, 0) - 1);
+    return String(this.#agents - 1);
   }
 
   /** Where all agents listen now, by their ids. */
@@ -65,8 +73,9 @@ export class Swarm {
     return { id, tool: SYNTHETIC_TOOL, port, secret: this.secret };
   }
 
-  flood(flood: Flood): void {
-    for (const process of this.#processes) process.order({ kind: 'flood', ...flood });
+  flood(flood: Omit<Flood, 'ahead'>): void {
+    const ahead = Math.ceil(ALL_AHEAD / this.#agents);
+    for (const process of this.#processes) process.order({ kind: 'flood', ...flood, ahead });
   }
 
   /** Ends the flood; what each agent has sent in its session, and the largest process's memory. */

@@ -45,6 +45,8 @@ export interface Flood {
   readonly brokenRate: number;
   /** Between batches; 0 for as fast as the hub takes them. */
   readonly pauseMs: number;
+  /** Packets that an agent sends beyond what it has heard of the one that came furthest. */
+  readonly ahead: number;
 }
 
 /**
@@ -166,6 +168,8 @@ class Session {
   #first: Flood | undefined;
   #flood: Flood | undefined;
   #flooding: Promise<void> = Promise.resolve();
+  /** Somebody waits to hear something, or for the flood's end. */
+  #onChange: (() => void) | undefined;
 
   constructor(
     options: SyntheticOptions,
@@ -185,6 +189,7 @@ class Session {
   async set(flood: Flood | undefined): Promise<void> {
     this.#first = undefined;
     this.#flood = flood;
+    this.#onChange?.();
     await this.#flooding;
     if (flood === undefined) return;
     this.#flooding = this.#fill(flood);
@@ -198,6 +203,7 @@ class Session {
   receive(run: FrameRun): RunUse {
     for (const blob of run.blobs()) this.#take(blob);
     if (this.#first !== undefined) void this.set(this.#first);
+    this.#onChange?.();
     return 'done';
   }
 
@@ -245,12 +251,23 @@ class Session {
     const random = new Random(flood.seed);
     const lines = new Map<number, { line: LedgerLine; blobBytes: number }>();
     while (this.#flood === flood && !this.#socket.isClosed) {
+      if (this.#number >= this.#order.furthest + flood.ahead) {
+        await this.#change();
+        continue;
+      }
       const frames: Buffer[] = [];
       for (let i = 0; i < BATCH_PACKETS; i++) frames.push(this.#noise(random, flood, lines));
       // One write: what is written must be booked by then, since the connection may end at any time.
       if (!this.#socket.sendFrames(Buffer.concat(frames))) await this.#socket.drained();
       await (flood.pauseMs === 0 ? nextTurn() : sleep(flood.pauseMs));
     }
+  }
+
+  async #change(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onChange = resolve;
+    await promise;
+    this.#onChange = undefined;
   }
 
   #noise(random: Random, flood: Flood, lines: Map<number, { line: LedgerLine; blobBytes: number }>): Buffer {
