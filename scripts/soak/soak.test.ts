@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { runCli } from '../testing/cli.ts';
 import { MemoryCurve } from './memory-curve.ts';
 import { mishapsOf } from './mishaps.ts';
-import { PacketOrder } from './packet-order.ts';
 
 describe('a soak', () => {
   test('of agents that are killed, doze and come back balances every book and leaves nothing behind', async () => {
@@ -42,26 +41,6 @@ test('mishaps are the same for the same seed, and others for another', () => {
   expect(mishapsOf(7, 1, 8, 4)).toEqual(mishapsOf(7, 1, 8, 4));
   expect(mishapsOf(7, 1, 8, 4)).not.toEqual(mishapsOf(7, 2, 8, 4));
   expect(mishapsOf(7, 1, 8, 4)).not.toEqual(mishapsOf(8, 1, 8, 4));
-});
-
-describe('the order of packets', () => {
-  const seen = (isLossy: boolean, ...ids: string[]) => {
-    const violations: string[] = [];
-    const order = new PacketOrder(isLossy, (message) => violations.push(message));
-    for (const id of ids) order.saw('a', id);
-    return violations;
-  };
-
-  test.each([
-    ['one is missing', ['s-1', 's-3'], 1],
-    ['one comes twice', ['s-1', 's-2', 's-2'], 1],
-    ['two change places', ['s-2', 's-1'], 1],
-    ['nothing is wrong', ['s-4', 's-5', 's-6'], 0],
-    ['another session begins', ['s-4', 't-1', 't-2'], 0],
-  ])('is checked: %s', (_what, ids, violations) => {
-    expect(seen(false, ...ids)).toHaveLength(violations);
-    expect(seen(true, ...ids)).toHaveLength(0);
-  });
 });
 
 test('memory counts from when it has settled, at rest', () => {
