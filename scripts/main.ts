@@ -14,7 +14,8 @@ const program = new Command('gaia-mesh')
   .version(packageVersion)
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
-  .showSuggestionAfterError();
+  .showSuggestionAfterError()
+  .showHelpAfterError('with --help it says what it takes');
 
 program
   .command('bench')
