@@ -186,7 +186,8 @@ describe('the hub alone, between programs of others', () => {
     const posing = new Cli(['agent', '--id', 'hub', '--tool', 'reason', '--port', '0']);
     await expect.poll(() => posing.stderr, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:\d+/);
     const port = /127\.0\.0\.1:(\d+)/.exec(posing.stderr)?.[1];
-    const named = await runCli(['hub', '--ports', `${port},${port}`]);
+    const silent = await Foreigner.listen();
+    const named = await runCli(['hub', '--ports', `${port},${silent.port}`]);
     expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('says that it is the hub') });
   });
 
@@ -198,5 +199,7 @@ describe('the hub alone, between programs of others', () => {
     });
     const one = await runCli(['hub', '--ports', '9000']);
     expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('at least two') });
+    const same = await runCli(['hub', '--ports', '9000,9001,9000']);
+    expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining('9000 comes twice') });
   });
 });

@@ -29,6 +29,8 @@ export interface HubCommandOptions {
 export async function hub(options: HubCommandOptions): Promise<void> {
   const nodes = listOf(options.ports).map(nodeOn);
   if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
+  const twice = nodes.find(({ port }, at) => nodes.findIndex((other) => other.port === port) < at);
+  if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} comes twice`);
   const routing = ROUTINGS.find((name) => name === options.routing);
   if (routing === undefined) throw new MeshError('usage', `--routing: expected ${ROUTINGS.join(' or ')}`);
   if (options.handshake !== 'on' && options.handshake !== 'off') {
