@@ -221,3 +221,32 @@ async function quickRun(out: string) {
     ...['--document', document, '--question', 'Is it?'],
   ]);
 }
+
+describe('Ctrl-C in the middle of a measurement', () => {
+  test.each([
+    ['delivery', 'the whole process group', (run: Cli) => run.signalGroup('SIGINT')],
+    ['delivery', 'it alone', (run: Cli) => run.signal('SIGTERM')],
+  ])('of %s, to %s, leaves no process and no folder', async (command, _whom, interrupt) => {
+    const folder = temporaryFolder();
+    const run = new Cli([command], { env: { TMPDIR: folder } });
+    const logs = () =>
+      readdirSync(folder).flatMap((name) => {
+        const file = path.join(folder, name, 'workspaces', 'hub.log');
+        return existsSync(file) ? [readFileSync(file, 'utf8')] : [];
+      });
+    let log = '';
+    const read = () => {
+      log = logs().join('');
+      return log;
+    };
+    await expect.poll(read, { timeout: 20_000 }).toContain('broadcast');
+    const agents = [...log.matchAll(/"event":"agent_up".*?"pid":(\d+)/g)].map(([, pid]) => Number(pid));
+    interrupt(run);
+
+    const { code, stderr } = await run.ended();
+    expect([code, stderr]).toEqual([130, expect.stringContaining('interrupted')]);
+    expect(agents).toHaveLength(4);
+    expect(agents.filter(isRunning)).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.startsWith('gaia-mesh'))).toEqual([]);
+  });
+});

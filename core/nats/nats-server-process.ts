@@ -43,7 +43,8 @@ export class NatsServerProcess {
     // Options would win over the file: where it listens belongs to the file, too.
     const jetStream = store === undefined ? '' : `jetstream: { store_dir: ${JSON.stringify(store)} }`;
     writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${jetStream}\n`);
-    const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
+    const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);
     try {
       return new NatsServerProcess(child, ended, await listening(child));

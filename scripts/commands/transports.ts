@@ -23,13 +23,15 @@ export interface TransportsOptions {
 /** What a NATS server costs, against TCP: the same recorded run and the same frames over both, in interleaved rounds. */
 export async function transports(options: TransportsOptions): Promise<void> {
   const page = options.write ? docsPage('nats.md') : undefined;
+  const { signal } = interruptible('the measurement');
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-transports-'));
   const server = options.natsUrl === undefined ? await NatsServerProcess.start() : undefined;
   try {
     const { recording } = options;
     const [scenario] = await scenariosOf(recording === undefined ? {} : { recording }, folder);
+    signal.throwIfAborted();
     if (scenario === undefined) throw new Error('there was nothing to replay');
-    const figures = await measured(scenario.archive, options, server?.url, folder);
+    const figures = await measured(scenario.archive, options, server?.url, folder, signal);
     if (options.json) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
     else console.log(figuresTable(figures));
     if (page === undefined) return;
@@ -49,6 +51,7 @@ async function measured(
   { natsUrl, rounds, seed }: TransportsOptions,
   ownUrl: string | undefined,
   folder: string,
+  signal: AbortSignal,
 ): Promise<TransportFigures> {
   const nats = await openTransport({
     team: {
@@ -68,7 +71,7 @@ async function measured(
       rounds,
       seed,
       workspaces: folder,
-      signal: interruptible().signal,
+      signal,
     });
   } finally {
     await nats.close();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { codeFolder } from '../../config/package-root.ts';
 import { userPath } from '../../config/user-paths.ts';
 import { MeshError } from '../../core/errors.ts';
+import { INTERRUPTED_EXIT } from '../exit-code.ts';
 import { listOf } from '../option-values.ts';
 
 /** A run whose packets are compared: its archive, and how many agents hear them. */
@@ -80,6 +81,7 @@ async function recordRun(out: string, team: string | undefined, engine: string |
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const code = await new Promise((resolve) => child.on('close', resolve));
+  if (code === INTERRUPTED_EXIT) throw new MeshError('interrupted', 'interrupted');
   if (code !== 0) throw new MeshError('agent', `the run to record ended with exit code ${code}`);
   return path.join(out, 'run_artifacts.tar.gz');
 }

@@ -1,10 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { packageFolder } from '../../config/package-root.ts';
+import { unlessAborted } from '../../core/abort.ts';
+import { interruptible } from '../interruptible.ts';
 
 /** Figures of one measurement, smallest first. */
 export interface Figures {
@@ -27,14 +29,36 @@ export function figuresOf(values: readonly number[]): Figures {
   return { values: sorted, median, low: at(Math.floor(n / 2 - half)), high: at(Math.ceil(n / 2 + half) - 1) };
 }
 
-/** A folder for one measurement; gone when it ends. */
+/** Ctrl-C ends a measurement in order: one for all of them, made when the first begins. */
+let interruption: AbortController | undefined;
+const children = new Set<ChildProcess>();
+
+/**
+ * A folder for one measurement. When it ends, also by Ctrl-C, the folder is gone, and so is everything that was {@link started}.
+ *
+ * @throws MeshError `interrupted`
+ */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  interruption ??= interruptible('the measurement');
+  const { signal } = interruption;
+  signal.throwIfAborted();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-perf-'));
+  const working = work(folder);
   try {
-    return await work(folder);
+    return await unlessAborted(signal, working);
   } finally {
+    for (const child of children) child.kill();
+    // Without them it cannot go on, and tidies up what it has in the folder.
+    await working.catch(() => undefined);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A process that a measurement has started. */
+export function started<Child extends ChildProcess>(child: Child): Child {
+  children.add(child);
+  child.once('exit', () => children.delete(child)).once('error', () => children.delete(child));
+  return child;
 }
 
 export interface BenchRun {
@@ -56,14 +80,8 @@ export async function runBench(
   sampleEveryMs?: number,
 ): Promise<BenchRun> {
   const startMs = performance.now();
-  const child = spawn(
-    'npm',
-    ['run', '-s', 'bench', '--', '--port-base', 'auto', '--out', folder, ...options],
-    {
-      cwd: packageFolder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const args = ['run', '-s', 'bench', '--', '--port-base', 'auto', '--out', folder, ...options];
+  const child = started(spawn('npm', args, { cwd: packageFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

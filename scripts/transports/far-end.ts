@@ -29,6 +29,8 @@ export async function serveFarEnd(listen: Listen): Promise<void> {
     fault: (message) => console.error(message),
   });
   process.on('disconnect', () => process.exit());
+  // A terminal's Ctrl-C is for the one that started it, which ends it in order.
+  process.on('SIGINT', () => undefined);
   process.send?.({ listening: listener.port });
 }
 

@@ -1,3 +1,4 @@
+import { MeshError } from '../../core/errors.ts';
 import { frameOf } from '../../core/frame.ts';
 import type { FrameLink } from '../../core/frame-link.ts';
 import { MAX_FRAME_BYTES } from '../../core/limits.ts';
@@ -13,9 +14,11 @@ const MAX_QUEUED_BYTES = 1024 * 1024;
 export class MeasuredLink {
   readonly #link: FrameLink;
   #onEcho: () => void = () => undefined;
+  #onEnd: (fault: MeshError) => void = () => undefined;
 
   constructor(link: FrameLink) {
     this.#link = link;
+    void link.closed.then((fault) => this.#onEnd(fault ?? new MeshError('io', 'the far end hung up')));
     link.start(MAX_FRAME_BYTES, (run) => {
       for (const _ of run.blobs()) this.#onEcho();
       return 'done';
@@ -50,8 +53,9 @@ export class MeasuredLink {
   }
 
   async #echo(blob: Uint8Array): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#onEcho = resolve;
+    this.#onEnd = reject;
     this.#link.sendBlob(blob);
     await promise;
   }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { MeshError } from '../../../core/errors.ts';
 import { freePort } from '../../../core/free-port.ts';
-import { inFolder } from '../measure.ts';
+import { inFolder, started } from '../measure.ts';
 import { compiled, scriptOf } from './programs.ts';
 import { isBroker, type Target } from './targets.ts';
 
@@ -75,7 +75,7 @@ export function measure(target: Target, load: Load): Promise<Sample> {
     const children: ChildProcess[] = [];
     const start = (command: readonly string[]) => {
       const [program = '', ...options] = command;
-      const child = spawn(program, options, { stdio: ['pipe', 'pipe', 'ignore'] });
+      const child = started(spawn(program, options, { stdio: ['pipe', 'pipe', 'ignore'] }));
       child.on('error', () => undefined);
       children.push(child);
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };

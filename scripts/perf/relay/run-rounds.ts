@@ -1,3 +1,4 @@
+import { MeshError } from '../../../core/errors.ts';
 import { Random } from '../../../core/statistics/random.ts';
 import { measure, type Sample } from './measure-relay.ts';
 import { type Cell, planSeconds, roundsOf } from './plan.ts';
@@ -64,8 +65,9 @@ export async function runRounds(
         try {
           outcome.rounds.set(round, await measure(outcome.target, cell.load));
         } catch (error) {
+          const isInterrupted = error instanceof MeshError && error.code === 'interrupted';
           // What one target loses is a result, not the end of the measurement; but this hub loses nothing.
-          if (outcome.target.keepsBooks === true) throw error;
+          if (isInterrupted || outcome.target.keepsBooks === true) throw error;
           outcome.faults.push(String(error));
         }
       }
