@@ -56,6 +56,8 @@ export class MeasuredLink {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#onEcho = resolve;
     this.#onEnd = reject;
+    // Then nobody will say so again.
+    if (this.#link.isClosed) reject(new MeshError('io', 'the far end hung up'));
     this.#link.sendBlob(blob);
     await promise;
   }
