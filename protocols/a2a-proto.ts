@@ -1,17 +1,7 @@
 import { WireType } from '@bufbuild/protobuf/wire';
-import type { Codec, ProtocolAdapter } from '../core/adapter.ts';
-import { PREFIX_BYTES } from '../core/frame.ts';
-import { type JsonValue, type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
-import {
-  isRequest,
-  packetOfRequest,
-  packetOfResponse,
-  sendMessageRequest,
-  sendMessageRequestOf,
-  streamResponse,
-  streamResponseOf,
-} from './a2a-message.ts';
-import { checked } from './checked.ts';
+import type { Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { type JsonValue, keptHead, type Packet } from '../core/contracts/packet.ts';
+import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
 import {
   type Form,
   type MessageForm,
@@ -21,8 +11,10 @@ import {
   protobufBool,
   protobufEnum,
   protobufText,
-} from './protobuf-message.ts';
-import { protobufStruct, protobufValue } from './protobuf-value.ts';
+} from './scan/protobuf-message.ts';
+import { protobufStruct, protobufValue } from './scan/protobuf-value.ts';
+import { headerSizeOf } from './scan/scanner.ts';
+import { shapeOf } from './scan/shape.ts';
 
 /**
  * The messages of `a2a` in protobuf (`lf.a2a.v1`, specification §10), as the body of A2A's gRPC binding has them: a
@@ -40,14 +32,13 @@ export const a2aProto: ProtocolAdapter = {
 
 /** The codec that writes every packet as `messageOf` has it. It reads both kinds. */
 export function a2aProtoCodec(messageOf: (packet: Packet) => object): Codec {
+  const encode = (packet: Packet) => whole.encode(messageOf(packet));
   return {
-    encode: (packet) => whole.encode(messageOf(packet)),
+    encode,
     decode: (blob) => packetOf(whole.decode(blob)),
-    headerSize(packet) {
-      const empty = messageOf({ ...packet, payload: {} });
-      return PREFIX_BYTES + whole.encode(empty).length - EMPTY_PAYLOAD_BYTES;
-    },
-    peek,
+    headerSize: headerSizeOf(encode, EMPTY_PAYLOAD_BYTES),
+    // All that decoding refuses outside of the payload is refused here too.
+    peek: (blob) => keptHead(packetOf(withoutPayload.decode(blob))),
   };
 }
 
@@ -101,17 +92,9 @@ const withoutPayload = blobWith({
   },
 });
 
-function packetOf(value: object): Packet {
-  return parsePacket(
-    'artifactUpdate' in value
-      ? packetOfResponse(checked(streamResponse, value))
-      : packetOfRequest(checked(sendMessageRequest, value)),
-  );
-}
+const request = shapeOf(sendMessageRequestOf);
+const response = shapeOf(responseOf);
 
-/** All that `decode` refuses outside the payload is refused here too. */
-function peek(blob: Uint8Array): PacketHead {
-  const { type, from, to, id, task_id, tag, token_used } = packetOf(withoutPayload.decode(blob));
-  const head = { type, from, id, task_id, token_used };
-  return { ...head, ...(to === undefined ? {} : { to }), ...(tag === undefined ? {} : { tag }) };
+function packetOf(value: object): Packet {
+  return ('artifactUpdate' in value ? response : request).read(value);
 }

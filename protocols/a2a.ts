@@ -1,20 +1,9 @@
-import * as z from 'zod';
-import type { Codec, ProtocolAdapter } from '../core/adapter.ts';
-import { PREFIX_BYTES } from '../core/frame.ts';
-import { type Packet, parsePacket } from '../core/packet.ts';
-import {
-  isRequest,
-  MESH_EXTENSION,
-  packetOfRequest,
-  packetOfResponse,
-  sendMessageRequest,
-  sendMessageRequestOf,
-  streamResponse,
-  streamResponseOf,
-} from './a2a-message.ts';
-import { checked } from './checked.ts';
-import { parseJson } from './json-scanner.ts';
-import { type JsonShape, peekFor } from './json-shape.ts';
+import type { Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
+import type { Packet } from '../core/contracts/packet.ts';
+import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
+import { parseJson } from './scan/json.ts';
+import { headerSizeOf } from './scan/scanner.ts';
+import { lookAt, shapeOf } from './scan/shape.ts';
 
 /**
  * Agent2Agent 1.0, JSON-RPC binding (specification §9): a call of `SendMessage`, or the `artifactUpdate` event of a stream for
@@ -27,15 +16,8 @@ export const a2a: ProtocolAdapter = {
 
 /** The codec that writes every packet as `envelopeOf` has it. It reads both kinds. */
 export function a2aCodec(envelopeOf: (packet: Packet) => object): Codec {
-  return {
-    encode: (packet) => Buffer.from(JSON.stringify(envelopeOf(packet))),
-    decode,
-    headerSize(packet) {
-      const envelope = envelopeOf({ ...packet, payload: {} });
-      return PREFIX_BYTES + Buffer.byteLength(JSON.stringify(envelope)) - '{}'.length;
-    },
-    peek,
-  };
+  const encode = (packet: Packet) => Buffer.from(JSON.stringify(envelopeOf(packet)));
+  return { encode, decode, headerSize: headerSizeOf(encode, '{}'.length), peek };
 }
 
 /**
@@ -54,67 +36,18 @@ export function eventOf(packet: Packet) {
   return { jsonrpc: '2.0', id: packet.reply_to ?? TASK_STREAM_ID, result: streamResponseOf(packet) };
 }
 
-const requestSchema = z
-  .strictObject({
-    jsonrpc: z.literal('2.0'),
-    id: z.string(),
-    method: z.literal('SendMessage'),
-    params: sendMessageRequest,
-  })
-  .refine(({ id, params }) => id === params.message.messageId, 'id and params.message.messageId differ');
-
-const eventSchema = z.strictObject({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.literal(TASK_STREAM_ID)], `must be a text or ${TASK_STREAM_ID}`),
-  result: streamResponse,
-});
+const request = shapeOf(requestOf);
+const event = shapeOf(eventOf);
+const { peek, checkKeys } = lookAt([requestOf, eventOf]);
 
 function decode(blob: Uint8Array): Packet {
   const value = parseJson(blob);
-  const packet = parsePacket(
-    isEvent(value) ? packetOfEvent(value) : packetOfRequest(checked(requestSchema, value).params),
-  );
-  // Only the bytes still show a key that came twice; and `reply_to` has its place in the id, not in the metadata.
-  peek(blob);
+  const isEvent = typeof value === 'object' && value !== null && 'result' in value;
+  const packet = isEvent
+    ? event.read(value, (found) => {
+        if (found.reply_to === TASK_STREAM_ID) delete found.reply_to;
+      })
+    : request.read(value);
+  checkKeys(blob);
   return packet;
 }
-
-function isEvent(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'result' in value;
-}
-
-function packetOfEvent(value: unknown) {
-  const { id, result } = checked(eventSchema, value);
-  return { ...packetOfResponse(result), ...(id === TASK_STREAM_ID ? {} : { reply_to: id }) };
-}
-
-const content: { readonly [key: string]: JsonShape } = {
-  parts: [{ data: 'payload', mediaType: 'skip' }],
-  metadata: {
-    [MESH_EXTENSION]: {
-      type: 'type',
-      from: 'from',
-      to: 'to',
-      tag: 'tag',
-      token_used: 'token_used',
-      log_uri: 'log_uri',
-      ts: 'ts',
-    },
-  },
-  extensions: 'skip',
-};
-
-const peek = peekFor({
-  jsonrpc: 'skip',
-  id: 'skip',
-  method: 'skip',
-  params: { message: { messageId: 'id', contextId: 'task_id', role: 'skip', ...content } },
-  result: {
-    artifactUpdate: {
-      taskId: 'skip',
-      contextId: 'task_id',
-      artifact: { artifactId: 'id', ...content },
-      lastChunk: 'skip',
-    },
-  },
-});

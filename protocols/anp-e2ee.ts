@@ -1,11 +1,16 @@
 import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterSession, Codec, MemberIdentity, Membership, ProtocolAdapter } from '../core/adapter.ts';
-import { MeshError } from '../core/errors.ts';
-import { PREFIX_BYTES } from '../core/frame.ts';
-import type { Packet } from '../core/packet.ts';
-import { base64urlLength, bytesOfBase64 } from './anp/base-texts.ts';
-import { decryptFailed, SESSION_ID_BYTES, type SenderKeys, seal, TAG_BYTES } from './anp/e2ee-keys.ts';
+import type {
+  AdapterSession,
+  Codec,
+  MemberIdentity,
+  Membership,
+  ProtocolAdapter,
+} from '../core/contracts/adapter.ts';
+import { MeshError } from '../core/contracts/errors.ts';
+import type { Packet } from '../core/contracts/packet.ts';
+import { PREFIX_BYTES } from '../core/wire/frame.ts';
+import { decryptFailed, SESSION_ID_BYTES, type SenderKeys, seal } from './anp/e2ee-keys.ts';
 import {
   associatedData,
   cipherMeta,
@@ -15,10 +20,12 @@ import {
   textOf,
 } from './anp/e2ee-message.ts';
 import { type DeviceKeys, headerLike, ReceivingSession, SendingSession } from './anp/e2ee-session.ts';
-import { KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './anp/keys.ts';
-import { derived, identityOf, type Member, Members, realSources, type Sources } from './anp/members.ts';
-import { notAPacket } from './head.ts';
+import { identityOf, type Member, Members, realSources, type Sources } from './anp/members.ts';
+import { base64urlLength, bytesOfBase64 } from './anp/texts.ts';
+import { TAG_BYTES } from './layers/aead-box.ts';
+import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './layers/keys.ts';
 import { needsToJoin } from './layers/layer.ts';
+import { notAPacket } from './scan/scanner.ts';
 
 const NAME = 'anp-e2ee';
 

@@ -1,14 +1,22 @@
-import type { Codec, MemberIdentity, Membership, ProtocolAdapter } from '../core/adapter.ts';
-import { MeshError } from '../core/errors.ts';
-import { PREFIX_BYTES } from '../core/frame.ts';
-import type { Packet } from '../core/packet.ts';
-import { messageOf, packetOf, parseRequest, peekOf, textOf } from './anp/direct-message.ts';
+import type { Codec, MemberIdentity, Membership, ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { MeshError } from '../core/contracts/errors.ts';
+import type { Packet } from '../core/contracts/packet.ts';
+import { checkRequestId, type DirectMessage, directMessage, directSend } from './anp/direct-send.ts';
 import type { Identity } from './anp/identity.ts';
 import { identityOf, Members, realSources, type Sources } from './anp/members.ts';
-import { countingNonces, sequenceOf } from './anp/nonces.ts';
-import { prove, unproven, verifiedNonce } from './anp/origin-proof.ts';
+import {
+  countingNonces,
+  type OriginProof,
+  prove,
+  sequenceOf,
+  unproven,
+  verifiedNonce,
+} from './anp/origin-proof.ts';
 import { needsToJoin } from './layers/layer.ts';
 import { ReplayGuard } from './layers/replay-guard.ts';
+import { parseJson } from './scan/json.ts';
+import { headerSizeOf } from './scan/scanner.ts';
+import { ANY_TEXT, lookAt, shapeOf, textAt, valueAt } from './scan/shape.ts';
 
 const NAME = 'anp';
 
@@ -45,14 +53,20 @@ function join(member: MemberIdentity, sources: AnpSources): Membership {
 
 const PLACEHOLDER_NONCE = 'A'.repeat(16);
 
+function requestOf(
+  { meta, body }: DirectMessage,
+  proof: { readonly [K in keyof OriginProof]: string | symbol },
+) {
+  const auth = { scheme: 'anp-rfc9421-origin-proof-v1', origin_proof: proof };
+  return directSend({ meta, auth, body });
+}
+
 function openCodec(self: string, identity: Identity, nextNonce: () => string, members: Members): Codec {
   const guard = new ReplayGuard(NAME);
 
   const draftOf = (packet: Packet) => {
-    if (packet.from !== self) {
-      throw new MeshError('packet', `${self} cannot sign for ${packet.from}`);
-    }
-    return messageOf(packet, identity.did, members.didOfTarget(packet.to));
+    if (packet.from !== self) throw new MeshError('packet', `${self} cannot sign for ${packet.from}`);
+    return directMessage(packet, identity.did, members.didOfTarget(packet.to));
   };
   /** The proof is as old as the packet: a replay of a recording is byte for byte as long as the run was. */
   const createdSOf = ({ ts }: Packet) => Math.floor(ts / 1000);
@@ -60,30 +74,54 @@ function openCodec(self: string, identity: Identity, nextNonce: () => string, me
   function encode(packet: Packet): Uint8Array {
     const message = draftOf(packet);
     const stamp = { createdS: createdSOf(packet), nonce: nextNonce() };
-    return Buffer.from(textOf(message, prove(message, stamp, identity.signingKey)));
+    return Buffer.from(JSON.stringify(requestOf(message, prove(message, stamp, identity.signingKey))));
   }
 
-  function headerSize(packet: Packet): number {
-    const message = draftOf({ ...packet, payload: {} });
+  const headerSize = headerSizeOf((packet) => {
+    const message = draftOf(packet);
     const proof = unproven(message, { createdS: createdSOf(packet), nonce: PLACEHOLDER_NONCE });
-    return PREFIX_BYTES + Buffer.byteLength(textOf(message, proof)) - '{}'.length;
-  }
+    return Buffer.from(JSON.stringify(requestOf(message, proof)));
+  }, '{}'.length);
+
+  const anyProof = { contentDigest: ANY_TEXT, signatureInput: ANY_TEXT, signature: ANY_TEXT };
+  const messageFrom = (packet: Packet) =>
+    directMessage(packet, members.nameOf(packet.from), members.nameOf(packet.to));
+  const requestFrom = (packet: Packet) => requestOf(messageFrom(packet), anyProof);
+  const request = shapeOf(requestFrom);
+  // Verifying takes longer than all the rest: the hub forwards what it has peeked, receivers verify.
+  const { peek, checkKeys } = lookAt(
+    [requestFrom, (packet) => requestFrom({ ...packet, ts: Number.MAX_SAFE_INTEGER })],
+    { from: (did) => members.ofDid(did).node, to: (did) => members.nodeOfTarget(did) },
+  );
 
   function decode(blob: Uint8Array): Packet {
-    const { message, proof } = parseRequest(blob);
-    const sender = members.ofDid(message.meta.sender_did);
-    const nonce = verifiedNonce(message, proof, sender.verifyingKey);
-    const packet = packetOf(message, sender, members);
+    const value = parseJson(blob);
+    checkRequestId(value);
+    const sender = members.ofDid(textAt(value, 'params', 'meta', 'sender_did'));
+    const packet = request.read(value, (found) => {
+      const created = valueAt(value, 'params', 'meta', 'created_at');
+      found.from = sender.node;
+      found.to = members.nodeOfTarget(textAt(value, 'params', 'meta', 'target', 'did'));
+      if (found.to === undefined) delete found.to;
+      found.ts =
+        typeof created === 'string'
+          ? Date.parse(created)
+          : valueAt(value, 'params', 'body', 'annotations', 'ts');
+    });
+    const proofText = (name: keyof OriginProof) => textAt(value, 'params', 'auth', 'origin_proof', name);
+    const proof = {
+      contentDigest: proofText('contentDigest'),
+      signatureInput: proofText('signatureInput'),
+      signature: proofText('signature'),
+    };
+    const nonce = verifiedNonce(messageFrom(packet), proof, sender.verifyingKey);
     // Only the bytes still show a key that came twice.
-    peek(blob);
+    checkKeys(blob);
     const stamp = { sender: sender.node, sequence: sequenceOf(nonce), isVerified: true };
     guard.check(stamp, packet.from, blob);
     guard.remember(stamp, blob);
     return packet;
   }
-
-  /** Without the proof, which takes longer to verify than all the rest: the hub forwards, receivers verify. */
-  const peek = peekOf(members);
 
   return { encode, decode, headerSize, peek };
 }

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../core/ledger.ts';
-import { parsePacket } from '../core/packet.ts';
-import { contractChecks } from './contract.ts';
-import golden from './fixtures/golden-packets.json' with { type: 'json' };
-import { testSession } from './fixtures/session.ts';
+import { lineOf } from '../core/contracts/ledger.ts';
+import { parsePacket } from '../core/contracts/packet.ts';
+import { contractChecks } from './contract/suite.ts';
 import { adapterNamed, adapterNames } from './registry.ts';
+import golden from './testing/golden-packets.json' with { type: 'json' };
+import { testSession } from './testing/session.ts';
+import { writers } from './testing/writers/index.ts';
 
 for (const name of adapterNames) {
   const adapter = await adapterNamed(name);
 
   describe(`contract of ${name} (MP-30, MP-33)`, () => {
     it('bears the name it is registered under', () => expect(adapter.name).toBe(name));
-    for (const check of contractChecks(adapter)) it(check.name, () => check.run());
+    for (const check of contractChecks(adapter, writers[name])) it(check.name, () => check.run());
   });
 }
 

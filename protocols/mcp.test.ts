@@ -1,14 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../core/ledger.ts';
-import { contractSamples, fullPacket } from './contract-samples.ts';
-import { goldenEnvelopes, shownLike } from './fixtures/golden-envelopes.ts';
-import { testSession } from './fixtures/session.ts';
-import { sharedJson } from './fixtures/shared-file.ts';
+import { lineOf } from '../core/contracts/ledger.ts';
+import { contractSamples, fullPacket } from './contract/samples.ts';
 import { mcp } from './mcp.ts';
+import { goldenEnvelopes, shownLike } from './testing/golden-envelopes.ts';
+import { refused, testSession } from './testing/session.ts';
+import { sharedJson } from './testing/shared-file.ts';
 
 const codec = mcp.open(testSession);
-const refused = expect.objectContaining({ code: 'packet' });
 const plainText = Buffer.from(codec.encode(fullPacket)).toString();
 
 describe('mcp', () => {

@@ -1,24 +1,60 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
-import type { AdapterSession, Codec, ProtocolAdapter } from '../core/adapter.ts';
-import { MeshError, messageOf } from '../core/errors.ts';
-import { PREFIX_BYTES } from '../core/frame.ts';
-import { HUB_ID, type JsonValue, type Packet, type PacketHead, parsePacket } from '../core/packet.ts';
-import { HeadFields, notAPacket, readField } from './head.ts';
-import { MessagePackScanner } from './msgpack-scanner.ts';
-import { envelopeRecordOf, envelopeRecords, isRecord, recordTable } from './record-table.ts';
+import type { AdapterSession, Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { MeshError } from '../core/contracts/errors.ts';
+import { HUB_ID, type JsonValue, type Packet } from '../core/contracts/packet.ts';
+import { RecordScanner } from './scan/msgpack.ts';
+import { codecOf, envelopeKeys } from './scan/scanner.ts';
 
 /**
  * MessagePack with msgpackr's private records: an object of a known structure is one byte and its values. The packet itself
- * always is; in the payload, what is in the table, and maps for the rest. Only msgpackr reads it, and only with the same table:
- * the hub sends it in the handshake, agents answer with its hash.
+ * always is; in the payload, what is in the table, and maps for the rest. Only who has the same table reads it: the hub sends it in
+ * the handshake, agents answer with its hash.
  */
 export const msgpackRecords: ProtocolAdapter = {
   name: 'msgpack-records',
   join: ({ self }) => ({ offer: self === HUB_ID ? tableOffer : tableHash, open }),
   open,
 };
+
+/** Those that a packet may do without. */
+const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
+
+/** A record for every choice of optional keys: number `i` has those whose bits are set in `i`. */
+const envelopeRecords = Array.from({ length: 2 ** OPTIONAL.length }, (_, bits) => {
+  const absent: readonly string[] = OPTIONAL.filter((_key, i) => (bits & (1 << i)) === 0);
+  return envelopeKeys.filter((key) => !absent.includes(key));
+});
+
+/** What the agents of the default team say to one another (`tools/payloads.ts`). */
+const payloadRecords: readonly (readonly string[])[] = [
+  ['question', 'chunks'],
+  ['question', 'passages'],
+  ['first', 'last', 'text'],
+  ['first', 'last', 'heading', 'text'],
+  ['question', 'events'],
+  ['chunk', 'text', 'score'],
+  ['chunk', 'heading', 'text', 'score'],
+  ['question', 'sentences', 'triples'],
+  ['subject', 'relation', 'object', 'sentence', 'start', 'scores'],
+  ['answer'],
+];
+
+/**
+ * The structures that are written as records: the keys of an object, in order. At most 32, as msgpackr takes a second byte for more.
+ * A constant: frames are forwarded as they came, so a structure that one connection had learned would mean nothing on the next.
+ */
+export const recordTable: readonly (readonly string[])[] = [...envelopeRecords, ...payloadRecords];
+
+const tableByFirstKey = Map.groupBy(recordTable, (keys) => keys[0]);
+
+/** Whether `object` has the keys of a record, in its order. */
+export function isRecord(object: object): boolean {
+  const keys = Object.keys(object);
+  const records = tableByFirstKey.get(keys[0]) ?? [];
+  return records.some((record) => record.length === keys.length && record.every((key, i) => key === keys[i]));
+}
 
 const tableOffer: JsonValue = recordTable;
 const tableHash = createHash('sha256').update(JSON.stringify(recordTable)).digest('hex');
@@ -32,7 +68,11 @@ function open({ offers }: AdapterSession): Codec {
       `${node} has another table of msgpack-records than this end: another version?`,
     );
   }
-  return { encode, decode, headerSize, peek };
+  return codecOf({
+    encode,
+    scan: (blob) => new RecordScanner(blob, recordTable, envelopeRecords.length),
+    emptyPayloadBytes: 1,
+  });
 }
 
 const packr = new Packr({
@@ -44,50 +84,14 @@ const packr = new Packr({
   useRecords: isRecord,
   mapsAsObjects: true,
   variableMapSize: true,
-  int64AsType: 'number',
   // A payload may have a key toJSON; with a key constructor beside it msgpackr would call it.
   useToJSON: false,
 });
-const recordSizes = recordTable.map((keys) => keys.length);
 
 function encode(packet: Packet): Uint8Array {
+  const bits = OPTIONAL.reduce((sum, key, i) => (packet[key] === undefined ? sum : sum | (1 << i)), 0);
   // A record has its keys in the table's order, a packet in the sender's.
   const ordered: Record<string, unknown> = {};
-  for (const key of envelopeRecords[envelopeRecordOf(packet)] ?? []) ordered[key] = packet[key];
+  for (const key of envelopeRecords[bits] ?? []) ordered[key] = packet[key];
   return packr.pack(ordered);
-}
-
-/**
- * The bytes are judged before msgpackr sees them: it would learn structures from them and compile readers of the sender's
- * keys, and all that `msgpack.ts` names.
- */
-function decode(blob: Uint8Array): Packet {
-  const scanner = new MessagePackScanner(blob, 'strict', recordSizes);
-  readHead(scanner);
-  let value: unknown;
-  try {
-    value = packr.unpack(scanner.safeBlob());
-  } catch (error) {
-    throw notAPacket(messageOf(error), error);
-  }
-  return parsePacket(value);
-}
-
-function headerSize(packet: Packet): number {
-  return PREFIX_BYTES + encode({ ...packet, payload: {} }).length - packr.pack({}).length;
-}
-
-/** Left to `decode`: the same as with plain MessagePack. */
-function peek(blob: Uint8Array): PacketHead {
-  return readHead(new MessagePackScanner(blob, 'lenient', recordSizes));
-}
-
-function readHead(scanner: MessagePackScanner): PacketHead {
-  const head = new HeadFields();
-  const record = scanner.record();
-  const keys = envelopeRecords[record];
-  if (keys === undefined) throw notAPacket(`record ${record} of the table`);
-  for (const key of keys) readField(scanner, head.named(key), head);
-  scanner.end();
-  return head.finish();
 }

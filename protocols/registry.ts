@@ -1,8 +1,8 @@
-import type { ProtocolAdapter } from '../core/adapter.ts';
-import { registry } from '../core/registry.ts';
+import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { registry } from '../core/contracts/registry.ts';
 import { layerNamed } from './layers/registry.ts';
-import { parseSpec, type StackSpec } from './spec.ts';
-import { stackOf } from './stack.ts';
+import { parseSpec, type StackSpec } from './layers/spec.ts';
+import { stackOf } from './layers/stack.ts';
 
 const adapters = registry<ProtocolAdapter>('adapter', {
   json: async () => (await import('./json.ts')).json,
@@ -21,22 +21,17 @@ const adapters = registry<ProtocolAdapter>('adapter', {
 /** Without layers; those are in `layers/registry.ts`. */
 export const adapterNames = adapters.names;
 
+/** Makes an adapter of the user's known by its name. */
+export const addAdapter = (adapter: ProtocolAdapter): void => adapters.add(adapter.name, adapter);
+
 /**
- * The adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`. `own` are adapters that the user
- * brought, by their names.
+ * The adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`.
  *
  * @throws MeshError `usage` for names that nothing has, and for layers in the wrong order
  */
-export async function adapterNamed(
-  spec: string,
-  own: readonly ProtocolAdapter[] = [],
-): Promise<ProtocolAdapter> {
-  const { adapter: name, layers } = parseSpec(spec, [
-    ...adapters.names,
-    ...own.map((adapter) => adapter.name),
-  ]);
-  const adapter = own.find((candidate) => candidate.name === name) ?? (await adapters.load(name));
-  return stackOf(adapter, await Promise.all(layers.map(layerNamed)));
+export async function adapterNamed(spec: string): Promise<ProtocolAdapter> {
+  const { adapter, layers } = checkSpec(spec);
+  return stackOf(await adapters.load(adapter), await Promise.all(layers.map(layerNamed)));
 }
 
 /** As {@link adapterNamed} judges it, and loads nothing. */

@@ -1,34 +1,48 @@
 // Puts the code of a run, and the packages that it loads first, into few files: an agent then starts in half the time, since
 // Node takes longer to find 160 modules than to run them. npm does this at the end of an installation (`prepare`). The bundle
-// is used for as long as the sources are those that it was made of, and the sources are otherwise. It is never published.
+// is used for as long as the sources are those that it was made of, and the sources are otherwise. What is published is bundled, too.
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
 
 /** Packages of many modules that every process loads; all others are loaded from where they are. */
 const BUNDLED = ['zod', 'pino', 'commander', 'yaml'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const folder = bundleFolder(root);
 
-/** Code finds its files beside itself: in a bundle, too, it is where its source is. */
-const ownPlace = {
-  name: 'own-place',
-  transform: (code, id) => {
-    const place = { url: pathToFileURL(id).href, filename: id, dirname: path.dirname(id) };
-    return code.includes('import.meta.')
-      ? code.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) => JSON.stringify(place[name]))
-      : null;
-  },
-};
+// `dist`: what is published; else the checkout.
+if (process.argv[2] === 'dist') {
+  await bundle(path.join(root, 'dist', 'scripts', 'main.js'), path.join(root, 'dist', 'bundle'));
+} else {
+  await bundleCheckout();
+}
 
-rmSync(folder, { recursive: true, force: true });
-try {
+/**
+ * Bundles the program at `input`.
+ *
+ * @param {string} input its main module
+ * @param {string} folder where the files of the bundle go, beside each other
+ */
+async function bundle(input, folder) {
+  // Code finds its files beside itself: in a bundle, too, it is where it was, as seen from the bundle.
+  const ownPlace = {
+    name: 'own-place',
+    transform: (code, id) => {
+      // What the bundler brings is nowhere else.
+      if (id.startsWith('\0') || !code.includes('import.meta.')) return null;
+      const seen = path.relative(folder, id).split(path.sep).join('/');
+      const place = {
+        url: `new URL(${JSON.stringify(seen)}, import.meta.url).href`,
+        filename: `(import.meta.dirname + ${JSON.stringify(`/${seen}`)})`,
+        dirname: `(import.meta.dirname + ${JSON.stringify(`/${path.posix.dirname(seen)}`)})`,
+      };
+      return code.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) => place[name]);
+    },
+  };
   const { rolldown } = await import('rolldown');
-  const stamp = sourceStamp(root);
-  const bundle = await rolldown({
-    input: path.join(root, 'scripts', 'main.ts'),
+  const built = await rolldown({
+    input,
     platform: 'node',
     plugins: [ownPlace],
     external: (id, importer) =>
@@ -38,12 +52,21 @@ try {
       !path.isAbsolute(id) &&
       !BUNDLED.includes(id),
   });
-  await bundle.write({ dir: folder, format: 'esm' });
-  writeFileSync(path.join(folder, STAMP_FILE), stamp);
-} catch (error) {
-  // An installation is whole without it: development dependencies may be left out, sources may be half written.
+  await built.write({ dir: folder, format: 'esm' });
+}
+
+async function bundleCheckout() {
+  const folder = bundleFolder(root);
   rmSync(folder, { recursive: true, force: true });
-  console.error(
-    `no bundle, runs will start from the sources: ${error instanceof Error ? error.message : error}`,
-  );
+  try {
+    const stamp = sourceStamp(root);
+    await bundle(path.join(root, 'scripts', 'main.ts'), folder);
+    writeFileSync(path.join(folder, STAMP_FILE), stamp);
+  } catch (error) {
+    // An installation is whole without it: development dependencies may be left out, sources may be half written.
+    rmSync(folder, { recursive: true, force: true });
+    console.error(
+      `no bundle, runs will start from the sources: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }

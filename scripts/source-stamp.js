@@ -21,7 +21,7 @@ export const STAMP_FILE = 'stamp.txt';
  */
 export function sourceStamp(root) {
   const stamp = [root, process.versions.node, stampOf(path.join(root, 'package-lock.json'))];
-  for (const folder of ['core', 'store', 'protocols', 'tools', 'config', 'scripts']) {
+  for (const folder of ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts', 'lab']) {
     addFolder(path.join(root, folder), stamp);
   }
   return stamp.join('\n');

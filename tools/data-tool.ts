@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import { MeshError } from '../core/errors.ts';
-import { issuesOf, type JsonObject } from '../core/packet.ts';
-import { callType, resultType, type Tool } from '../core/tool.ts';
+import { MeshError } from '../core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '../core/contracts/packet.ts';
+import { callType, resultType, type Tool } from '../core/contracts/tool.ts';
 
 /**
  * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a

@@ -1,9 +1,10 @@
-import type { ToolNeeds } from '../core/tool.ts';
+import type { ToolNeeds } from '../core/contracts/tool.ts';
 import type { DataTool } from './data-tool.ts';
+import { noServices, type ToolServices } from './tool-services.ts';
 
 /** A tool that others ask, in the registry; see `tools/registry.ts`. */
-export interface DataToolEntry {
-  readonly load: () => Promise<DataTool>;
+interface DataToolEntry {
+  readonly load: (services?: ToolServices) => Promise<DataTool>;
   readonly needs?: ToolNeeds;
 }
 
@@ -17,31 +18,47 @@ const KEEPS_ATTEMPTS: ToolNeeds = { store: true };
 /** The tools that get or work out something for others, by name. A role knows them by this list, too. */
 export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // What is on the web.
-  duckduckgo_search: { load: async () => (await import('./web/duckduckgo-search.ts')).duckduckgoSearch },
-  tavily_search: { load: async () => (await import('./web/tavily-search.ts')).tavilySearch },
-  searxng_search: { load: async () => (await import('./web/searxng-search.ts')).searxngSearch },
-  wikipedia: { load: async () => (await import('./web/wikipedia.ts')).wikipedia },
-  arxiv_search: { load: async () => (await import('./web/arxiv-search.ts')).arxivSearch },
-  youtube_transcript: { load: async () => (await import('./web/youtube-transcript.ts')).youtubeTranscript },
+  duckduckgo_search: {
+    load: async () => (await import('./web/search/duckduckgo-search.ts')).duckduckgoSearch,
+  },
+  tavily_search: { load: async () => (await import('./web/search/tavily-search.ts')).tavilySearch },
+  searxng_search: { load: async () => (await import('./web/search/searxng-search.ts')).searxngSearch },
+  wikipedia: { load: async () => (await import('./web/search/wikipedia.ts')).wikipedia },
+  arxiv_search: { load: async () => (await import('./web/search/arxiv-search.ts')).arxivSearch },
+  youtube_transcript: {
+    load: async () => (await import('./web/youtube/youtube-transcript.ts')).youtubeTranscript,
+  },
   fetch_page: {
-    load: async () => (await import('./web/fetch-page.ts')).fetchPage,
+    load: async () => (await import('./web/pages/fetch-page.ts')).fetchPage,
     needs: { childProcesses: true },
   },
   download_file: {
-    load: async () => (await import('./web/download-file.ts')).downloadFile,
+    load: async () => (await import('./web/pages/download-file.ts')).downloadFile,
     needs: WRITES_FILES,
   },
-  gaia_file: { load: async () => (await import('./web/gaia-file.ts')).gaiaFile, needs: WRITES_FILES },
+  gaia_file: { load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile, needs: WRITES_FILES },
   // Files of the question.
   list_files: { load: async () => (await import('./files/list-files.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
   read_file: { load: async () => (await import('./files/read-file.ts')).readFile, needs: FINDS_FILES },
-  read_excel: { load: async () => (await import('./files/read-excel.ts')).readExcel, needs: READS_FILES },
-  query_table: { load: async () => (await import('./files/query-table.ts')).queryTable, needs: READS_FILES },
-  read_pdf: { load: async () => (await import('./files/read-pdf.ts')).readPdf, needs: READS_FILES },
-  read_docx: { load: async () => (await import('./files/read-docx.ts')).readDocx, needs: READS_FILES },
-  read_pptx: { load: async () => (await import('./files/read-pptx.ts')).readPptx, needs: READS_FILES },
-  read_zip: { load: async () => (await import('./files/read-zip.ts')).readZip, needs: READS_FILES },
+  read_excel: {
+    load: async () => (await import('./files/tables/read-excel.ts')).readExcel,
+    needs: READS_FILES,
+  },
+  query_table: {
+    load: async () => (await import('./files/tables/query-table.ts')).queryTable,
+    needs: READS_FILES,
+  },
+  read_pdf: { load: async () => (await import('./files/documents/read-pdf.ts')).readPdf, needs: READS_FILES },
+  read_docx: {
+    load: async () => (await import('./files/documents/read-docx.ts')).readDocx,
+    needs: READS_FILES,
+  },
+  read_pptx: {
+    load: async () => (await import('./files/documents/read-pptx.ts')).readPptx,
+    needs: READS_FILES,
+  },
+  read_zip: { load: async () => (await import('./files/archives/read-zip.ts')).readZip, needs: READS_FILES },
   // What is seen and heard.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
@@ -56,13 +73,19 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     load: async () => (await import('./media/understand-video.ts')).analyzeYoutubeVideo,
   },
   // What is worked out.
-  calculator: { load: async () => (await import('./compute/calculator.ts')).calculator, needs: RUNS_CODE },
+  calculator: {
+    load: async () => (await import('./compute/calculator/calculator.ts')).calculator,
+    needs: RUNS_CODE,
+  },
   python_repl: { load: async () => (await import('./compute/python-repl.ts')).pythonRepl, needs: RUNS_CODE },
   execute_python_file: {
     load: async () => (await import('./compute/execute-python-file.ts')).executePythonFile,
     needs: RUNS_CODE,
   },
-  analyze_chess: { load: async () => (await import('./files/analyze-chess.ts')).analyzeChess },
+  analyze_chess: { load: async () => (await import('./compute/chess/analyze-chess.ts')).analyzeChess },
   // What is remembered.
-  gap_store: { load: async () => (await import('./roles/gap-store.ts')).gapStore, needs: KEEPS_ATTEMPTS },
+  gap_store: {
+    load: async (services = noServices) => (await import('./roles/memory/gap-store.ts')).gapStore(services),
+    needs: KEEPS_ATTEMPTS,
+  },
 };

@@ -1,53 +1,65 @@
-import { registry } from '../core/registry.ts';
-import type { Tool, ToolNeeds } from '../core/tool.ts';
+import { unknown } from '../core/contracts/registry.ts';
+import type { Tool, ToolNeeds } from '../core/contracts/tool.ts';
 import { dataTool } from './data-tool.ts';
 import { dataTools } from './data-tools.ts';
+import { noServices, type ToolServices } from './tool-services.ts';
 
 /** A tool in the registry: how it is loaded, since an agent loads the one tool it has, and what its process needs. */
 interface Entry {
-  readonly load: () => Promise<Tool>;
+  readonly load: (services: ToolServices) => Promise<Tool>;
   readonly needs?: ToolNeeds;
 }
 
-const entries: Readonly<Record<string, Entry>> = {
+const entries: Record<string, Entry> = {
   // The pipeline: each works on what the one before it sends.
-  search: { load: async () => (await import('./search.ts')).search },
-  extract: { load: async () => (await import('./extract.ts')).extract },
-  triple: { load: async () => (await import('./triple.ts')).triple },
-  reason: { load: async () => (await import('./reason.ts')).reason },
-  replay: { load: async () => (await import('./replay.ts')).replay },
+  search: { load: async () => (await import('./pipeline/search.ts')).search },
+  extract: { load: async () => (await import('./pipeline/extract.ts')).extract },
+  triple: { load: async () => (await import('./pipeline/triple.ts')).triple },
+  reason: { load: async () => (await import('./pipeline/reason.ts')).reason },
+  replay: { load: async () => (await import('./pipeline/replay.ts')).replay },
   // Entries of teams: each runs its team's workflow for a question.
-  answer_alone: { load: async () => (await import('./roles/answer-alone.ts')).answerAlone },
-  route: { load: async () => (await import('./roles/route.ts')).route },
-  react_step: { load: async () => (await import('./roles/react-step.ts')).reactStep },
-  oversee: { load: async () => (await import('./roles/oversee.ts')).oversee },
-  moderate: { load: async () => (await import('./roles/moderate.ts')).moderate },
+  answer_alone: { load: async () => (await import('./roles/single-agent.ts')).answerAlone },
+  route: { load: async () => (await import('./roles/supervisor/route.ts')).route },
+  react_step: { load: async () => (await import('./roles/single-agent.ts')).reactStep },
+  oversee: { load: async (services) => (await import('./roles/overseer/oversee.ts')).oversee(services) },
+  moderate: { load: async () => (await import('./roles/panel/moderate.ts')).moderate },
   // Roles that they ask.
-  answer: { load: async () => (await import('./roles/specialist.ts')).specialist },
+  answer: { load: async () => (await import('./roles/supervisor/specialist.ts')).specialist },
   plan: { load: async () => (await import('./roles/plan.ts')).plan },
-  execute: { load: async () => (await import('./roles/execute.ts')).execute },
-  diagnose: { load: async () => (await import('./roles/diagnose.ts')).diagnose },
-  abstract: { load: async () => (await import('./roles/abstract.ts')).abstract },
-  research: { load: async () => (await import('./roles/research.ts')).research },
-  expert: { load: async () => (await import('./roles/expert.ts')).expert },
-  critique: { load: async () => (await import('./roles/critique.ts')).critique },
-  finalize: { load: async () => (await import('./roles/finalize.ts')).finalize },
+  execute: { load: async () => (await import('./roles/overseer/execute.ts')).execute },
+  diagnose: { load: async () => (await import('./roles/overseer/diagnose.ts')).diagnose },
+  abstract: { load: async () => (await import('./roles/overseer/diagnose.ts')).abstract },
+  research: { load: async () => (await import('./roles/panel/research.ts')).research },
+  expert: { load: async () => (await import('./roles/panel/expert.ts')).expert },
+  critique: { load: async () => (await import('./roles/panel/critique.ts')).critique },
+  finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
   // Tools that the roles ask.
   ...Object.fromEntries(
     Object.entries(dataTools).map(([name, { load, needs }]) => [
       name,
-      { load: async () => dataTool(await load()), ...(needs === undefined ? {} : { needs }) },
+      {
+        load: async (services: ToolServices) => dataTool(await load(services)),
+        ...(needs === undefined ? {} : { needs }),
+      },
     ]),
   ),
 };
 
-const tools = registry<Tool>(
-  'tool',
-  Object.fromEntries(Object.entries(entries).map(([name, { load }]) => [name, load])),
-);
+const names = Object.keys(entries);
+export const toolNames: readonly string[] = names;
 
-export const toolNames = tools.names;
-export const toolNamed = tools.load;
+/** Makes a tool of the user's known by its name; one that has the name of another takes its place. */
+export function addTool(tool: Tool): void {
+  if (!names.includes(tool.name)) names.push(tool.name);
+  entries[tool.name] = { load: async () => tool, ...(tool.needs === undefined ? {} : { needs: tool.needs }) };
+}
+
+/** @throws MeshError `usage` for a name that is not registered */
+export async function toolNamed(name: string, services: ToolServices = noServices): Promise<Tool> {
+  const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
+  if (entry === undefined) throw unknown('tool', name, toolNames);
+  return entry.load(services);
+}
 
 /** What the process of an agent with that tool must be allowed. */
 export function toolNeeds(name: string): ToolNeeds {

@@ -1,13 +1,14 @@
-import type { Codec, ProtocolAdapter } from '../adapter.ts';
-import { BOOKS_TYPE } from '../books.ts';
-import { MeshError, messageOf } from '../errors.ts';
-import type { FrameLink } from '../frame-link.ts';
-import { answerHub } from '../handshake.ts';
-import { MAX_PENDING_HANDSHAKES } from '../limits.ts';
-import { callType, resultType } from '../tool.ts';
-import { warmUp } from '../warm-up.ts';
+import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
+import { callType, resultType } from '../contracts/tool.ts';
+import { warmUp } from '../system/warm-up.ts';
+import { tcpListen } from '../transports/tcp/tcp-transport.ts';
+import type { Listen, Listener } from '../transports/transport.ts';
+import { BOOKS_TYPE } from '../wire/books.ts';
+import type { FrameLink } from '../wire/frame-link.ts';
+import { answerHub } from '../wire/handshake.ts';
 import { FileJournal } from './journal.ts';
-import { type Listen, type Listener, tcpListen } from './listener.ts';
 import { Outbox } from './outbox.ts';
 import { AgentSession, type SessionOptions, type SessionTerms } from './session.ts';
 

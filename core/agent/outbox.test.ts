@@ -10,7 +10,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../limits.ts';
+import { MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../contracts/limits.ts';
 import { caused } from '../testing/caused.ts';
 import { FileJournal, OUTBOX_FILE } from './journal.ts';
 import { Outbox } from './outbox.ts';

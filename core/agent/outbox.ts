@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { whenAborted } from '../abort.ts';
-import { MeshError, messageOf } from '../errors.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
 import {
   DELIVERY_WINDOW,
   MAX_DONE_IDS,
   MAX_OUTBOX_BYTES,
   MAX_OUTBOX_LINES,
   MAX_OUTBOX_PACKETS,
-} from '../limits.ts';
-import { type Packet, parsePacket } from '../packet.ts';
+} from '../contracts/limits.ts';
+import { type Packet, parsePacket } from '../contracts/packet.ts';
+import { whenAborted } from '../system/abort.ts';
 import type { Journal } from './journal.ts';
 
 /** The journal is written anew, without what the hub has taken over, when so much of it is of no more use. */

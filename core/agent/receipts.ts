@@ -1,36 +1,36 @@
-import { ACK_DELAY_MS, HERE_AFTER_MS, MAX_ACK_IDS } from '../limits.ts';
-import type { JsonObject } from '../packet.ts';
+import { ACK_DELAY_MS, IN_PROGRESS_AFTER_MS, MAX_ACK_IDS } from '../contracts/limits.ts';
+import type { JsonObject } from '../contracts/packet.ts';
 
 /**
- * What an agent tells the hub about packets that were delivered to it: done with, or here and worked on. Told together, since each
+ * What an agent tells the hub about packets that were delivered to it: done with, or in progress. Told together, since each
  * telling costs an envelope.
  */
 export class Receipts {
   readonly #send: (payload: JsonObject) => void;
-  readonly #tellsHere: boolean;
+  readonly #tellsProgress: boolean;
   #done: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Packets that are worked on and were not told of. */
   readonly #untold = new Set<string>();
-  #hereTimer: NodeJS.Timeout | undefined;
+  #progressTimer: NodeJS.Timeout | undefined;
 
-  /** `tellsHere`: the hub wants to know of packets that are worked on, too, since it takes others for lost. */
-  constructor(send: (payload: JsonObject) => void, tellsHere: boolean) {
+  /** `tellsProgress`: the hub wants to know of packets that are worked on, too, since it takes others for lost. */
+  constructor(send: (payload: JsonObject) => void, tellsProgress: boolean) {
     this.#send = send;
-    this.#tellsHere = tellsHere;
+    this.#tellsProgress = tellsProgress;
   }
 
   /** Work for a packet begins. */
   begun(id: string): void {
-    if (!this.#tellsHere) return;
+    if (!this.#tellsProgress) return;
     this.#untold.add(id);
-    this.#hereTimer ??= setTimeout(() => {
-      this.#hereTimer = undefined;
-      const here = [...this.#untold];
+    this.#progressTimer ??= setTimeout(() => {
+      this.#progressTimer = undefined;
+      const ids = [...this.#untold];
       this.#untold.clear();
-      for (let from = 0; from < here.length; from += MAX_ACK_IDS)
-        this.#send({ here: here.slice(from, from + MAX_ACK_IDS) });
-    }, HERE_AFTER_MS);
+      for (let from = 0; from < ids.length; from += MAX_ACK_IDS)
+        this.#send({ in_progress: ids.slice(from, from + MAX_ACK_IDS) });
+    }, IN_PROGRESS_AFTER_MS);
   }
 
   done(id: string): void {
@@ -51,7 +51,7 @@ export class Receipts {
   /** Says nothing any more. */
   end(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#hereTimer);
+    clearTimeout(this.#progressTimer);
     this.#done = [];
     this.#untold.clear();
   }

@@ -1,9 +1,9 @@
-import { whenAborted } from '../abort.ts';
-import { sharedId } from '../copy-id.ts';
-import { MeshError } from '../errors.ts';
-import { MAX_OPEN_REQUESTS } from '../limits.ts';
-import type { Packet } from '../packet.ts';
-import type { AskOptions } from '../tool.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { MAX_OPEN_REQUESTS } from '../contracts/limits.ts';
+import type { Packet } from '../contracts/packet.ts';
+import type { AskOptions } from '../contracts/tool.ts';
+import { whenAborted } from '../system/abort.ts';
+import { sharedId } from '../wire/copy-id.ts';
 
 /** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
 export interface Received {

@@ -1,4 +1,27 @@
-import { type Codec, readHead } from '../adapter.ts';
+import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
+import type { Engine } from '../contracts/engine.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { lineOf } from '../contracts/ledger.ts';
+import { MAX_CONCURRENT_PACKETS } from '../contracts/limits.ts';
+import {
+  type JsonObject,
+  MESH_TYPE_PREFIX,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+  TASK_FAILED,
+} from '../contracts/packet.ts';
+import {
+  type AskOptions,
+  callType,
+  type Emission,
+  type Partner,
+  type Tool,
+  type ToolContext,
+} from '../contracts/tool.ts';
+import { usageOf } from '../contracts/usage.ts';
+import { monotonicUs } from '../system/clock.ts';
+import { nowMs } from '../system/log.ts';
 import {
   BACK_TYPE,
   BOOKS_TYPE,
@@ -7,38 +30,15 @@ import {
   LOST_TYPE,
   SETTLE_TYPE,
   STOP_TYPE,
-} from '../books.ts';
-import { monotonicUs } from '../clock.ts';
-import { sharedId } from '../copy-id.ts';
-import { ACK_TYPE, takenIn } from '../delivery.ts';
-import type { Engine } from '../engine.ts';
-import { MeshError, messageOf } from '../errors.ts';
-import { type FrameRun, PREFIX_BYTES, type RunUse } from '../frame.ts';
-import type { FrameLink } from '../frame-link.ts';
-import { lineOf } from '../ledger.ts';
-import { MAX_CONCURRENT_PACKETS } from '../limits.ts';
-import { nowMs } from '../log.ts';
-import {
-  type JsonObject,
-  MESH_TYPE_PREFIX,
-  type Packet,
-  type PacketHead,
-  parsePacket,
-  TASK_FAILED,
-} from '../packet.ts';
-import { taskFilesFolder } from '../tasks/task-files.ts';
-import {
-  type AskOptions,
-  callType,
-  type Emission,
-  type Partner,
-  type Tool,
-  type ToolContext,
-} from '../tool.ts';
-import { usageOf } from '../usage.ts';
+} from '../wire/books.ts';
+import { sharedId } from '../wire/copy-id.ts';
+import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
+import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
+import type { FrameLink } from '../wire/frame-link.ts';
 import type { Outbox } from './outbox.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
+import { taskFilesFolder } from './task-files.ts';
 import { type Spent, Work } from './work.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -110,11 +110,10 @@ export class AgentSession {
   }
 
   /** Takes one run of frames; give it to the socket's `start`. */
-  receive(run: FrameRun): RunUse {
+  receive(run: FrameRun): void {
     const receivedUs = monotonicUs();
     // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
     for (const blob of run.copies()) this.#receiveBlob(blob, receivedUs);
-    return 'done';
   }
 
   /** Stops the work that is still going on: its results are not sent any more. */
@@ -130,10 +129,9 @@ export class AgentSession {
     let head: PacketHead;
     let packet: Packet | undefined;
     try {
-      const seen = readHead(this.#codec, blob);
-      head = seen.head;
+      head = headOf(this.#codec, blob);
       // Most packets of a broadcast are for others: their heads are enough.
-      if (this.#isForUs(head)) packet = seen.packet ?? this.#codec.decode(blob);
+      if (this.#isForUs(head)) packet = packetOf(this.#codec, head, blob);
     } catch (error) {
       this.#books.refused(bytes);
       log.warn({ dir: 'received', refused: messageOf(error), bytes });

@@ -1,6 +1,6 @@
-import { monotonicUs } from '../clock.ts';
-import type { Engine, EngineWork, ModelUsage } from '../engine.ts';
-import type { Packet } from '../packet.ts';
+import type { Engine, EngineWork, ModelUsage } from '../contracts/engine.ts';
+import type { Packet } from '../contracts/packet.ts';
+import { monotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';
 
 /** What was done between one packet of a work and the next. `engineUs` is the part of `toolUs` that the engine took. */

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError } from '../errors.ts';
-import { type Log, openLog } from '../log.ts';
-import type { JsonObject } from '../packet.ts';
-import { USAGE_FILE, type Usage } from '../usage.ts';
+import { MeshError } from '../contracts/errors.ts';
+import type { JsonObject } from '../contracts/packet.ts';
+import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
+import { type Log, openLog } from '../system/log.ts';
 
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { MAX_LINK_QUEUE_BYTES } from '../limits.ts';
+import { MAX_LINK_QUEUE_BYTES } from '../contracts/limits.ts';
 import { quietLink } from '../testing/quiet-link.ts';
 import { Backpressure } from './backpressure.ts';
 import type { Link } from './link.ts';
@@ -11,13 +11,13 @@ async function fullLink(stallTimeoutMs: number) {
   onTestFinished(() => void vi.useRealTimers());
   agent.pause();
   const backpressure = new Backpressure([link], stallTimeoutMs);
-  while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024), 1);
+  while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024));
   backpressure.check(link);
   return link;
 }
 
 /** A connection that is being cut off takes bytes no more, and keeps none. */
-const isCutOff = (link: Link) => link.deliver(Buffer.alloc(1), 1) === 'done';
+const isCutOff = (link: Link) => link.socket.sendFrames(Buffer.alloc(1));
 
 test('a destination that takes nothing is cut off by name after its time', async () => {
   const link = await fullLink(1000);

@@ -1,5 +1,5 @@
-import { MeshError } from '../errors.ts';
-import { MAX_LINK_QUEUE_BYTES, STALL_TIMEOUT_MS } from '../limits.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { MAX_LINK_QUEUE_BYTES, STALL_TIMEOUT_MS } from '../contracts/limits.ts';
 import type { Link } from './link.ts';
 
 /** So often nothing must have moved: a process that was stopped itself, however long, has missed one look and not the others. */
@@ -22,7 +22,7 @@ export class Backpressure {
     this.#stallTimeoutMs = stallTimeoutMs;
   }
 
-  /** Call it after a write to `link` that the system has not taken whole. */
+  /** Call it after a write to `link` that the system has not taken whole; see `Link.onBacklog`. */
   check(link: Link): void {
     if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
     this.#full.add(link);

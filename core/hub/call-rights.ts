@@ -1,6 +1,6 @@
-import { sharedId } from '../copy-id.ts';
-import { MeshError } from '../errors.ts';
-import type { PacketHead } from '../packet.ts';
+import { MeshError } from '../contracts/errors.ts';
+import type { PacketHead } from '../contracts/packet.ts';
+import { sharedId } from '../wire/copy-id.ts';
 import type { MeshNode } from './link.ts';
 
 /**

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Codec, ProtocolAdapter } from '../adapter.ts';
-import { MeshError, messageOf } from '../errors.ts';
-import type { FrameLink } from '../frame-link.ts';
-import { ANY, greetAgent, type HubDelivery, type Offers, runKeyOf } from '../handshake.ts';
-import { HUB_ID, type JsonValue } from '../packet.ts';
-import { slabs } from '../slab.ts';
-import { type Dialler, tcpDialler } from './dialler.ts';
+import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
+import { tcpDialler } from '../transports/tcp/tcp-transport.ts';
+import type { Dialler } from '../transports/transport.ts';
+import type { FrameLink } from '../wire/frame-link.ts';
+import { ANY, greetAgent, type Offers, runKeyOf } from '../wire/handshake.ts';
+import { slabs } from '../wire/slab.ts';
+import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
 import { Link, type MeshNode } from './link.ts';
 
 export interface DialOptions {
@@ -24,8 +26,7 @@ export interface DialOptions {
   readonly signal?: AbortSignal;
   /** Foreign agents that speak packets from the first byte on: nothing is agreed, and nobody proves who they are. */
   readonly skipsHandshake?: boolean;
-  /** Deliveries are to be acknowledged: what the hub has from an agent. */
-  readonly delivery?: (id: string) => HubDelivery;
+  readonly delivery: Pick<DeliveryStrategy, 'terms'>;
 }
 
 /** An agent that does not listen yet is dialled again after this time. */
@@ -150,6 +151,7 @@ async function dial(
   try {
     socket = await reach(dialler, node, options.patienceMs ?? 0, options.signal);
     if (options.skipsHandshake === true) return foreignLink(node, options, socket);
+    const terms = options.delivery.terms(node.id);
     const agreed = await greetAgent(socket, {
       runId: options.runId,
       node: node.id,
@@ -157,7 +159,7 @@ async function dial(
       adapter: options.adapter.name,
       secret: node.secret,
       maxFrameBytes: options.maxFrameBytes,
-      ...(options.delivery === undefined ? {} : { delivery: options.delivery(node.id) }),
+      ...(terms === undefined ? {} : { delivery: terms }),
       ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
     });
     const { node: id, tool, session, subscribes, emits } = agreed;
@@ -185,10 +187,7 @@ async function reach(
     if (performance.now() + REDIAL_MS > deadlineMs) break;
     await sleep(REDIAL_MS, undefined, signal === undefined ? {} : { signal });
   }
-  const start =
-    node.id === ANY
-      ? ''
-      : `; start it: gaia-mesh agent --id ${node.id} --tool ${node.tool} ${dialler.listenOptions(node)}`;
+  const start = node.start === undefined ? '' : `; start it: ${node.start}`;
   throw new MeshError('agent', `nobody listens there${start}`);
 }
 

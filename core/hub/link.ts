@@ -1,9 +1,8 @@
-import type { Codec } from '../adapter.ts';
-import { BOOKS_TYPE, type Books } from '../books.ts';
-import type { MeshError } from '../errors.ts';
-import type { RunUse } from '../frame.ts';
-import type { FrameLink, SlabPart } from '../frame-link.ts';
-import type { Slab } from '../slab.ts';
+import type { Codec } from '../contracts/adapter.ts';
+import type { MeshError } from '../contracts/errors.ts';
+import { BOOKS_TYPE, type Books } from '../wire/books.ts';
+import type { FrameLink, SlabPart } from '../wire/frame-link.ts';
+import type { Slab } from '../wire/slab.ts';
 
 /** An agent as the hub knows it: where it listens and what it may do. */
 export interface MeshNode {
@@ -14,6 +13,8 @@ export interface MeshNode {
   /** Nodes that it may address; without the list, all. */
   readonly mayCall?: readonly string[];
   readonly secret: string;
+  /** What a person types to start it, where nobody else does. */
+  readonly start?: string;
   /** It made no handshake: nobody knows whether its packets are from whom they say. */
   readonly isForeign?: boolean;
 }
@@ -68,8 +69,10 @@ export class Link {
   fault: MeshError | undefined;
   /** Handed in at the end; missing for an agent that died. */
   books: Books | undefined;
+  /** Told when the system has not taken all that was written. */
+  onBacklog: (link: Link) => void = () => undefined;
   readonly #readingHolds = new Set<string>();
-  /** What this turn of the event loop has for the agent; see {@link TurnLog}. */
+  /** What this turn of the event loop has for the agent; see `delivery/write-coalescer.ts`. */
   readonly #turn: Part[] = [];
 
   constructor(
@@ -102,18 +105,18 @@ export class Link {
     if (this.#readingHolds.size === 0) this.socket.resume();
   }
 
-  /** Writes `packets` complete frames. `kept` when some bytes wait in this process and must not be overwritten. */
-  deliver(frames: Uint8Array, packets: number): RunUse {
+  /** Writes a complete frame, whose bytes nobody may write over. */
+  deliver(frame: Uint8Array): void {
     this.flush();
-    this.#count(frames.length, packets);
-    return this.socket.sendFrames(frames) ? 'done' : 'kept';
+    this.#count(frame.length, 1);
+    if (!this.socket.sendFrames(frame)) this.onBacklog(this);
   }
 
-  /** The same for frames in a slab, which is held for as long as it must be. False when some bytes wait. */
-  deliverPart(slab: Slab, start: number, end: number, packets: number): boolean {
+  /** Writes `packets` frames in a slab, which is held for as long as it must be. */
+  deliverPart(slab: Slab, start: number, end: number, packets: number): void {
     this.flush();
     this.#count(end - start, packets);
-    return this.socket.sendParts([{ slab, start, end }]);
+    if (!this.socket.sendParts([{ slab, start, end }])) this.onBacklog(this);
   }
 
   /** Counts frames in a slab as delivered; {@link flush} writes them. True when they are the first ones that wait for it. */
@@ -125,12 +128,12 @@ export class Link {
     return last === undefined;
   }
 
-  /** Writes what was deferred. False when some bytes wait. */
-  flush(): boolean {
-    if (this.#turn.length === 0) return true;
+  /** Writes what was deferred. */
+  flush(): void {
+    if (this.#turn.length === 0) return;
     const isTaken = this.socket.sendParts(this.#turn);
     this.#turn.length = 0;
-    return isTaken;
+    if (!isTaken) this.onBacklog(this);
   }
 
   #count(bytes: number, packets: number): void {

@@ -1,14 +1,15 @@
 import net from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ProtocolAdapter } from '../adapter.ts';
-import { MeshError } from '../errors.ts';
-import { FrameSocket } from '../frame-socket.ts';
-import { answerHub } from '../handshake.ts';
-import { MAX_CONCURRENT_PACKETS, STALL_TIMEOUT_MS } from '../limits.ts';
-import { DOC_INIT, type JsonObject, type PacketHead } from '../packet.ts';
-import { runLedger } from '../run/run-ledger.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { MAX_CONCURRENT_PACKETS, STALL_TIMEOUT_MS } from '../contracts/limits.ts';
+import { DOC_INIT, type JsonObject, type PacketHead } from '../contracts/packet.ts';
+import type { Emission } from '../contracts/tool.ts';
+import { runLedger } from '../run/metrics/run-ledger.ts';
 import { plain, startMesh, toolOf } from '../testing/mesh.ts';
-import type { Emission } from '../tool.ts';
+import { onPackets } from '../testing/packet-observer.ts';
+import { FrameSocket } from '../transports/tcp/frame-socket.ts';
+import { answerHub } from '../wire/handshake.ts';
 import type { MeshNode } from './link.ts';
 
 const final = (answer: string | number): Emission => ({
@@ -46,7 +47,7 @@ describe('a task', () => {
       [passing(DOC_INIT, 'a'), passing('b', 'c'), answering(42, 'a')],
       {
         observer: {
-          packet: ({ head, frameBytes }) => frames.push({ blob: head.type, bytes: frameBytes }),
+          ...onPackets(({ head, frameBytes }) => frames.push({ blob: head.type, bytes: frameBytes })),
           broadcast: (_packet, _times, bytes) => frames.push({ blob: DOC_INIT, bytes }),
         },
       },
@@ -135,7 +136,7 @@ describe('a task', () => {
         passing('nothing', 'nothing'),
         toolOf(DOC_INIT, 'data_event', async () => [final('first'), final('second')]),
       ],
-      { observer: { packet: ({ head, recipients }) => relayed.push(`${head.tag} ${recipients}`) } },
+      { observer: onPackets(({ head, recipients }) => relayed.push(`${head.tag} ${recipients}`)) },
     );
 
     expect(await ask('t')).toMatchObject({ answer: 'first' });
@@ -277,7 +278,7 @@ describe('routing', () => {
         });
       const { ask } = await startMesh([addressing('2'), working('bystander'), working('addressee')], {
         routing,
-        observer: { packet: ({ head, recipients }) => heads.push([head, recipients]) },
+        observer: onPackets(({ head, recipients }) => heads.push([head, recipients])),
       });
 
       expect(await ask('t')).toMatchObject({ answer: 'addressee' });
@@ -303,7 +304,7 @@ describe('routing', () => {
     const copies: number[] = [];
     const { ask } = await startMesh([addressing('9'), answering('yes', 'a')], {
       routing: 'direct',
-      observer: { packet: ({ recipients }) => copies.push(recipients) },
+      observer: onPackets(({ recipients }) => copies.push(recipients)),
     });
 
     expect(await ask('t', {}, 100)).toMatchObject({ status: 'timeout' });

@@ -1,136 +1,123 @@
-import type { Codec } from '../adapter.ts';
-import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../books.ts';
-import { sharedId } from '../copy-id.ts';
-import { ACK_TYPE, receiptIn } from '../delivery.ts';
-import { MeshError } from '../errors.ts';
-import type { LedgerLine } from '../ledger.ts';
-import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../limits.ts';
-import { issuesOf, type JsonObject } from '../packet.ts';
-import { Admission } from './admission.ts';
+import type { Codec } from '../contracts/adapter.ts';
+import { MeshError } from '../contracts/errors.ts';
+import type { LedgerLine } from '../contracts/ledger.ts';
+import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../contracts/limits.ts';
+import { issuesOf, type JsonObject } from '../contracts/packet.ts';
+import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
+import { sharedId } from '../wire/copy-id.ts';
+import { ACK_TYPE } from '../wire/delivery.ts';
+import { Authorizer, type TypeCounts } from './authorizer.ts';
 import { Backpressure } from './backpressure.ts';
-import { type ChooseCopy, Copies } from './copies.ts';
-import { AcknowledgedDelivery } from './delivery/acknowledged-delivery.ts';
-import type { Letter } from './delivery/mailbox.ts';
+import { ControlSender } from './control-sender.ts';
+import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
+import { DirectDelivery } from './delivery/direct.ts';
 import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
-import { FaultyDelivery, type FaultyDeliveryOptions } from './faults/faulty-delivery.ts';
-import { HubVoice } from './hub-voice.ts';
 import type { Link, MeshNode } from './link.ts';
-import type { MeshObserver } from './mesh-observer.ts';
-import { OpenTasks, type TaskRequest } from './open-tasks.ts';
+import { type MeshObserver, silentObserver } from './mesh-observer.ts';
 import { Relay } from './relay.ts';
-import { RelayNews } from './relay-news.ts';
 import type { Router } from './routing.ts';
-import type { TaskClock, TaskOutcome } from './task-clock.ts';
-import type { TypeCounts } from './type-counts.ts';
-import { faultyWay, keptWay, straightWay, type Way } from './ways.ts';
+import { type ChooseCopy, Copies, chooseCopy } from './tasks/copies.ts';
+import { OpenTasks, type TaskRequest } from './tasks/open-tasks.ts';
+import type { TaskClock, TaskOutcome } from './tasks/task-clock.ts';
 
 export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   /** The only node that may tag a final answer; null where there are no tasks, and a tag is the agents' own business. */
   readonly final: string | null;
   readonly router: Router;
-  readonly observer: MeshObserver;
+  /** What it leaves out nobody watches. */
+  readonly observer?: Partial<MeshObserver>;
+  /** {@link DirectDelivery} if not given. It is this mesh's own: another one needs another. */
+  readonly delivery?: DeliveryStrategy;
   /** A destination that takes nothing for so long, with a full queue, is cut off. */
   readonly stallTimeoutMs?: number;
-  /** Only for runs with faults: deliveries are not made straight then. */
-  readonly faults?: FaultyDeliveryOptions;
   /** Whether a lost agent is being started again, to be readmitted. */
   readonly isReturning?: (id: string) => boolean;
-  /** Packets are kept until they are acknowledged; see `core/delivery.ts`. */
-  readonly acknowledges?: boolean;
   /** Who of an agent's copies gets a task, if that is known already. */
   readonly chooseCopy?: ChooseCopy;
 }
 
+type Defaulted = 'observer' | 'delivery' | 'isReturning' | 'chooseCopy';
+type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, Defaulted>>;
+
 /**
  * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and sends every packet that
  * comes from one agent to the others, byte for byte as it came. It counts and keeps the clocks; what packets say is not its
- * business (MP-13). This file knows who is there: `admission.ts` who may say what, `ways.ts` how it gets to the others,
- * `open-tasks.ts` what is being worked on, `copies.ts` who of those who share work has which task.
+ * business (MP-13). This file knows who is there: `authorizer.ts` who may say what, `relay.ts` and `delivery/` how it gets to the
+ * others, `open-tasks.ts` what is being worked on, `copies.ts` who of those who share work has which task.
  */
 export class MeshNetwork {
   /** One link an agent, the one it has now. */
   readonly links: readonly Link[];
   /** Lost links of agents that were readmitted. */
   readonly formerLinks: Link[] = [];
-  /** Only in runs with faults. */
-  readonly faults: FaultyDelivery | undefined;
-  /** Only where deliveries are acknowledged. */
-  readonly delivery: AcknowledgedDelivery | undefined;
-  readonly #options: MeshNetworkOptions;
+  readonly #options: CompleteOptions;
+  readonly #observer: MeshObserver;
   /** What {@link links} shows. */
   readonly #links: Link[];
-  readonly #voice: HubVoice;
+  /** Those that were lost and are awaited. */
+  readonly #awaited = new Set<Link>();
+  readonly #control: ControlSender;
   readonly #backpressure: Backpressure;
-  readonly #admission: Admission;
+  readonly #authorizer: Authorizer;
+  readonly #delivery: DeliveryStrategy;
   readonly #relay: Relay;
-  readonly #way: Way;
   readonly #tasks: OpenTasks;
   readonly #clocks = new Map<string, TaskClock>();
-  readonly #copies: Copies | undefined;
+  readonly #copies: Copies;
   readonly #router: Router;
-  #settled: (() => void) | undefined;
+  readonly #settled = Promise.withResolvers<void>();
+  #isSettling = false;
 
-  private constructor(options: MeshNetworkOptions, links: Link[], codec: Codec) {
+  private constructor(options: CompleteOptions, links: Link[], codec: Codec) {
+    const { final, delivery, maxFrameBytes } = options;
+    const observer = { ...silentObserver, ...options.observer };
     this.#options = options;
+    this.#observer = observer;
     this.#links = links;
     this.links = links;
-    this.#voice = new HubVoice(codec);
-    const backpressure = new Backpressure(links, options.stallTimeoutMs);
-    this.#backpressure = backpressure;
-    if (options.faults !== undefined) {
-      this.faults = new FaultyDelivery(options.faults, (link) => backpressure.check(link));
-    }
-    if (options.acknowledges === true) {
-      this.delivery = new AcknowledgedDelivery({
-        write: (letter, link) => this.#write(letter, link),
-        tellTaken: (link, taken) => this.#voice.tellTaken(link, taken),
-        isLossy: isLossy(options),
-      });
-    }
-    const { faults, delivery } = this;
-    const { final, observer, maxFrameBytes } = options;
-    const copies = Copies.among(links, options.chooseCopy);
-    this.#copies = copies;
-    this.#router = copies?.around(options.router) ?? options.router;
-    const isEachNoted = observer.packet !== undefined || faults !== undefined || delivery !== undefined;
-    const news = isEachNoted ? new RelayNews(observer) : undefined;
-    this.#admission = new Admission({
+    this.#control = new ControlSender(codec);
+    this.#backpressure = new Backpressure(links, options.stallTimeoutMs);
+    this.#delivery = delivery;
+    this.#copies = Copies.among(links, options.chooseCopy);
+    this.#router = this.#copies.around(options.router);
+    this.#authorizer = new Authorizer({
       final,
       router: this.#router,
       observer,
       tasks: this.#clocks,
-      news,
       delivery,
-      hearMesh: (sender, type, payload, frameBytes) => this.#hearMesh(sender, type, payload, frameBytes),
+      onControl: (sender, type, payload, frameBytes) => this.#takeControl(sender, type, payload, frameBytes),
     });
-    this.#relay = new Relay(this.#admission, backpressure, news === undefined);
-    if (news !== undefined && delivery !== undefined) this.#way = keptWay(delivery, this.#admission, news);
-    else if (news !== undefined && faults !== undefined)
-      this.#way = faultyWay(faults, this.#admission, news, backpressure);
-    else this.#way = straightWay(this.#relay, news);
+    this.#relay = new Relay(this.#authorizer, delivery, observer);
     this.#tasks = new OpenTasks({
       clocks: this.#clocks,
       codec,
-      voice: this.#voice,
-      way: this.#way,
-      backpressure,
+      control: this.#control,
+      delivery,
       observer,
       maxFrameBytes,
       destinations: () => this.#destinations,
-      copies,
+      copies: this.#copies,
     });
     this.#tellRouter();
-    for (const link of links) this.#listen(link);
+    for (const link of links) this.#admit(link);
   }
 
   /** Connects to every agent; throws as {@link dialAgents} does. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
-    const { links, codec } = await dialAgents(dialOptions(options, () => null));
-    return new MeshNetwork(options, links, codec);
+    const complete = {
+      observer: silentObserver,
+      delivery: new DirectDelivery(),
+      isReturning: () => false,
+      chooseCopy,
+      ...options,
+    };
+    const { links, codec } = await dialAgents(complete);
+    return new MeshNetwork(complete, links, codec);
   }
 
   get typeCounts(): ReadonlyMap<string, TypeCounts> {
-    return this.#admission.typeCounts;
+    return this.#authorizer.typeCounts;
   }
 
   /** What the hub itself sent: one line a packet, whatever the number of its copies. */
@@ -149,6 +136,8 @@ export class MeshNetwork {
    */
   async runTask(task: TaskRequest, signal: AbortSignal): Promise<TaskOutcome> {
     const outcome = await this.#tasks.run(task, signal, () => this.endHopeless());
+    // Whoever observes hears of what was relayed before hearing that the task is over.
+    this.#relay.flush();
     // Whoever still works on it works for nothing, and may hold what other tasks wait for.
     if (outcome.status !== 'answered') this.#tellAgents(STOP_TYPE, task.taskId, {});
     return outcome;
@@ -156,14 +145,13 @@ export class MeshNetwork {
 
   /** Asks every agent for its books and waits until they are in, or the time is up. Call it once, after the last task. */
   async settle(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.delivery?.end();
-    this.#settled = resolve;
-    this.#admission.close();
+    this.#delivery.end();
+    this.#isSettling = true;
+    this.#authorizer.close();
     this.#tellAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
-    const timer = setTimeout(resolve, SETTLE_TIMEOUT_MS);
-    await promise;
+    const timer = setTimeout(this.#settled.resolve, SETTLE_TIMEOUT_MS);
+    await this.#settled.promise;
     clearTimeout(timer);
   }
 
@@ -173,30 +161,29 @@ export class MeshNetwork {
    * @throws MeshError `agent` when it cannot be dialled, or the run is ending
    */
   async readmit(node: MeshNode, signal?: AbortSignal): Promise<void> {
-    const have = (id: string) => this.delivery?.lastOf(id) ?? null;
-    const options = dialOptions(this.#options, have);
     const link = await dialAgain(node, {
-      ...options,
+      ...this.#options,
       patienceMs: RETURN_PATIENCE_MS,
       ...(signal === undefined ? {} : { signal }),
     });
     const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);
     const former = this.#links[index];
-    if (former === undefined || this.#settled !== undefined) {
+    if (former === undefined || this.#isSettling) {
       link.socket.destroy();
       throw new MeshError('agent', `agent ${node.id} (${node.tool}) is not missed any more`);
     }
     this.formerLinks.push(former);
+    this.#awaited.delete(former);
     this.#links[index] = link;
-    this.#listen(link);
+    this.#admit(link);
     this.#tellRouter();
     this.#tellAgents(BACK_TYPE, 'mesh', { id: sharedId(node.id) });
   }
 
   /** An agent that was awaited does not come back after all. */
   giveUp(id: string): void {
-    const link = this.links.find(({ node, alive }) => node.id === id && !alive);
-    if (link !== undefined && this.delivery !== undefined) {
+    for (const link of this.#awaited) {
+      if (link.node.id !== id) continue;
       this.#tellRouter();
       this.#tellLost(link);
     }
@@ -205,120 +192,91 @@ export class MeshNetwork {
 
   /** Ends the tasks that nobody is left to answer. */
   endHopeless(): void {
-    const { final, isReturning = () => false } = this.#options;
-    const alive = this.links.filter((link) => link.alive);
-    if (alive.length === this.links.length) return;
+    const { final, isReturning } = this.#options;
     const lost = this.links.filter((link) => !link.alive);
-    const returning = lost.filter((link) => isReturning(link.node.id));
-    // Nothing is missed where what was relayed is kept.
-    if (this.delivery !== undefined) alive.push(...returning.splice(0));
+    if (lost.length === 0) return;
+    // Where what was relayed is kept, whoever comes back has missed nothing.
+    const alive = this.links.filter((link) => link.alive || this.#delivery.awaits(link));
+    const returning = lost.filter((link) => isReturning(link.node.id) && !alive.includes(link));
     this.#tasks.endHopeless(final, alive, returning, lost);
   }
 
   close(): void {
     this.#relay.flush();
-    this.delivery?.end();
+    this.#delivery.end();
     for (const link of this.links) {
       link.alive = false;
       link.socket.destroy();
     }
   }
 
-  #listen(link: Link): void {
-    link.socket.start(this.#options.maxFrameBytes, (run) => this.#way.relay(link, run));
+  #admit(link: Link): void {
+    link.onBacklog = (full) => this.#backpressure.check(full);
+    link.socket.start(this.#options.maxFrameBytes, (run) => this.#relay.relay(link, run));
     void link.socket.closed.then((fault) => this.#lost(link, fault));
-    this.faults?.outages.admit(link);
-    this.delivery?.admit(link, link.done);
+    this.#delivery.admit(link, this.#control);
   }
 
   #tellRouter(): void {
-    this.#copies?.membersChanged(this.links.filter((link) => link.alive || this.#isAwaited(link)));
+    this.#copies.membersChanged(this.links.filter((link) => link.alive || this.#delivery.awaits(link)));
     this.#router.membersChanged(this.#destinations);
   }
 
-  /** Faults keep the lost ones, too: what they miss is counted. So do mailboxes, for those who come back. */
   get #destinations(): Link[] {
-    return this.links.filter((link) => link.alive || this.faults !== undefined || this.#isAwaited(link));
-  }
-
-  /** Whether what a lost agent misses is kept for it. */
-  #isAwaited({ node }: Link): boolean {
-    return this.delivery !== undefined && this.#options.isReturning?.(node.id) === true;
+    return this.links.filter((link) => link.alive || this.#delivery.reaches(link));
   }
 
   #tellAgents(type: string, taskId: string, payload: JsonObject): void {
     // Whoever has heard that it is to hand in its books counts nothing any more; and what came first goes first.
     this.#relay.flush();
-    this.#voice.tell(this.links, type, taskId, payload);
+    this.#control.send(this.links, type, taskId, payload);
   }
 
-  /** What a mailbox delivers, at once or again. */
-  #write({ from, frame, head }: Letter, link: Link): void {
-    if (this.faults === undefined) link.deliver(frame, 1);
-    else this.faults.deliver(from, link, frame, head);
-    this.#backpressure.check(link);
-  }
-
-  #hearMesh(sender: Link, type: string, payload: JsonObject | undefined, frameBytes: number): void {
-    if (type === ACK_TYPE && this.delivery !== undefined) {
+  #takeControl(sender: Link, type: string, payload: JsonObject | undefined, frameBytes: number): void {
+    if (type === ACK_TYPE) {
       sender.counts.ackRx += frameBytes;
-      const receipt = receiptIn(payload);
-      if (receipt !== undefined) this.delivery.hear(sender, receipt);
-      return;
+      this.#delivery.acknowledge(sender, payload);
+    } else {
+      sender.counts.sessionRx += frameBytes;
+      this.#takeBooks(sender, payload);
     }
-    sender.counts.sessionRx += frameBytes;
-    this.#takeBooks(sender, payload);
   }
 
   #takeBooks(link: Link, payload: JsonObject | undefined): void {
     const result = booksSchema.safeParse(payload);
     if (result.success) link.books = result.data;
-    else
-      this.#options.observer.refused?.(
-        link.node.id,
-        `its books cannot be read: ${issuesOf(result.error)}`,
-        0,
-      );
+    else this.#observer.refused(link.node.id, `its books cannot be read: ${issuesOf(result.error)}`, 0);
     this.#checkSettled();
   }
 
   #checkSettled(): void {
     const isOpen = (link: Link) => link.alive && link.keepsBooks && link.books === undefined;
-    if (!this.links.some(isOpen)) this.#settled?.();
+    if (this.#isSettling && !this.links.some(isOpen)) this.#settled.resolve();
   }
 
   #lost(link: Link, fault: MeshError | undefined): void {
     if (!link.alive) return;
     link.alive = false;
     link.fault = fault;
-    this.delivery?.lost(link);
-    this.#options.observer.agentLost?.(link.node, fault?.message ?? 'closed its connection');
+    this.#delivery.lost(link);
+    this.#observer.agentLost(link.node, fault?.message ?? 'closed its connection');
     this.#tellRouter();
     // Who waits for its reply gets that when it is back.
-    if (!this.#isAwaited(link)) this.#tellLost(link);
+    if (this.#delivery.awaits(link)) this.#awaited.add(link);
+    else this.#tellLost(link);
     this.endHopeless();
     this.#checkSettled();
   }
 
   #tellLost(link: Link): void {
-    this.delivery?.abandon(link);
+    this.#awaited.delete(link);
+    this.#delivery.abandon(link);
     const hasWork = (taskId: string) =>
       link.subscribes.some((type) => this.#clocks.get(taskId)?.seenTypes.has(type));
-    const handedOn = this.#copies?.handOn(link, hasWork);
-    if (this.#settled !== undefined) return;
+    const handedOn = this.#copies.handOn(link, hasWork);
+    if (this.#isSettling) return;
     const lost = { id: sharedId(link.node.id) };
     if (handedOn === undefined) this.#tellAgents(LOST_TYPE, 'mesh', lost);
     else for (const taskId of handedOn) this.#tellAgents(HANDED_ON_TYPE, taskId, lost);
   }
-}
-
-/** Whether deliveries get lost on living connections. */
-function isLossy({ faults }: MeshNetworkOptions): boolean {
-  return faults !== undefined && faults.faults.length > 0;
-}
-
-function dialOptions(options: MeshNetworkOptions, lastOf: (id: string) => string | null): DialOptions {
-  if (options.acknowledges !== true) return options;
-  const lossy = isLossy(options) ? { lossy: true as const } : {};
-  return { ...options, delivery: (id) => ({ mode: 'acknowledged', have: lastOf(id), ...lossy }) };
 }

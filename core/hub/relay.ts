@@ -1,103 +1,76 @@
-import type { AlikePackets } from '../adapter.ts';
-import { monotonicUs } from '../clock.ts';
-import type { FrameRun } from '../frame.ts';
-import type { Slab } from '../slab.ts';
-import type { Backpressure } from './backpressure.ts';
+import { monotonicUs } from '../system/clock.ts';
+import type { FrameRun } from '../wire/frame.ts';
+import type { Authorizer } from './authorizer.ts';
+import { Batch } from './batch.ts';
+import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
 import type { Link } from './link.ts';
-import { MAX_COALESCED_BYTES, TurnLog } from './turn-log.ts';
+import type { MeshObserver } from './mesh-observer.ts';
 
-/** Who decides about packets. */
-export interface PacketJudge {
-  /** Checks and counts one packet and says who gets it. */
-  judge(sender: Link, blob: Buffer, nowMs: number): readonly Link[];
-  /** The same for packets with one head; undefined where each must be looked at. `bytes` are whole frames. */
-  judgeAlike(sender: Link, alike: AlikePackets, bytes: number): readonly Link[] | undefined;
-}
-
-/** When a run arrived, and when the last of it was handed to the system; see `core/clock.ts`. */
-export interface RelayTimes {
-  readonly arrivedUs: number;
-  readonly forwardedUs: number;
-}
+/** With more packets or bytes than these the end of a turn is not waited for: they are held until then. */
+const MAX_TURN_PACKETS = 4096;
+const MAX_TURN_BYTES = 4 * 1024 * 1024;
 
 /**
- * Sends on what agents send: the bytes that came, untouched. Neighbours that go to the same destinations go as one slice; small slices
- * wait for the end of the turn and go with the others. Order per sender is kept.
+ * Sends on what agents send: the bytes that came, untouched. Neighbours that go to the same agents are one batch; at the end of the
+ * event loop's turn what was held back is written, and whoever observes is told. Order per sender is kept.
  */
 export class Relay {
-  readonly #judge: PacketJudge;
-  readonly #backpressure: Backpressure;
-  readonly #log: TurnLog;
-  readonly #coalesces: boolean;
+  readonly #authorizer: Authorizer;
+  readonly #delivery: DeliveryStrategy;
+  readonly #observer: MeshObserver;
+  readonly #turn: Batch[] = [];
+  #turnPackets = 0;
+  #turnBytes = 0;
+  #isScheduled = false;
 
-  /** `coalesces` false: every slice is written at once, so that {@link RelayTimes} say when. */
-  constructor(judge: PacketJudge, backpressure: Backpressure, coalesces: boolean) {
-    this.#judge = judge;
-    this.#backpressure = backpressure;
-    this.#coalesces = coalesces;
-    this.#log = new TurnLog((link) => backpressure.check(link));
+  constructor(authorizer: Authorizer, delivery: DeliveryStrategy, observer: MeshObserver) {
+    this.#authorizer = authorizer;
+    this.#delivery = delivery;
+    this.#observer = observer;
   }
 
-  relay(sender: Link, run: FrameRun): RelayTimes {
+  /** Takes one run of frames; give it to the socket's `start`. */
+  relay(sender: Link, run: FrameRun): void {
     const nowMs = performance.now();
     const arrivedUs = monotonicUs();
-    const { codec } = sender;
-    let forwardedUs = arrivedUs;
-    let group: readonly Link[] = [];
-    let groupStart = 0;
-    let groupPackets = 0;
-    /** `packets` frames from `start` on go to `links`; all before are judged. */
-    const join = (links: readonly Link[], packets: number, start: number) => {
-      if (links !== group) {
-        if (groupPackets > 0) forwardedUs = this.#forward(run, groupStart, start, groupPackets, group);
-        group = links;
-        groupPackets = 0;
+    let batch: Batch | undefined;
+    while (run.next()) {
+      const packet = this.#authorizer.authorize(sender, run, nowMs);
+      if (batch !== undefined && packet?.recipients !== batch.recipients) {
+        this.#deliver(batch);
+        batch = undefined;
       }
-      if (groupPackets === 0) groupStart = start;
-      if (links.length > 0) groupPackets += packets;
-    };
-    const joinOne = () => {
-      const start = run.at;
-      const blob = run.next();
-      if (blob !== undefined) join(this.#judge.judge(sender, blob, nowMs), 1, start);
-      return blob !== undefined;
-    };
-    for (;;) {
-      const start = run.at;
-      const alike = codec.alike?.(run);
-      const links = alike && this.#judge.judgeAlike(sender, alike, alike.end - start);
-      if (alike !== undefined && links !== undefined) {
-        run.at = alike.end;
-        join(links, alike.packets, start);
-        continue;
-      }
-      if (!joinOne()) break;
-      if (alike !== undefined) while (run.at < alike.end) joinOne();
+      if (packet === undefined) continue;
+      batch ??= new Batch(sender, packet.recipients, run.slab, run.end - packet.frameBytes, arrivedUs);
+      batch.add(packet);
     }
-    if (groupPackets > 0) forwardedUs = this.#forward(run, groupStart, run.at, groupPackets, group);
-    return { arrivedUs, forwardedUs };
+    if (batch !== undefined) this.#deliver(batch);
   }
 
-  /** Writes what waits for the end of the turn. */
+  /** Writes what waits for the end of the turn, and tells of it. */
   flush(): void {
-    this.#log.flush();
+    const flushedUs = monotonicUs();
+    this.#delivery.flush();
+    this.#turnPackets = 0;
+    this.#turnBytes = 0;
+    for (const batch of this.#turn.splice(0)) {
+      if (batch.forwardedUs === 0) batch.forwardedUs = flushedUs;
+      this.#observer.relayed(batch);
+      batch.release();
+    }
   }
 
-  /** Says when it began: the first destination may have read its copy before the last one is written. */
-  #forward(run: FrameRun, start: number, end: number, packets: number, links: readonly Link[]): number {
-    const beganUs = monotonicUs();
-    if (this.#coalesces && end - start <= MAX_COALESCED_BYTES) {
-      this.#log.add(run.bytes.subarray(start, end), packets, links);
-      return beganUs;
-    }
-    const offset = run.bytes.byteOffset - run.slab.bytes.byteOffset;
-    this.#write(run.slab, offset + start, offset + end, packets, links);
-    return beganUs;
-  }
-
-  #write(slab: Slab, start: number, end: number, packets: number, links: readonly Link[]): void {
-    for (const link of links) {
-      if (!link.deliverPart(slab, start, end, packets)) this.#backpressure.check(link);
-    }
+  #deliver(batch: Batch): void {
+    if (batch.recipients.length > 0) this.#delivery.deliver(batch);
+    this.#turn.push(batch);
+    this.#turnPackets += batch.size;
+    this.#turnBytes += batch.end - batch.start;
+    if (this.#turnPackets > MAX_TURN_PACKETS || this.#turnBytes > MAX_TURN_BYTES) this.flush();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { messageOf } from '../errors.ts';
-import { DOC_INIT } from '../packet.ts';
-import { runLedger } from '../run/run-ledger.ts';
+import { messageOf } from '../contracts/errors.ts';
+import { DOC_INIT } from '../contracts/packet.ts';
+import { callType, resultType, type Tool, type ToolContext } from '../contracts/tool.ts';
+import { runLedger } from '../run/metrics/run-ledger.ts';
 import { type MeshOptions, startMesh, toolOf } from '../testing/mesh.ts';
-import { callType, resultType, type Tool, type ToolContext } from '../tool.ts';
+import { onPackets } from '../testing/packet-observer.ts';
 
 /** A tool that is asked: it answers with what `work` makes of the payload. */
 function asked(name: string, work: (payload: { n: number }, context: ToolContext) => Promise<object>): Tool {
@@ -47,7 +48,7 @@ describe('a request', () => {
       ],
       {
         ...direct,
-        observer: { packet: ({ head }) => relayed.push(`${head.from}>${head.to ?? '*'} ${head.type}`) },
+        observer: onPackets(({ head }) => relayed.push(`${head.from}>${head.to ?? '*'} ${head.type}`)),
       },
     );
 
@@ -244,11 +245,9 @@ describe('a routing', () => {
       {
         routing,
         mayCall: { 3: ['0'] },
-        observer: {
-          packet: ({ head, recipients }) => {
-            counts[head.type] = recipients;
-          },
-        },
+        observer: onPackets(({ head, recipients }) => {
+          counts[head.type] = recipients;
+        }),
       },
     );
     expect(await ask('t', { n: 3 })).toMatchObject({ answer: '6' });

@@ -1,4 +1,4 @@
-import type { PacketHead } from '../packet.ts';
+import type { PacketHead } from '../contracts/packet.ts';
 import type { Link } from './link.ts';
 
 /** Names of the routings that a team file can choose. */

@@ -1,5 +1,5 @@
-import type { ProtocolAdapter } from '../adapter.ts';
-import { openMembers } from '../members.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import { openMembers } from '../wire/members.ts';
 import type { Recording } from './recording.ts';
 
 /**

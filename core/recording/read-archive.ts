@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { list } from 'tar';
-import { MeshError, messageOf } from '../errors.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
 /** A recording within an archive, unpacked. Archives come from anywhere: a small one may unpack to anything. */

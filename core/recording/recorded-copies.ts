@@ -1,5 +1,5 @@
-import { sharedId } from '../copy-id.ts';
-import { type ChooseCopy, chooseCopy } from '../hub/copies.ts';
+import { type ChooseCopy, chooseCopy } from '../hub/tasks/copies.ts';
+import { sharedId } from '../wire/copy-id.ts';
 import type { Recording } from './recording.ts';
 
 /**

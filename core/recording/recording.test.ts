@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Packet } from '../packet.ts';
+import type { Packet } from '../contracts/packet.ts';
 import { parseRecording, type Recording, recordingLines } from './recording.ts';
 
 function packet(id: string, from: string, type = 'said'): Packet {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { MeshError, messageOf } from '../errors.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { issuesOf, type Packet, parsePacket } from '../contracts/packet.ts';
 import { ROUTINGS } from '../hub/routing.ts';
-import { parseJsonLine } from '../json-line.ts';
-import { issuesOf, type Packet, parsePacket } from '../packet.ts';
+import { parseJsonLine } from '../system/json-line.ts';
 
 /**
  * A recording: the packets of a run as they were before encoding, what caused each, and how long the work for it took. One
@@ -22,7 +22,7 @@ const headerSchema = z.strictObject({
   engine: z.string(),
   agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })).min(1),
 });
-export type RecordingHeader = z.infer<typeof headerSchema>;
+type RecordingHeader = z.infer<typeof headerSchema>;
 
 const entrySchema = z.strictObject({
   /** Id of the packet that this one answers to; null for the document that opens a task. */

@@ -1,20 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ProtocolAdapter } from '../adapter.ts';
-import { MeshError } from '../errors.ts';
+import type { UserFile } from '../agent/spec.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
+import { DOC_INIT, FINAL_ANSWER, TASK_FAILED } from '../contracts/packet.ts';
+import { type Team, teamSchema } from '../contracts/team.ts';
 import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
-import { MAX_FRAME_BYTES } from '../limits.ts';
-import { DOC_INIT, FINAL_ANSWER, TASK_FAILED } from '../packet.ts';
 import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
-import { type RunLedger, runLedger } from '../run/run-ledger.ts';
-import { tcpTransport } from '../run/run-transport.ts';
-import { type Team, teamSchema } from '../team.ts';
+import { type RunLedger, runLedger } from '../run/metrics/run-ledger.ts';
+import { tcpTransport } from '../transports/run-transport.ts';
 import { recordedCopies } from './recorded-copies.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
 
-export interface ReplayOptions
+interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
   readonly recording: Recording;
   /** Tool time: 1 as recorded, 0 none, or any factor. */
@@ -24,8 +25,8 @@ export interface ReplayOptions
   readonly timeoutMs: number;
   /** Agents in all, if more than were recorded: the others hear every packet and say nothing. */
   readonly agents?: number;
-  /** Further arguments of `gaia-mesh agent`. */
-  readonly agentArguments?: readonly string[];
+  /** How its agents get to know adapters of the user's. */
+  readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
 }
 
 /** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter. */
@@ -55,6 +56,7 @@ export class ReplayMesh {
   #death: string | undefined;
 
   private constructor(options: ReplayOptions, team: Team) {
+    const { files, reads } = options.userAdapters ?? { files: [], reads: [] };
     this.#options = options;
     this.#team = team;
     this.#agents = new AgentGroup({
@@ -62,11 +64,14 @@ export class ReplayMesh {
       team,
       portBase: 'auto',
       external: new Set(),
-      agentArguments: (agent) => [
-        '--engine=extractive',
-        `--subscribes=${(agent.subscribes ?? []).join(',')}`,
-        ...(options.agentArguments ?? []),
-      ],
+      launchOf: ({ subscribes = [] }) => ({
+        setup: {
+          engine: { name: 'extractive' },
+          subscribes,
+          userFiles: [...files],
+        },
+        permissions: { reads },
+      }),
       onUp: () => undefined,
       onDeath: (agent, how) => {
         this.#death ??= `agent ${agent.id}: ${how}`;
@@ -118,10 +123,12 @@ export class ReplayMesh {
       chooseCopy: recordedCopies(recording),
       maxFrameBytes: MAX_FRAME_BYTES,
       observer: {
-        packet: ({ head }) => {
-          if (!expected.delete(head.id))
-            faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
-          packetCame(head.task_id);
+        relayed: ({ packets }) => {
+          for (const { head } of packets) {
+            if (!expected.delete(head.id))
+              faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
+            packetCame(head.task_id);
+          }
         },
         refused: (node, reason) => faults.push(`a packet of agent ${node} was refused: ${reason}`),
       },

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { systemCodeOf } from '../errors.ts';
+import { systemCodeOf } from '../contracts/errors.ts';
 
-import { DOC_INIT, HUB_ID, type JsonObject, type Packet, parsePacket } from '../packet.ts';
+import { DOC_INIT, HUB_ID, type JsonObject, type Packet, parsePacket } from '../contracts/packet.ts';
 import type { RecordedPacket } from './recording.ts';
 
 /** A packet that an agent sent, with what its log says of it. Times are microseconds; `…At` are of the monotonic clock. */
@@ -20,13 +20,13 @@ export interface SentPacket {
 }
 
 /** When the hub got and sent on a packet. */
-export interface Relay {
+interface Relay {
   readonly arrivedAt: number;
   readonly forwardedAt: number;
 }
 
 /** The document that opened a task. */
-export interface Opening {
+interface Opening {
   readonly packet: Omit<Packet, 'payload'>;
   readonly bytes: number;
   readonly beganAt: number;

@@ -1,4 +1,4 @@
-import { FINAL_ANSWER } from '../packet.ts';
+import { FINAL_ANSWER } from '../contracts/packet.ts';
 import type { RunLog, SentPacket } from './run-log.ts';
 
 /**

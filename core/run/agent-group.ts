@@ -1,10 +1,12 @@
-import { unlessAborted } from '../abort.ts';
-import { MeshError } from '../errors.ts';
+import path from 'node:path';
+import type { AgentLaunch, AgentPlace } from '../agent/spec.ts';
+import { MeshError } from '../contracts/errors.ts';
+import type { Team, TeamAgent } from '../contracts/team.ts';
 import type { MeshNode } from '../hub/link.ts';
-import type { Team, TeamAgent } from '../team.ts';
+import { unlessAborted } from '../system/abort.ts';
+import { type RunTransport, tcpTransport } from '../transports/run-transport.ts';
 import { AgentProcess } from './launcher.ts';
-import { PermitDesk } from './permit-desk.ts';
-import { type RunTransport, tcpTransport } from './run-transport.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 /** An agent of the group listens now. */
 export interface AgentUp {
@@ -23,11 +25,12 @@ export interface AgentGroupOptions {
   /** How agents are started; see `AgentProcess`. */
   readonly entry: string;
   readonly readable: readonly string[];
+  /** `workspaces/`: agent `id` may write to its `<id>/` only. */
   readonly workspaces: string;
-  /** Further arguments of `gaia-mesh agent` for one agent. */
-  readonly agentArguments: (agent: TeamAgent) => readonly string[];
-  /** What one agent's process is allowed beyond the usual; see `AgentCommand.permissions`. */
-  readonly agentPermissions?: (agent: TeamAgent) => readonly string[];
+  /** What an agent is told, and what its process may do. */
+  readonly launchOf: (agent: TeamAgent) => AgentLaunch;
+  /** What a person types to start an agent that nobody launches, for the message that it is not there. */
+  readonly howToStart?: (agent: { id: string; tool: string; place: AgentPlace }) => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How the hub reaches them; without it, over their ports. */
   readonly transport?: RunTransport;
@@ -42,7 +45,7 @@ export interface AgentGroupOptions {
 export class AgentGroup {
   readonly #options: AgentGroupOptions;
   readonly #agents = new Map<string, AgentProcess>();
-  readonly #permits = new PermitDesk();
+  readonly #permits = new RateLimiter();
   #isStopped = false;
 
   /** Starts them; wait for {@link listening} before dialling. */
@@ -84,7 +87,7 @@ export class AgentGroup {
     await this.#transport.isThere();
     if (former === undefined) return this.#nodeOf(agent, this.#portOf(id));
     if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
-    return this.#up(agent, this.#launch(agent, ['--resume']));
+    return this.#up(agent, this.#launch(agent, true));
   }
 
   async stop(): Promise<void> {
@@ -92,13 +95,14 @@ export class AgentGroup {
     await Promise.all([...this.#agents.values()].map((agent) => agent.stop()));
   }
 
-  #launch(agent: TeamAgent, further: readonly string[] = []): AgentProcess {
+  #launch(agent: TeamAgent, resumes = false): AgentProcess {
     const { id, tool } = agent;
-    const { agentArguments, environment } = this.#options;
-    const options = [...agentArguments(agent), ...this.#transport.agentOptions, ...further];
-    const permissions = this.#options.agentPermissions?.(agent) ?? [];
+    const { launchOf, environment, workspaces } = this.#options;
+    const { setup, permissions = {} } = launchOf(agent);
+    const place = this.#transport.placeOf(id, this.#portOf(id));
     const process = new AgentProcess(
-      { id, tool, port: this.#portOf(id), options, permissions },
+      { ...setup, id, tool, place, workspace: path.join(workspaces, id), resumes },
+      permissions,
       {
         ...this.#options,
         permits: this.#permits,
@@ -122,11 +126,14 @@ export class AgentGroup {
   }
 
   #nodeOf(agent: TeamAgent, port: number): MeshNode {
-    const { external, secret, environment } = this.#options;
+    const { external, secret, environment, howToStart } = this.#options;
+    const { id, tool } = agent;
+    const place = this.#transport.placeOf(id, port);
     return {
-      id: agent.id,
-      tool: agent.tool,
+      id,
+      tool,
       port,
+      ...(external.has(id) && howToStart !== undefined ? { start: howToStart({ id, tool, place }) } : {}),
       ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
       // An agent that was started by hand knows no secret but the one that its environment gave it.
       secret: external.has(agent.id) ? (environment.GAIA_MESH_SECRET ?? '') : secret,

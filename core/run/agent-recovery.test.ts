@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { MeshError } from '../errors.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../limits.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../contracts/limits.ts';
 import { AgentRecovery, type RecoveryOptions } from './agent-recovery.ts';
 
 beforeEach(() => void vi.useFakeTimers());

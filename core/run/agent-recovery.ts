@@ -1,10 +1,10 @@
-import { unlessAborted } from '../abort.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../contracts/errors.ts';
+import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../contracts/limits.ts';
 import type { MeshNode } from '../hub/link.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../limits.ts';
+import { unlessAborted } from '../system/abort.ts';
 
 /** One loss of an agent. Times are milliseconds from the start of the first task; null for one that did not come back. */
-export interface Recovery {
+interface Recovery {
   readonly agent: string;
   readonly tool: string;
   readonly lost_at_ms: number;

@@ -1,14 +1,14 @@
-import type { ProtocolAdapter } from '../adapter.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import { documentPayload, type Task } from '../contracts/task.ts';
+import { engineOf, type Team } from '../contracts/team.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
 import { type RunLog, recordedPackets } from '../recording/run-log.ts';
-import { documentPayload, type Task } from '../tasks/task.ts';
-import { engineOf, type Team } from '../team.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** A run that is over, with all that its archive says of it beside what its workspaces hold. */
-export interface FinishedRun {
+interface FinishedRun {
   readonly runId: string;
   readonly team: Team;
   readonly adapter: ProtocolAdapter;

@@ -1,14 +1,14 @@
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { JsonObject } from '../packet.ts';
-import type { Task } from '../tasks/task.ts';
+import type { JsonObject } from '../contracts/packet.ts';
+import type { Task } from '../contracts/task.ts';
 import { listFiles } from './manifest.ts';
 
 /** Version of the archive's `manifest.json`. */
 const MANIFEST_VERSION = 1;
 
 /** A file of the run as it lies in the archive. */
-export interface ArchiveText {
+interface ArchiveText {
   readonly name: string;
   readonly text: string | readonly string[];
 }

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { MeshError } from '../errors.ts';
-import { AGENT_START_TIMEOUT_MS } from '../limits.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { AGENT_START_TIMEOUT_MS } from '../contracts/limits.ts';
 import { AgentProcess } from './launcher.ts';
-import { PermitDesk } from './permit-desk.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -26,14 +26,20 @@ function launch(
   const entry = path.join(code, 'entry.mjs');
   writeFileSync(entry, script);
   const agent = new AgentProcess(
-    { id: '1', tool: 'stub', port: 0, options: [] },
+    {
+      id: '1',
+      tool: 'stub',
+      place: { port: 0 },
+      workspace: path.join(folder, 'workspaces', '1'),
+      engine: { name: 'extractive' },
+    },
+    {},
     {
       entry,
       readable: [code + path.sep],
-      workspaces: path.join(folder, 'workspaces'),
       secret: 'a secret',
       environment: process.env,
-      permits: new PermitDesk(),
+      permits: new RateLimiter(),
       onDeath,
     },
   );

@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { MeshError } from '../errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../limits.ts';
-import { isPermitMessage, type PermitDesk } from './permit-desk.ts';
+import type { AgentPermissions, AgentSpec } from '../agent/spec.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../contracts/limits.ts';
+import { isPermitMessage, type RateLimiter } from './rate-limiter.ts';
 
 /**
  * In a workspace: code that Node has compiled, kept for the next run of the same agent, which starts in half the time. Each
@@ -20,29 +21,15 @@ const TAIL_LINES = 8;
 /** What a process wrote before its end comes within this time. */
 const LAST_WORDS_MS = 200;
 
-/** How to start one agent as a process of its own. */
-export interface AgentCommand {
-  readonly id: string;
-  readonly tool: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Arguments of `gaia-mesh agent`, but for the id, tool and port. */
-  readonly options: readonly string[];
-  /** What Node is to allow the process beyond reading the code and writing its workspace, as options of Node. */
-  readonly permissions?: readonly string[];
-}
-
-export interface LauncherOptions {
-  /** The file that Node runs, with `agent` as its first argument. */
+interface LauncherOptions {
+  /** The file that Node runs with `agent` as its argument: it waits for the agent's spec on its channel. */
   readonly entry: string;
   /** Folders and files that agents may read: code and packages, nothing of the user's (decided: Node's permission model). */
   readonly readable: readonly string[];
-  /** `workspaces/`: agent `id` may write to its `<id>/` only. */
-  readonly workspaces: string;
   readonly secret: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Who grants the agents their requests to model servers: they share the servers (decided). */
-  readonly permits: PermitDesk;
+  readonly permits: RateLimiter;
   /** Called once for an agent that ends before it was told to. */
   readonly onDeath: (agent: AgentProcess, how: string) => void;
 }
@@ -66,10 +53,10 @@ export class AgentProcess {
   #isOwnEnd = true;
   #isShot = false;
 
-  constructor(command: AgentCommand, options: LauncherOptions) {
-    this.id = command.id;
-    this.tool = command.tool;
-    const workspace = path.join(options.workspaces, command.id);
+  constructor(spec: AgentSpec, permissions: AgentPermissions, options: LauncherOptions) {
+    this.id = spec.id;
+    this.tool = spec.tool;
+    const { workspace } = spec;
     this.#logFile = path.join(workspace, 'agent.log');
     // It must be there when Node starts: a folder that is not counts as a file, and nothing in it may be written.
     const cache = path.join(workspace, CACHE_FOLDER);
@@ -84,17 +71,9 @@ export class AgentProcess {
         // a thousand tasks held nearly twice the memory. It costs a twentieth of the tasks per second.
         '--max-semi-space-size=16',
         '--heap-growing-percent=50',
-        ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
-        `--allow-fs-read=${workspace}${path.sep}`,
-        `--allow-fs-write=${workspace}${path.sep}`,
-        ...(command.permissions ?? []),
+        ...permissionOptions(permissions, options.readable, workspace + path.sep),
         options.entry,
         'agent',
-        `--id=${command.id}`,
-        `--tool=${command.tool}`,
-        `--port=${command.port}`,
-        `--workspace=${workspace}`,
-        ...command.options,
       ],
       {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -104,6 +83,8 @@ export class AgentProcess {
       },
     );
     options.permits.serve(this.#child);
+    // One that could not be started, or has ended already, is heard of by its end.
+    this.#child.send(spec, () => undefined);
     this.#ended = this.#awaitEnd();
     this.listening = this.#awaitPort();
     // Whoever awaits it hears of a failure; until then it must not count as unhandled.
@@ -188,6 +169,19 @@ export class AgentProcess {
       .slice(-TAIL_LINES);
     return `; the end of its log:\n${lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')}`;
   }
+}
+
+function permissionOptions(
+  { reads = [], writes = [], childProcesses, workers }: AgentPermissions,
+  readable: readonly string[],
+  workspace: string,
+): string[] {
+  return [
+    ...[...readable, workspace, ...reads].map((name) => `--allow-fs-read=${name}`),
+    ...[workspace, ...writes].map((name) => `--allow-fs-write=${name}`),
+    ...(childProcesses === true ? ['--allow-child-process'] : []),
+    ...(workers === true ? ['--allow-worker'] : []),
+  ];
 }
 
 function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {

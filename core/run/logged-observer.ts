@@ -1,28 +1,29 @@
 import type { MeshNode } from '../hub/link.ts';
-import type { BroadcastTimes, MeshObserver } from '../hub/mesh-observer.ts';
-import type { Log } from '../log.ts';
+import { type BroadcastTimes, type MeshObserver, silentObserver } from '../hub/mesh-observer.ts';
+import type { Log } from '../system/log.ts';
+import { PacketLines } from './packet-lines.ts';
 
-/** Whoever watches a mesh, with a hub's log that has everything they are told. An agent's loss goes to `onLost` instead. */
+/** A hub's log that has all that an observer is told, and passes it on. An agent's loss goes to `onLost` instead. */
 export function loggedObserver(
   log: Log,
-  observer: MeshObserver,
+  watching: Partial<MeshObserver>,
   onLost: (node: MeshNode, reason: string) => void,
 ): MeshObserver {
+  const observer = { ...silentObserver, ...watching };
+  const lines = new PacketLines(log.append);
   return {
+    relayed(batch) {
+      if (log.isOpen) lines.add(batch);
+      observer.relayed(batch);
+    },
     broadcast(packet, times, bytes, recipients) {
       const { payload: _payload, ...envelope } = packet;
       log.info({ event: 'broadcast', ...envelope, bytes, recipients, ...broadcastTimes(times) });
-      observer.broadcast?.(packet, times, bytes, recipients);
-    },
-    packet(relayed) {
-      const { head, frameBytes, recipients, arrivedUs, forwardedUs } = relayed;
-      const times = { arrived_us: Math.round(arrivedUs), forwarded_us: Math.round(forwardedUs) };
-      log.info({ event: 'packet', ...head, bytes: frameBytes, recipients, ...times });
-      observer.packet?.(relayed);
+      observer.broadcast(packet, times, bytes, recipients);
     },
     refused(node, reason, bytes) {
       log.warn({ event: 'refused', from: node, reason, bytes });
-      observer.refused?.(node, reason, bytes);
+      observer.refused(node, reason, bytes);
     },
     agentLost(node, reason) {
       log.warn({ event: 'agent_lost', id: node.id, tool: node.tool, reason });

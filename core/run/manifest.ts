@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 /** An archive holds at most this much; what goes beyond is named in the manifest and left out. */
 const MAX_ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024;
 
-export interface ManifestFile {
+interface ManifestFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;

@@ -2,36 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProtocolAdapter } from '../adapter.ts';
-import type { Scorer } from '../evaluation/scorer.ts';
-import { emptyMailboxBook } from '../hub/delivery/mailbox.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import type { Engine } from '../contracts/engine.ts';
+import { DOC_INIT } from '../contracts/packet.ts';
+import { documentPayload, type Task } from '../contracts/task.ts';
+import type { ModelSums, Usage } from '../contracts/usage.ts';
+import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
+import { DirectDelivery } from '../hub/delivery/direct.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { routerNamed } from '../hub/routing.ts';
-import type { TaskOutcome } from '../hub/task-clock.ts';
-import { type Log, openLog } from '../log.ts';
-import { DOC_INIT } from '../packet.ts';
+import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { type RunLog, readRunLog } from '../recording/run-log.ts';
 import { sumOfSplits } from '../recording/timeline.ts';
-import { documentPayload, type Task } from '../tasks/task.ts';
-import type { Usage } from '../usage.ts';
-import { warmUp } from '../warm-up.ts';
+import { type Log, openLog } from '../system/log.ts';
+import { warmUp } from '../system/warm-up.ts';
+import { openTransport, type RunTransport } from '../transports/run-transport.ts';
 import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
 import { archiveRun } from './archive-run.ts';
-import { deliveryDifferences, deliveryMetrics } from './delivery-metrics.ts';
-import { faultLines } from './fault-ledger.ts';
 import { loggedObserver } from './logged-observer.ts';
 import { gitRevision } from './manifest.ts';
-import { type RunMetrics, RunTally, runMetrics } from './metrics.ts';
+import { deliveryDifferences, deliveryMetrics } from './metrics/delivery-metrics.ts';
+import { faultLines } from './metrics/fault-ledger.ts';
+import { RunTally, runMetrics, type Scores, toMicroseconds } from './metrics/metrics.ts';
+import type { RunMetrics } from './metrics/metrics-schema.ts';
+import { type RunLedger, runLedger } from './metrics/run-ledger.ts';
+import { RunUsage } from './metrics/run-usage.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { RunFolder, writeWhole } from './run-folder.ts';
-import { type RunLedger, runLedger } from './run-ledger.ts';
-import { openTransport, type RunTransport } from './run-transport.ts';
-import { RunUsage } from './run-usage.ts';
-import { type TaskResult, taskResult } from './task-result.ts';
 
-export interface RunOptions
+interface RunOptions
   extends Pick<
     AgentGroupOptions,
     | 'team'
@@ -39,22 +40,23 @@ export interface RunOptions
     | 'external'
     | 'entry'
     | 'readable'
-    | 'agentArguments'
-    | 'agentPermissions'
+    | 'launchOf'
+    | 'howToStart'
     | 'environment'
     | 'signal'
   > {
   readonly adapter: ProtocolAdapter;
-  readonly scorer: Scorer;
+  /** What an answer is worth; no answer is null. */
+  readonly score: (task: Task, answer: string | null) => Scores;
   /** Folder for the results. */
   readonly out: string;
   /** The results there are gone on with, instead of being put aside. */
   readonly resumes?: boolean;
   readonly timeoutMs: number;
-  readonly engine: { readonly name: string; readonly tokenSource: string };
+  readonly engine: Pick<Engine, 'tokenSource'> & { readonly name: string };
   /** What the manifest says about how the run was asked for. */
   readonly version: string;
-  readonly packageFolder: string;
+  readonly codeFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
   /** Files that lie in agents' workspaces from the start, for their tools alone. */
@@ -68,25 +70,27 @@ export interface RunOptions
 }
 
 /** Bounds of one task, instead of the run's. */
-export interface TaskBounds {
+interface TaskBounds {
   readonly timeoutMs?: number;
   readonly maxTokens?: number;
   readonly signal?: AbortSignal;
 }
 
 /** What a run tells whoever watches, beside what its mesh does. */
-export interface RunObserver extends MeshObserver {
+export interface RunObserver extends Partial<MeshObserver> {
   agentUp?(agent: AgentUp): void;
-  taskEnded?(result: TaskResult): void;
+  taskEnded?(outcome: TaskOutcome): void;
   /** A fault with a time of its own began or ended, or an agent came back. */
   faultNews?(news: string): void;
 }
 
 /** What asking a task came to, with all that its end came with. */
 export interface Asked {
-  readonly result: TaskResult;
   readonly outcome: TaskOutcome;
-  /** What models took for it, by role and model. */
+  readonly scores: Scores;
+  /** What models took for it; undefined in runs without one. */
+  readonly models: ModelSums | undefined;
+  /** The same by role and model. */
   readonly usage: readonly Usage[];
 }
 
@@ -109,6 +113,8 @@ export class MeshRun {
   readonly #revision: Promise<string | null>;
   readonly #startedAt = new Date();
   readonly #faults: RunFaults | undefined;
+  /** Only where deliveries are acknowledged. */
+  readonly #acknowledged: AcknowledgedDelivery | undefined;
   /** Only in runs with a model. */
   readonly #usage: RunUsage | undefined;
   readonly #transport: RunTransport;
@@ -123,7 +129,7 @@ export class MeshRun {
     this.folder = folder;
     this.#secret = options.environment.GAIA_MESH_SECRET || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
-    this.#revision = gitRevision(options.packageFolder);
+    this.#revision = gitRevision(options.codeFolder);
     const { observer } = options;
     if (hasModel(options)) {
       this.#usage = new RunUsage(
@@ -155,6 +161,10 @@ export class MeshRun {
         onNews: (news) => observer.faultNews?.(news),
         signal: options.signal,
       });
+    }
+    if (options.team.delivery === 'acknowledged') {
+      const below = this.#faults?.delivery ?? new DirectDelivery();
+      this.#acknowledged = new AcknowledgedDelivery(below, (id) => this.#isReturning(id));
     }
   }
 
@@ -192,11 +202,6 @@ export class MeshRun {
   }
 
   /** Runs one task and scores it. Several may run at the same time. */
-  async runTask(task: Task): Promise<TaskResult> {
-    return (await this.ask(task)).result;
-  }
-
-  /** As {@link MeshRun.runTask}, with bounds for this task alone, and all that its end came with. */
   async ask(task: Task, bounds: TaskBounds = {}): Promise<Asked> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
@@ -214,12 +219,12 @@ export class MeshRun {
     );
     const { outcome, harmed } = this.#faults?.explained(ended) ?? { outcome: ended, harmed: 0 };
     const usage = this.#usage?.ended(task.taskId);
-    const result = taskResult(task, outcome, this.#options.scorer, usage?.total);
-    this.#tally.add(result, outcome);
-    this.#faults?.taskEnded(result, harmed);
-    this.#log.info({ event: 'task_ended', ...result });
-    this.#options.observer.taskEnded?.(result);
-    return { result, outcome, usage: usage?.entries ?? [] };
+    const scores = this.#options.score(task, outcome.answer);
+    this.#tally.add(outcome, scores);
+    this.#faults?.taskEnded(outcome, scores, harmed);
+    this.#log.info(taskEnded(outcome, scores));
+    this.#options.observer.taskEnded?.(outcome);
+    return { outcome, scores, models: usage?.total, usage: usage?.entries ?? [] };
   }
 
   /**
@@ -247,9 +252,7 @@ export class MeshRun {
       models: this.#usage?.total,
       faults: this.#faults?.metrics(this.#options.team.agents),
       delivery:
-        network.delivery === undefined
-          ? undefined
-          : deliveryMetrics(network.delivery, [...network.formerLinks, ...network.links]),
+        this.#acknowledged && deliveryMetrics(this.#acknowledged, [...network.formerLinks, ...network.links]),
       wallMs,
       isBatch,
     });
@@ -272,13 +275,14 @@ export class MeshRun {
 
   #ledger(network: MeshNetwork): RunLedger {
     const links = [...network.formerLinks, ...network.links];
-    const { typeCounts, initBytes, ownLine, delivery } = network;
+    const { typeCounts, initBytes, ownLine } = network;
+    const acknowledged = this.#acknowledged;
     const relayedBytes = [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
-    const further = delivery === undefined ? [] : deliveryDifferences(delivery, relayedBytes);
+    const further = acknowledged === undefined ? [] : deliveryDifferences(acknowledged, relayedBytes);
     if (this.#faults === undefined) return runLedger(links, DOC_INIT, ownLine, undefined, further);
-    const { repeated, unwritten } = delivery?.book ?? emptyMailboxBook();
-    const offeredBytes = relayedBytes + repeated.bytes - unwritten.bytes;
-    const faults = faultLines(this.#faults.books, links, offeredBytes);
+    const { repeated, unwritten } = acknowledged?.counters ?? {};
+    const offeredBytes = relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
+    const faults = faultLines(this.#faults.delivery.counters, links, offeredBytes);
     return runLedger(links, DOC_INIT, ownLine, faults, further);
   }
 
@@ -295,9 +299,13 @@ export class MeshRun {
       router: routerNamed(this.#options.team.routing),
       observer: loggedObserver(this.#log, this.#options.observer, (node, reason) => this.#lost(node, reason)),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
-      acknowledges: this.#options.team.delivery === 'acknowledged',
-      ...this.#faults?.networkOptions,
+      delivery: this.#acknowledged ?? this.#faults?.delivery ?? new DirectDelivery(),
+      isReturning: (id) => this.#isReturning(id),
     });
+  }
+
+  #isReturning(id: string): boolean {
+    return this.#faults?.isReturning(id) === true;
   }
 
   #lost(node: MeshNode, reason: string): void {
@@ -329,6 +337,15 @@ export class MeshRun {
       log,
     });
   }
+}
+
+/** A line of hub.log. */
+function taskEnded(
+  { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
+  scores: Scores,
+): object {
+  const ended = { event: 'task_ended', task_id: taskId, status, answer, reason };
+  return { ...ended, elapsed_ms: toMicroseconds(elapsedMs), ...counts, ...scores };
 }
 
 /** Whether anything of the run asks a model: else there is nothing to read while its tasks go by. */

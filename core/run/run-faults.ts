@@ -1,14 +1,14 @@
+import { FaultyDelivery } from '../hub/delivery/faulty.ts';
 import { type Fault, isTimed, type TimedFault } from '../hub/faults/fault.ts';
-import { FaultBooks } from '../hub/faults/fault-books.ts';
 import { FaultSchedule } from '../hub/faults/fault-schedule.ts';
-import type { MeshNetwork, MeshNetworkOptions } from '../hub/mesh-network.ts';
-import type { TaskOutcome } from '../hub/task-clock.ts';
-import type { Log } from '../log.ts';
+import type { MeshNetwork } from '../hub/mesh-network.ts';
+import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
+import type { Log } from '../system/log.ts';
 import type { AgentGroup } from './agent-group.ts';
 import { AgentRecovery } from './agent-recovery.ts';
-import { deliveryEntry } from './delivery-entry.ts';
-import { addAnswer, type FaultMetrics, injectedOf, lossesOf, noAnswers } from './fault-metrics.ts';
-import type { TaskResult } from './task-result.ts';
+import { deliveryEntry } from './metrics/delivery-entry.ts';
+import { addAnswer, type FaultMetrics, injectedOf, lossesOf, noAnswers } from './metrics/fault-metrics.ts';
+import type { Scores } from './metrics/metrics.ts';
 
 /** What a run is asked to endure. */
 export interface FaultRequest {
@@ -20,7 +20,7 @@ export interface FaultRequest {
   readonly restarts: boolean;
 }
 
-export interface RunFaultsOptions {
+interface RunFaultsOptions {
   readonly agents: AgentGroup;
   readonly network: () => MeshNetwork | undefined;
   readonly log: Log;
@@ -31,7 +31,8 @@ export interface RunFaultsOptions {
 
 /** The faults of one run: injects them at their times, has agents started again, and knows in the end what it came to. */
 export class RunFaults {
-  readonly books = new FaultBooks();
+  /** What makes the deliveries of the run. */
+  readonly delivery: FaultyDelivery;
   readonly #request: FaultRequest;
   readonly #options: RunFaultsOptions;
   readonly #schedule: FaultSchedule;
@@ -43,6 +44,11 @@ export class RunFaults {
   constructor(request: FaultRequest, options: RunFaultsOptions) {
     this.#request = request;
     this.#options = options;
+    this.delivery = new FaultyDelivery({
+      seed: request.seed ?? 0,
+      faults: request.faults,
+      onEvent: (event) => options.log.info(deliveryEntry(event)),
+    });
     this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
       begin: (fault) => this.#begin(fault),
       end: (fault) => this.#end(fault),
@@ -59,16 +65,9 @@ export class RunFaults {
     }
   }
 
-  get networkOptions(): Pick<MeshNetworkOptions, 'faults' | 'isReturning'> {
-    return {
-      faults: {
-        seed: this.#request.seed ?? 0,
-        faults: this.#request.faults,
-        books: this.books,
-        onEvent: (event) => this.#options.log.info(deliveryEntry(event)),
-      },
-      isReturning: (id) => this.#recovery?.isReturning(id) ?? false,
-    };
+  /** Whether a lost agent is being started again. */
+  isReturning(id: string): boolean {
+    return this.#recovery?.isReturning(id) ?? false;
   }
 
   /** What the manifest says. */
@@ -90,31 +89,30 @@ export class RunFaults {
 
   /** Says in the reason of a task without an answer what faults did to it. */
   explained(outcome: TaskOutcome): { outcome: TaskOutcome; harmed: number } {
-    const harmed = this.books.takeHarmedOf(outcome.taskId);
+    const harmed = this.delivery.counters.takeHarmedOf(outcome.taskId);
     if (harmed === 0 || outcome.status === 'answered') return { outcome, harmed };
     const reason = `${outcome.reason ?? outcome.status}; deliveries of it that were lost or corrupted: ${harmed}`;
     return { outcome: { ...outcome, reason }, harmed };
   }
 
-  taskEnded(result: TaskResult, harmed: number): void {
-    addAnswer(this.#answers, result);
-    if (harmed > 0) addAnswer(this.#harmed, result);
+  taskEnded({ status }: TaskOutcome, scores: Scores, harmed: number): void {
+    addAnswer(this.#answers, status, scores);
+    if (harmed > 0) addAnswer(this.#harmed, status, scores);
   }
 
-  /** Ends what is going on and delivers what waits. Right after it the books are closed. */
+  /** Ends what is going on. Right after it the ledger is closed. */
   async end(): Promise<void> {
     await this.#recovery?.end();
     this.#schedule.stop();
-    this.#options.network()?.faults?.end();
   }
 
   metrics(agents: readonly { readonly id: string; readonly tool: string }[]): FaultMetrics {
     return {
       ...this.manifest,
-      injected: injectedOf(this.books, this.#schedule.records),
-      deliveries: this.books.total,
+      injected: injectedOf(this.delivery.counters, this.#schedule.records),
+      deliveries: this.delivery.counters.total,
       timed: this.#schedule.records,
-      lost: lossesOf(this.books, agents),
+      lost: lossesOf(this.delivery.counters, agents),
       recoveries: this.#recovery?.recoveries ?? [],
       answers: this.#answers,
       harmed: this.#harmed,
@@ -124,16 +122,16 @@ export class RunFaults {
   #begin(fault: TimedFault): void {
     const { kind, text } = fault;
     this.#tell({ event: 'fault', kind, fault: text }, `fault: ${text}`);
-    const outages = this.#options.network()?.faults?.outages;
+    const { outages } = this.delivery;
     switch (fault.kind) {
       case 'kill':
         this.#options.agents.kill(fault.agent);
         break;
       case 'stall':
-        outages?.stall(fault.agent);
+        outages.stall(fault.agent);
         break;
       case 'partition':
-        outages?.part(fault.groups);
+        outages.part(fault.groups);
         break;
     }
   }
@@ -141,9 +139,9 @@ export class RunFaults {
   #end(fault: TimedFault): void {
     const { kind, text } = fault;
     this.#tell({ event: 'fault_ended', kind, fault: text }, `fault: ${text} is over`);
-    const outages = this.#options.network()?.faults?.outages;
-    if (fault.kind === 'stall') outages?.resume(fault.agent);
-    if (fault.kind === 'partition') outages?.join(fault.groups);
+    const { outages } = this.delivery;
+    if (fault.kind === 'stall') outages.resume(fault.agent);
+    if (fault.kind === 'partition') outages.join(fault.groups);
   }
 
   #tell(entry: object, news: string): void {

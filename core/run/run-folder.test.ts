@@ -132,7 +132,7 @@ describe('the folder of a run', () => {
 
     await expect(RunFolder.open(out, runId(1), NOBODY)).rejects.toMatchObject({
       code: 'io',
-      message: expect.stringContaining('choose another --out'),
+      message: expect.stringContaining('choose another folder for the results'),
     });
     expect(readdirSync(inWorkspaces())).toEqual(['src']);
   });
@@ -162,7 +162,7 @@ describe('the folder of a run', () => {
 
     await expect(RunFolder.open(path.join(out, 'file'), runId(1), NOBODY)).rejects.toMatchObject({
       code: 'io',
-      message: expect.stringContaining('choose another --out'),
+      message: expect.stringContaining('choose another folder for the results'),
     });
   });
 });

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { MeshError, systemCodeOf } from '../errors.ts';
-import { FileLock } from '../file-lock.ts';
+import { MeshError, systemCodeOf } from '../contracts/errors.ts';
+import { FileLock } from '../system/file-lock.ts';
 import { CACHE_FOLDER } from './launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
@@ -46,15 +46,16 @@ export class RunFolder {
     } catch (error) {
       throw new MeshError(
         'io',
-        `cannot make ${folder.workspaces} (${systemCodeOf(error)}): choose another --out`,
-        { cause: error },
+        `cannot make ${folder.workspaces} (${systemCodeOf(error)}): choose another folder for the results`,
+        { cause: error, setting: 'out' },
       );
     }
     const entries = (await readdir(folder.workspaces)).filter((name) => !external.has(name));
     if (entries.length > 0 && !entries.includes(MARKER)) {
       throw new MeshError(
         'io',
-        `${folder.workspaces} is not empty and was not made by gaia-mesh: choose another --out`,
+        `${folder.workspaces} is not empty and was not made by gaia-mesh: choose another folder for the results`,
+        { setting: 'out' },
       );
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
@@ -66,7 +67,7 @@ export class RunFolder {
   }
 
   /** Where files of a run in `directory` are; takes nothing. */
-  static at(directory: string): Pick<RunFolder, 'resultsFile' | 'setupFile'> {
+  static at(directory: string): Pick<RunFolder, 'journalFile'> {
     return new RunFolder(directory);
   }
 
@@ -82,9 +83,9 @@ export class RunFolder {
     return path.join(this.directory, 'results.jsonl');
   }
 
-  /** What the batch is whose results are in {@link resultsFile}. */
-  get setupFile(): string {
-    return path.join(this.directory, 'batch.json');
+  /** What the batch is whose results are in {@link resultsFile}, and what of it is finished. */
+  get journalFile(): string {
+    return path.join(this.directory, 'results.journal');
   }
 
   /** Gives the folder free for the next run. */
@@ -96,7 +97,8 @@ export class RunFolder {
     return FileLock.take(
       path.join(this.workspaces, LOCK),
       (holder) =>
-        `another run (process ${holder}) is writing to ${this.directory}: wait for it, or choose another --out`,
+        `another run (process ${holder}) is writing to ${this.directory}: wait for it, or choose another folder for the results`,
+      'out',
     );
   }
 
@@ -105,7 +107,7 @@ export class RunFolder {
     const [marked] = readText(path.join(this.workspaces, MARKER)).split('\n');
     // Results that no run of ours left are kept, too, and never deleted.
     const previous = marked === runId ? `before-${runId}` : marked;
-    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.setupFile].filter((file) =>
+    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile].filter((file) =>
       existsSync(file),
     );
     if (previous !== undefined && /^[\w.-]+$/.test(previous) && results.length > 0) {

@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ProtocolAdapter } from '../adapter.ts';
 import { Agent } from '../agent/agent.ts';
 import { Workspace } from '../agent/workspace.ts';
-import { sharedId } from '../copy-id.ts';
-import type { Engine } from '../engine.ts';
-import { MeshError, messageOf } from '../errors.ts';
-import { PREFIX_BYTES } from '../frame.ts';
-import type { FaultyDeliveryOptions } from '../hub/faults/faulty-delivery.ts';
+import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import type { Engine } from '../contracts/engine.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
+import { parsePacket } from '../contracts/packet.ts';
+import type { Tool } from '../contracts/tool.ts';
+import type { DeliveryStrategy } from '../hub/delivery/delivery-strategy.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { type Routing, routerNamed } from '../hub/routing.ts';
-import { MAX_FRAME_BYTES } from '../limits.ts';
-import { parsePacket } from '../packet.ts';
-import type { Tool } from '../tool.ts';
+import { sharedId } from '../wire/copy-id.ts';
+import { PREFIX_BYTES } from '../wire/frame.ts';
 
 /** The simplest adapter there is, unknown to hub and agents: no head of its own, JSON as it comes (MP-32). */
 export const plain: ProtocolAdapter = {
@@ -51,7 +51,7 @@ export function toolOf(accepts: string, emits: string, run: Tool['run']): Tool {
 export interface MeshOptions {
   readonly adapter?: ProtocolAdapter;
   readonly routing?: Routing;
-  readonly observer?: MeshObserver;
+  readonly observer?: Partial<MeshObserver>;
   /** By the agent's place in the list. */
   readonly mayCall?: Readonly<Record<string, readonly string[]>>;
   /** Ids of the agents, instead of their places. */
@@ -59,8 +59,7 @@ export interface MeshOptions {
   /** Further nodes, which the test serves itself. */
   readonly nodes?: readonly MeshNode[];
   readonly maxFrameBytes?: number;
-  readonly faults?: FaultyDeliveryOptions;
-  /** Deliveries are acknowledged; lost agents are kept their packets while this says that they return. */
+  readonly delivery?: DeliveryStrategy;
   readonly isReturning?: (id: string) => boolean;
 }
 
@@ -115,10 +114,10 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
     ],
     final: sharedId(idOf(tools.length - 1)),
     router: routerNamed(options.routing ?? 'broadcast'),
-    observer: options.observer ?? {},
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
-    ...(options.faults === undefined ? {} : { faults: options.faults }),
-    ...(options.isReturning === undefined ? {} : { acknowledges: true, isReturning: options.isReturning }),
+    ...(options.observer === undefined ? {} : { observer: options.observer }),
+    ...(options.delivery === undefined ? {} : { delivery: options.delivery }),
+    ...(options.isReturning === undefined ? {} : { isReturning: options.isReturning }),
   };
   const network = await MeshNetwork.connect(meshOptions);
   onTestFinished(async () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { loopback } from '../fixtures/loopback.ts';
-import type { FrameSocket } from '../frame-socket.ts';
 import { Link } from '../hub/link.ts';
+import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
+import { loopback } from './loopback.ts';
 import { plain } from './mesh.ts';
 
 /** The hub's link to an agent that says nothing, over a real connection, and the agent's end of that. Both end with the test. */

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, type KeyObject } from 'node:crypto';
-import { notAPacket } from '../head.ts';
-import { agree } from './keys.ts';
+import { createHmac, diffieHellman, hkdfSync, type KeyObject } from 'node:crypto';
+import { messageOf } from '../../core/contracts/errors.ts';
+import { NONCE_BYTES, openBox, sealBox, TAG_BYTES } from '../layers/aead-box.ts';
+import { notAPacket } from '../scan/scanner.ts';
 
 /**
  * The key schedule of P5 (§8.4, §8.5, §10.2.1) in its suite `ANP-DIRECT-E2EE-X3DH-25519-CHACHA20POLY1305-SHA256-V1`: X3DH-like at
@@ -8,14 +9,12 @@ import { agree } from './keys.ts';
  */
 
 const HASH_BYTES = 32;
-const NONCE_BYTES = 12;
-export const TAG_BYTES = 16;
 export const SESSION_ID_BYTES = 16;
 const LABEL = 'ANP Direct E2EE v1 ';
 const NO_SALT = Buffer.alloc(HASH_BYTES);
 
 /** What both sides know once they have agreed. */
-export interface Agreed {
+interface Agreed {
   readonly rootKey: Buffer;
   /** Of the chain whose message 0 is the `direct_init`. */
   readonly chainKey: Buffer;
@@ -82,27 +81,31 @@ export function chainStep(chainKey: Buffer): ChainStep {
 
 /** Ciphertext and tag. */
 export function seal({ key, nonce }: ChainStep, aad: string, plaintext: string): Buffer {
-  const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
-  const bytes = Buffer.from(plaintext);
-  cipher.setAAD(Buffer.from(aad), { plaintextLength: bytes.length });
-  const sealed = cipher.update(bytes);
-  cipher.final();
-  return Buffer.concat([sealed, cipher.getAuthTag()]);
+  const box = sealBox('chacha20-poly1305', key, nonce, Buffer.from(aad), Buffer.from(plaintext));
+  return box.subarray(nonce.length);
 }
 
 /** @throws MeshError `packet` for what was not sealed so */
 export function unseal({ key, nonce }: ChainStep, aad: string, sealed: Buffer): Buffer {
   if (sealed.length < TAG_BYTES) throw decryptFailed('it is shorter than its tag');
-  const cipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.from(aad), { plaintextLength: sealed.length - TAG_BYTES });
-  cipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-  const bytes = cipher.update(sealed.subarray(0, -TAG_BYTES));
   try {
-    cipher.final();
+    return openBox('chacha20-poly1305', key, Buffer.from(aad), Buffer.concat([nonce, sealed]));
   } catch (error) {
     throw decryptFailed('the tag does not fit', error);
   }
-  return bytes;
+}
+
+/**
+ * X25519.
+ *
+ * @throws MeshError `packet` for a public key of small order, with which the secret would be no secret
+ */
+export function agree(privateKey: KeyObject, publicKey: KeyObject): Buffer {
+  try {
+    return diffieHellman({ privateKey, publicKey });
+  } catch (error) {
+    throw notAPacket(`no secret can be agreed on: ${messageOf(error)}`, error);
+  }
 }
 
 export function decryptFailed(reason: string, cause?: unknown) {

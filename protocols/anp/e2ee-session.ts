@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { notAPacket } from '../head.ts';
-import { base64urlLength, bytesOfBase64 } from './base-texts.ts';
+import { KEY_BYTES, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
+import { notAPacket } from '../scan/scanner.ts';
 import {
+  agree,
   type ChainStep,
   chainStep,
   decryptFailed,
@@ -11,7 +12,7 @@ import {
   unseal,
   x3dh,
 } from './e2ee-keys.ts';
-import { agree, KEY_BYTES, publicBytesOf, publicKeyOf } from './keys.ts';
+import { base64urlLength, bytesOfBase64 } from './texts.ts';
 
 /**
  * A session of P5 from one sender to one recipient, past its beginning. Its `direct_init` and the recipient's first reply carry

@@ -1,11 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf } from '../../core/packet.ts';
-import { bytesOfMultibase, multibaseOf } from './base-texts.ts';
-import { jcs } from './jcs.ts';
-import { type Curve, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import { type Curve, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
 import { objectProofSchema, proven, proves } from './object-proof.ts';
+import { bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
 
 /**
  * Identities as `did:wba` of the kind `e1` (ANP-03 §2): the DID ends in the fingerprint of its own Ed25519 key, so the document
@@ -42,7 +41,7 @@ const didDocumentSchema = z.strictObject({
   proof: objectProofSchema,
 });
 
-export type DidDocument = z.infer<typeof didDocumentSchema>;
+type DidDocument = z.infer<typeof didDocumentSchema>;
 
 /** Who somebody is, with the keys that only they hold. */
 export interface Identity {

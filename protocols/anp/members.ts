@@ -1,10 +1,10 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '../../core/adapter.ts';
-import { MeshError } from '../../core/errors.ts';
-import type { JsonValue } from '../../core/packet.ts';
-import { notAPacket } from '../head.ts';
+import { randomBytes } from 'node:crypto';
+import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { JsonValue } from '../../core/contracts/packet.ts';
+import { derived, KEY_BYTES, privateKeyOf } from '../layers/keys.ts';
+import { notAPacket } from '../scan/scanner.ts';
 import { didOf, type Identity, newIdentity, type PublicIdentity, provenIdentity } from './identity.ts';
-import { KEY_BYTES, privateKeyOf } from './keys.ts';
 
 /** Where the secrets and the time of an adapter come from. */
 export interface Sources {
@@ -23,11 +23,6 @@ export const realSources: Sources = {
   everybody: (runKey) => didOf('all', privateKeyOf('Ed25519', derived(runKey, 'anp everybody'))),
 };
 
-/** HKDF-SHA256 with a purpose of this project. */
-export function derived(secret: Uint8Array, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `gaia-mesh ${purpose}`, KEY_BYTES));
-}
-
 export function identityOf(member: MemberIdentity, { secretOf, createdAt }: Sources): Identity {
   const created = `${createdAt(member).toISOString().slice(0, 19)}Z`;
   return newIdentity(member.self, (curve) => secretOf(member, curve), created);
@@ -40,7 +35,7 @@ export interface Member extends PublicIdentity {
 }
 
 /** What a member offers, an object with at least `did_document`. */
-export type OfferObject = { readonly [key: string]: JsonValue };
+type OfferObject = { readonly [key: string]: JsonValue };
 
 /** The members of a run by node and by DID; and everybody, who is addressed like one of them. */
 export class Members {
@@ -72,6 +67,11 @@ export class Members {
     if (member === undefined)
       throw new MeshError('packet', `no DID document of ${to}: no member of this run`);
     return member.did;
+  }
+
+  /** The DID of a packet's `from` or `to`; what is no member's stays as it is. */
+  nameOf(node: string | undefined): string {
+    return node === undefined ? this.everybody : (this.#byNode.get(node)?.did ?? node);
   }
 
   /** The node that a packet is for; undefined for everybody. */

@@ -1,7 +1,6 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import * as z from 'zod';
-import { bytesOfMultibase, multibaseOf } from './base-texts.ts';
-import { jcs } from './jcs.ts';
+import { bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
 
 /**
  * A proof inside of the object that it proves (P1 appendix B): W3C Data Integrity with `eddsa-jcs-2022`. What is signed is
@@ -16,7 +15,7 @@ export const objectProofSchema = z.strictObject({
   proofValue: z.string(),
 });
 
-export type ObjectProof = z.infer<typeof objectProofSchema>;
+type ObjectProof = z.infer<typeof objectProofSchema>;
 type ProofOptions = Omit<ObjectProof, 'proofValue'>;
 
 const SIGNATURE_BYTES = 64;

@@ -1,24 +1,21 @@
-import { createHash, type KeyObject, sign, verify } from 'node:crypto';
-import * as z from 'zod';
-import { notAPacket } from '../head.ts';
-import { bytesOfBase64 } from './base-texts.ts';
+import { createHash, type KeyObject, randomInt, sign, verify } from 'node:crypto';
+import { SequenceNumbers, STAMP_BYTES, writeStamp } from '../layers/stamp.ts';
+import { notAPacket } from '../scan/scanner.ts';
 import { signingKeyId } from './identity.ts';
-import { jcs } from './jcs.ts';
+import { bytesOfBase64, jcs } from './texts.ts';
 
 /**
  * The proof of who sent a request (P1 appendix A): an HTTP message signature (RFC 9421) over three components that are taken
  * from the request itself: its method, the URI of its target, and the SHA-256 of the signed request object's JCS.
  */
-export const originProofSchema = z.strictObject({
-  contentDigest: z.string(),
-  signatureInput: z.string(),
-  signature: z.string(),
-});
-
-export type OriginProof = z.infer<typeof originProofSchema>;
+export interface OriginProof {
+  readonly contentDigest: string;
+  readonly signatureInput: string;
+  readonly signature: string;
+}
 
 /** What is proven: no `jsonrpc`, `id` or `auth` (P1 A.3). */
-export interface SignedRequest {
+interface SignedRequest {
   readonly method: string;
   readonly meta: {
     readonly sender_did: string;
@@ -28,7 +25,7 @@ export interface SignedRequest {
 }
 
 /** When the proof was made, in seconds since 1970, and its nonce. */
-export interface ProofStamp {
+interface ProofStamp {
   readonly createdS: number;
   readonly nonce: string;
 }
@@ -128,4 +125,26 @@ function fieldBytes(field: string, before: string, after: string): Buffer | unde
 
 function invalid(reason: string) {
   return notAPacket(`direct.invalid_origin_proof (2005): ${reason}`);
+}
+
+/**
+ * Nonces of 12 bytes: 4 at random, 8 that count up. ANP asks that a nonce never comes again; that they count up spares receivers
+ * a list of all that came, since the mesh keeps a sender's order.
+ */
+export function countingNonces(): () => string {
+  const numbers = new SequenceNumbers();
+  const prefix = randomInt(2 ** 32);
+  return () => {
+    const nonce = Buffer.alloc(STAMP_BYTES);
+    writeStamp(nonce, prefix, numbers.next());
+    return nonce.toString('base64url');
+  };
+}
+
+/** What counts up in a nonce. @throws MeshError `packet` for one that is not 12 bytes in base64url */
+export function sequenceOf(nonce: string): number {
+  const bytes = bytesOfBase64(nonce, 'base64url');
+  if (bytes?.length !== STAMP_BYTES) throw notAPacket('the nonce is not 12 bytes in base64url');
+  // Above 2^53 neighbours look alike and the later one is refused; a mesh that counts from the clock never gets there.
+  return Number(bytes.readBigUInt64BE(4));
 }

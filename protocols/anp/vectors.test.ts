@@ -1,13 +1,12 @@
 import { sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { sharedJson } from '../fixtures/shared-file.ts';
-import { bytesOfBase64, bytesOfMultibase, multibaseOf } from './base-texts.ts';
-import { chainStep, rootStep, x3dh } from './e2ee-keys.ts';
+import { privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
+import { sharedJson } from '../testing/shared-file.ts';
+import { agree, chainStep, rootStep, x3dh } from './e2ee-keys.ts';
 import { associatedData } from './e2ee-message.ts';
-import { jcs } from './jcs.ts';
-import { agree, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
 import { objectProofSchema, proves } from './object-proof.ts';
+import { bytesOfBase64, bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
 
 /** Other people's vectors, read where they are. */
 

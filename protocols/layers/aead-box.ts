@@ -1,4 +1,4 @@
-import { type CipherGCMTypes, createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { type CipherGCMTypes, type CipherKey, createCipheriv, createDecipheriv } from 'node:crypto';
 
 export type Aead = 'chacha20-poly1305' | 'aes-256-gcm';
 
@@ -11,7 +11,7 @@ const options = { authTagLength: TAG_BYTES };
 /** nonce | ciphertext | tag. With a `KeyObject`, as raw bytes make every call several times slower. */
 export function sealBox(
   aead: Aead,
-  key: KeyObject,
+  key: CipherKey,
   nonce: Uint8Array,
   associated: Uint8Array,
   plain: Uint8Array,
@@ -28,7 +28,7 @@ export function sealBox(
  *
  * @throws Error where the tag does not fit
  */
-export function openBox(aead: Aead, key: KeyObject, associated: Uint8Array, box: Uint8Array): Buffer {
+export function openBox(aead: Aead, key: CipherKey, associated: Uint8Array, box: Uint8Array): Buffer {
   const encrypted = box.subarray(NONCE_BYTES, -TAG_BYTES);
   const decipher = createDecipheriv(nodeName(aead), key, box.subarray(0, NONCE_BYTES), options);
   decipher.setAAD(associated, { plaintextLength: encrypted.length });

@@ -1,10 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
-import { sharedJson } from '../fixtures/shared-file.ts';
+import { sharedJson } from '../testing/shared-file.ts';
+import { aeadLayer } from './aead.ts';
 import { type Aead, openBox, sealBox } from './aead-box.ts';
-import { aes256gcm } from './aes-256-gcm.ts';
-import { chacha20poly1305 } from './chacha20-poly1305.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const keyOf = (text: string) => createSecretKey(hex(text));
@@ -96,7 +95,7 @@ describe('published vectors', () => {
   }
 });
 
-describe.each([aes256gcm, chacha20poly1305])('$name', (layer) => {
+describe.each([aeadLayer('aes-256-gcm'), aeadLayer('chacha20-poly1305')])('$name', (layer) => {
   const runKey = new Uint8Array(32).fill(5);
   const refused = expect.objectContaining({ code: 'packet' });
 

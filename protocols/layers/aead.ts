@@ -1,12 +1,12 @@
-import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterSession, MemberIdentity } from '../../core/adapter.ts';
-import { MeshError } from '../../core/errors.ts';
+import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
+import { derived, KEY_BYTES } from './keys.ts';
 import { type Layer, type LayerCodec, type LayerMembership, needsToJoin, refusedBy } from './layer.ts';
 import { bufferOf, readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
-const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 const saltSchema = z.string().regex(/^[0-9a-f]{32}$/);
 
@@ -32,9 +32,7 @@ export function aeadLayer(name: Aead): Layer {
 
 function join(name: Aead, { self, seed }: MemberIdentity): LayerMembership {
   const salt =
-    seed === undefined
-      ? randomBytes(SALT_BYTES)
-      : hkdf(seed, Buffer.alloc(0), `${name} salt ${self}`, SALT_BYTES);
+    seed === undefined ? randomBytes(SALT_BYTES) : derived(seed, `${name} salt ${self}`, SALT_BYTES);
   // One for all connections of the member: they share its key.
   const numbers = new SequenceNumbers();
   return {
@@ -64,7 +62,7 @@ class Sender {
   keyed({ runId, runKey }: AdapterSession): { readonly key: KeyObject; readonly context: Buffer } {
     if (this.#keyed === undefined) {
       const context = `${this.#name} ${JSON.stringify([runId, this.node])}`;
-      const key = createSecretKey(hkdf(runKey, this.salt, context, KEY_BYTES));
+      const key = createSecretKey(derived(runKey, context, KEY_BYTES, this.salt));
       this.#keyed = { key, context: Buffer.from(context) };
     }
     return this.#keyed;
@@ -110,8 +108,4 @@ function saltOf(name: Aead, node: string, offer: unknown): Buffer {
     throw new MeshError('handshake', `${name}: ${node} offered no salt of ${SALT_BYTES} bytes in hex`);
   }
   return Buffer.from(result.data, 'hex');
-}
-
-function hkdf(key: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, salt, `gaia-mesh ${info}`, length));
 }

@@ -2,14 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, deflateRawSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
-import { MAX_FRAME_BYTES } from '../../core/limits.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
 import { cpuMs } from '../../core/testing/cpu-time.ts';
-import { sharedJson } from '../fixtures/shared-file.ts';
-import { brotli, brotliDict, brotliWith } from './brotli.ts';
-import { deflate, deflateDict, deflateWith } from './deflate.ts';
+import { sharedJson } from '../testing/shared-file.ts';
+import { compression } from './compression.ts';
 import { dictionaryOf, dictionaryV1 } from './dictionary.ts';
 import type { Layer, LayerCodec } from './layer.ts';
-import { zstd, zstdDict, zstdWith } from './zstd.ts';
 
 function open(layer: Layer): LayerCodec {
   const key = new Uint8Array(32);
@@ -40,12 +38,8 @@ const compressors: Record<string, (bytes: Uint8Array) => Buffer> = {
 };
 const zeros = Buffer.alloc(2 * MAX_FRAME_BYTES);
 
-describe.each([
-  { name: 'deflate', plain: deflate, withOurs: deflateDict, dictionaryWith: deflateWith },
-  { name: 'zstd', plain: zstd, withOurs: zstdDict, dictionaryWith: zstdWith },
-  { name: 'brotli', plain: brotli, withOurs: brotliDict, dictionaryWith: brotliWith },
-])('$name', ({ name, plain, withOurs, dictionaryWith }) => {
-  const codec = open(plain);
+describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
+  const codec = open(compression(name));
   const compress = (bytes: Uint8Array) => compressors[name]?.(bytes) ?? Buffer.alloc(0);
 
   it('makes a large packet smaller and gives it back', () => {
@@ -115,7 +109,7 @@ describe.each([
   });
 
   describe('with a dictionary', () => {
-    const dictionary = open(withOurs);
+    const dictionary = open(compression(name, dictionaryV1));
     const small = Buffer.from(
       '{"type":"events","from":"1","id":"1-7","task_id":"t-1","token_used":12,"log_uri":"workspaces/1/extract.log","ts":1788220802210,"payload":{"question":"Who?","events":[{"chunk":0,"text":"Ann","score":10}]}}',
     );
@@ -134,7 +128,7 @@ describe.each([
     });
 
     it('refuses what was compressed with another one', () => {
-      const other = open(dictionaryWith(dictionaryOf(Buffer.concat([dictionaryV1.bytes, Buffer.of(33)]))));
+      const other = open(compression(name, dictionaryOf(Buffer.concat([dictionaryV1.bytes, Buffer.of(33)]))));
 
       expect(() => other.unseal(dictionary.seal(small))).toThrow(refusal('another dictionary'));
       expect(() => dictionary.unseal(other.seal(small))).toThrow(refusal('another dictionary'));
@@ -164,12 +158,12 @@ describe('streams that other libraries wrote', () => {
   it.skipIf(shared === undefined || !existsSync(dictionaryFile))('are read', () => {
     const given = dictionaryOf(readFileSync(dictionaryFile));
     const codecs: Record<string, LayerCodec> = {
-      deflate_raw: open(deflate),
-      zstd: open(zstd),
-      brotli: open(brotli),
-      deflate_raw_dict: open(deflateWith(given)),
-      zstd_dict: open(zstdWith(given)),
-      brotli_dict: open(brotliWith(given)),
+      deflate_raw: open(compression('deflate')),
+      zstd: open(compression('zstd')),
+      brotli: open(compression('brotli')),
+      deflate_raw_dict: open(compression('deflate', given)),
+      zstd_dict: open(compression('zstd', given)),
+      brotli_dict: open(compression('brotli', given)),
     };
     const read = new Set<string>();
     for (const { name: _name, plain_json, ...makers } of schema.parse(shared).vectors) {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
-import { testSession } from '../fixtures/session.ts';
-import { sharedJson } from '../fixtures/shared-file.ts';
+import { testSession } from '../testing/session.ts';
+import { sharedJson } from '../testing/shared-file.ts';
 import { crc32c, crcOf } from './crc32c.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');

@@ -1,8 +1,8 @@
-import { generateKeyPairSync, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import * as z from 'zod';
-import type { AdapterSession, MemberIdentity } from '../../core/adapter.ts';
-import { MeshError } from '../../core/errors.ts';
-import { privateKeyFrom, publicBytesOf, publicKeyFrom } from './ed25519-keys.ts';
+import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { derived, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
 import {
   type Layer,
   type LayerCodec,
@@ -55,7 +55,9 @@ interface Self {
 
 function join({ runId, self, seed }: MemberIdentity): LayerMembership {
   const privateKey =
-    seed === undefined ? generateKeyPairSync('ed25519').privateKey : privateKeyFrom(secretFrom(seed, self));
+    seed === undefined
+      ? generateKeyPairSync('ed25519').privateKey
+      : privateKeyOf('Ed25519', derived(seed, `${NAME} key ${self}`));
   const publicKey = publicBytesOf(privateKey);
   const own: Self = {
     id: publicKey.readUInt32BE(0),
@@ -69,7 +71,7 @@ function join({ runId, self, seed }: MemberIdentity): LayerMembership {
 function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterSession): LayerCodec {
   const signers = new Senders<Signer>(NAME);
   for (const [node, offer] of session.offers) {
-    const publicKey = publicKeyOf(node, offer);
+    const publicKey = offeredKey(node, offer);
     signers.add(publicKey.readUInt32BE(0), {
       node,
       publicKey,
@@ -89,7 +91,7 @@ function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterS
     },
     unseal(bytes) {
       const { signer, sealed, inner } = read(signers, bytes);
-      signer.key ??= publicKeyFrom(signer.publicKey);
+      signer.key ??= publicKeyOf('Ed25519', signer.publicKey);
       const signature = sealed.subarray(STAMP_BYTES, HEADER_BYTES);
       if (!verify(null, signedBytes(signer.context, sealed), signer.key, signature)) {
         throw refusedBy(NAME, `${signer.node} has not signed this`);
@@ -126,14 +128,10 @@ function contextOf(runId: string, node: string): Buffer {
   return Buffer.from(`gaia-mesh ${NAME} ${JSON.stringify([runId, node])}\0`);
 }
 
-function publicKeyOf(node: string, offer: unknown): Buffer {
+function offeredKey(node: string, offer: unknown): Buffer {
   const result = publicKeySchema.safeParse(offer);
   if (!result.success) {
     throw new MeshError('handshake', `${NAME}: ${node} offered no public key of 32 bytes in hex`);
   }
   return Buffer.from(result.data, 'hex');
-}
-
-function secretFrom(seed: Uint8Array, self: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', seed, '', `gaia-mesh ${NAME} key ${self}`, 32));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contractChecks } from '../contract.ts';
+import { contractChecks } from '../contract/suite.ts';
 import { adapterNamed } from '../registry.ts';
 import { layerNamed, layerNames } from './registry.ts';
 

@@ -1,4 +1,4 @@
-import { unknown } from '../../core/registry.ts';
+import { unknown } from '../../core/contracts/registry.ts';
 import type { Layer, LayerStage } from './layer.ts';
 
 interface Entry {
@@ -8,20 +8,29 @@ interface Entry {
 
 /** The stage is here and not in the layer, so that a team file is checked without loading what it names. */
 const layers: Readonly<Record<string, Entry>> = {
-  deflate: { stage: 'compress', load: async () => (await import('./deflate.ts')).deflate },
-  'deflate-dict': { stage: 'compress', load: async () => (await import('./deflate.ts')).deflateDict },
-  zstd: { stage: 'compress', load: async () => (await import('./zstd.ts')).zstd },
-  'zstd-dict': { stage: 'compress', load: async () => (await import('./zstd.ts')).zstdDict },
-  brotli: { stage: 'compress', load: async () => (await import('./brotli.ts')).brotli },
-  'brotli-dict': { stage: 'compress', load: async () => (await import('./brotli.ts')).brotliDict },
+  deflate: { stage: 'compress', load: () => loadCompression('deflate') },
+  'deflate-dict': { stage: 'compress', load: () => loadCompression('deflate', true) },
+  zstd: { stage: 'compress', load: () => loadCompression('zstd') },
+  'zstd-dict': { stage: 'compress', load: () => loadCompression('zstd', true) },
+  brotli: { stage: 'compress', load: () => loadCompression('brotli') },
+  'brotli-dict': { stage: 'compress', load: () => loadCompression('brotli', true) },
   ed25519: { stage: 'sign', load: async () => (await import('./ed25519.ts')).ed25519 },
-  'chacha20-poly1305': {
-    stage: 'encrypt',
-    load: async () => (await import('./chacha20-poly1305.ts')).chacha20poly1305,
-  },
-  'aes-256-gcm': { stage: 'encrypt', load: async () => (await import('./aes-256-gcm.ts')).aes256gcm },
+  'chacha20-poly1305': { stage: 'encrypt', load: () => loadAead('chacha20-poly1305') },
+  'aes-256-gcm': { stage: 'encrypt', load: () => loadAead('aes-256-gcm') },
   crc32c: { stage: 'checksum', load: async () => (await import('./crc32c.ts')).crc32c },
 };
+
+async function loadCompression(
+  format: 'deflate' | 'zstd' | 'brotli',
+  withDictionary = false,
+): Promise<Layer> {
+  const { compression } = await import('./compression.ts');
+  return compression(format, withDictionary ? (await import('./dictionary.ts')).dictionaryV1 : undefined);
+}
+
+async function loadAead(name: 'chacha20-poly1305' | 'aes-256-gcm'): Promise<Layer> {
+  return (await import('./aead.ts')).aeadLayer(name);
+}
 
 /** In the order in which they may follow each other. */
 export const layerNames: readonly string[] = Object.keys(layers);

@@ -1,27 +1,21 @@
 import path from 'node:path';
+import type { Command } from 'commander';
 import * as z from 'zod';
-import { promptNamed, promptsWith } from '../../config/prompts.ts';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { Agent } from '../../core/agent/agent.ts';
-import type { Listen } from '../../core/agent/listener.ts';
-import { Workspace } from '../../core/agent/workspace.ts';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
-import { natsAddress } from '../../core/nats/nats-address.ts';
-import { natsListen } from '../../core/nats/nats-listen.ts';
-import { checkedSubject, DEFAULT_SUBJECT } from '../../core/nats/subjects.ts';
-import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
-import { unknown } from '../../core/registry.ts';
+import type { AgentPlace, AgentSpec } from '../../core/agent/spec.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { issuesOf, nodeIdSchema } from '../../core/contracts/packet.ts';
+import { unknown } from '../../core/contracts/registry.ts';
+import { TRANSPORTS } from '../../core/contracts/team.ts';
+import type { Partner } from '../../core/contracts/tool.ts';
 import { claimWorkspaces } from '../../core/run/run-folder.ts';
-import { TRANSPORTS } from '../../core/team.ts';
-import type { Partner } from '../../core/tool.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { launcherPermits } from '../../tools/engines/permits.ts';
-import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
-import { toolNamed } from '../../tools/registry.ts';
-import { listOf } from '../option-values.ts';
-import { loadAdapterFile } from '../own-adapter.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { checkedSubject, DEFAULT_SUBJECT } from '../../core/transports/nats/subjects.ts';
+import { startAgent } from '../../evaluation/teams/start-agent.ts';
+import { filesFor, nameOf, register } from '../../evaluation/teams/user-files.ts';
+import { withNames } from '../../evaluation/teams/user-options.ts';
+import { listOf, positiveNumber } from '../command-line/option-values.ts';
 
-export interface AgentCommandOptions {
+interface AgentCommandOptions {
   readonly id: string;
   readonly tool: string;
   readonly port?: number;
@@ -36,8 +30,8 @@ export interface AgentCommandOptions {
   readonly host?: string;
   readonly engineOptions?: string;
   readonly timeout?: number;
-  readonly subscribes?: string;
-  readonly partners?: string;
+  readonly subscribes?: string[];
+  readonly partners?: readonly string[];
   readonly options?: string;
   readonly prompt?: string;
   readonly files?: string;
@@ -46,103 +40,98 @@ export interface AgentCommandOptions {
   readonly resume?: boolean;
 }
 
-/**
- * Runs one agent until it is told to end: by its launcher's channel where it has one, else by a signal. Under a launcher the
- * terminal's Ctrl-C is not for it: the launcher ends the run in order, and its channel closes even if it is killed.
- */
-export async function agent(options: AgentCommandOptions): Promise<void> {
-  const isLaunched = process.send !== undefined;
-  try {
-    const running = await start(options);
-    const end = async () => {
-      await running.stop();
-      process.exit(0);
-    };
-    // Before anybody is told that it is up, and may want it to end.
-    process.on('SIGTERM', () => void end());
-    if (isLaunched) {
-      process.on('SIGINT', () => undefined);
-      process.on('disconnect', () => void end());
-      process.send?.({ listening: running.port });
-    } else {
-      process.on('SIGINT', () => void end());
-      console.error(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
-      if (!process.env.GAIA_MESH_SECRET) {
-        const whoever =
-          options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
-        console.error(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    const isPortTaken = systemCodeOf(error.cause) === 'EADDRINUSE';
-    if (!isLaunched) {
-      throw isPortTaken
-        ? new MeshError('io', `${error.message}; choose another --port`, { cause: error })
-        : error;
-    }
-    const hint = '; choose other ports: --port-base N, or --port-base auto for any free ones';
-    process.send?.({ failed: isPortTaken ? error.message + hint : error.message });
-    process.disconnect?.();
-    process.exitCode = 1;
+export function agent(command: Command): void {
+  command
+    .requiredOption('--id <id>', 'node id, e.g. 2')
+    .requiredOption('--tool <name|file>', 'its one tool')
+    .option('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
+    .option('--transport <name>', 'tcp, or nats: it is reached over a NATS server', 'tcp')
+    .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
+    .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
+    .option('--nats-outboxes <subject>', 'what subjects of outboxes begin with, where that is something else')
+    .option('--adapter <spec|file>', 'refuse a hub that speaks another protocol')
+    .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
+    .option('--engine <name|file>', 'what does the thinking', 'extractive')
+    .option('--model <name>', 'model of the engine, where it has one')
+    .option('--host <url>', 'where the model is served')
+    .option('--engine-options <json>', 'options for the engine, e.g. \'{"seed":1}\'')
+    .option('--timeout <seconds>', 'time for one request to a model server', positiveNumber)
+    .option('--subscribes <types>', 'packet types it works on, instead of its tool’s', listOf)
+    .option('--partners <id:tool,…>', 'agents that it may ask', listOf)
+    .option('--options <json>', 'options for its tool, as in the team file')
+    .option('--prompt <file>', 'its prompt, instead of the tool’s own')
+    .option('--files <dir>', 'folder of the tasks’ files')
+    .option('--store <file|url>', 'where attempts are kept, for a tool that has to do with them')
+    .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
+    .option('--resume', 'go on with the memory that an agent left there which died')
+    .action(run);
+}
+
+/** Runs one agent until it is told to end by a signal. */
+async function run(options: AgentCommandOptions): Promise<void> {
+  const running = await startAgent(specOf(options)).catch((error: unknown) => {
+    if (!(error instanceof MeshError) || systemCodeOf(error.cause) !== 'EADDRINUSE') throw error;
+    throw new MeshError('io', `${error.message}; choose another --port`, { cause: error });
+  });
+  const end = async () => {
+    await running.stop();
+    process.exit(0);
+  };
+  // Before anybody is told that it is up, and may want it to end.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void end());
+  console.error(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
+  if (!process.env.GAIA_MESH_SECRET) {
+    const whoever =
+      options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
+    console.error(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
   }
 }
 
-async function start(options: AgentCommandOptions): Promise<Agent> {
+/** @throws MeshError `usage`, with the option that cannot be taken */
+function specOf(options: AgentCommandOptions): AgentSpec {
   const id = nodeIdSchema.safeParse(options.id);
   if (!id.success) throw new MeshError('usage', `--id: ${issuesOf(id.error)}`);
-  const { port, listen } = placeOf(options, id.data);
-  const tool = await toolNamed(options.tool);
-  const own = await Promise.all((options.adapterFile ?? []).map(loadAdapterFile));
-  const resolveAdapter = (name: string) => adapterNamed(name, own);
-  // An unknown one is better refused here than by every hub.
-  if (options.adapter !== undefined) await resolveAdapter(options.adapter);
-  const prompt = options.prompt === undefined ? promptNamed : promptsWith(userPath(options.prompt));
-  checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
-  const engine = await engineNamed(options.engine, {
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.host === undefined ? {} : { host: options.host }),
-    options: jsonOption('--engine-options', options.engineOptions),
-    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
-    prompts: prompt,
-    ...(process.send === undefined ? {} : { permits: launcherPermits(process) }),
-  });
-  const workspaces = path.join(defaultOut(), 'workspaces');
-  if (options.workspace === undefined) claimWorkspaces(workspaces);
-  const folder = options.workspace ?? path.join(workspaces, id.data);
-  const subscribes = listOf(options.subscribes);
-  return Agent.listen({
+  for (const file of options.adapterFile ?? []) register('adapter', userPath(file));
+  const tool = nameOf('tool', options.tool, userPath);
+  const { adapter, engine } = withNames({ ...options });
+  const { model, host, timeout, subscribes, store, prompt, files } = options;
+  return {
     id: id.data,
     tool,
-    engine,
-    subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
+    place: placeOf(options),
+    workspace: workspaceOf(options),
+    resumes: options.resume === true,
+    adapter,
+    engine: {
+      name: engine,
+      model,
+      host,
+      options: jsonOption('--engine-options', options.engineOptions),
+      timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    },
+    subscribes,
     partners: partnersOf(options.partners),
     options: jsonOption('--options', options.options),
-    files: options.files === undefined ? undefined : userPath(options.files),
-    store: options.store,
-    prompt,
-    workspace: new Workspace(
-      userPath(folder),
-      { id: id.data, tool: tool.name, engine: engine.name },
-      { resumes: options.resume === true },
-    ),
-    host: '127.0.0.1',
-    port,
-    ...(listen === undefined ? {} : { listen }),
-    secret: process.env.GAIA_MESH_SECRET ?? '',
-    adapter: options.adapter,
-    resolveAdapter,
-  });
+    prompt: prompt === undefined ? undefined : userPath(prompt),
+    files: files === undefined ? undefined : userPath(files),
+    store,
+    userFiles: filesFor({ tool, engine }),
+  };
+}
+
+function workspaceOf({ id, workspace }: AgentCommandOptions): string {
+  if (workspace !== undefined) return userPath(workspace);
+  const workspaces = path.join(defaultOut(), 'workspaces');
+  claimWorkspaces(workspaces);
+  return path.join(workspaces, id);
 }
 
 /** Where it listens: on a port, or for its name on a NATS server. */
-function placeOf(options: AgentCommandOptions, id: string): { port: number; listen?: Listen } {
+function placeOf(options: AgentCommandOptions): AgentPlace {
   const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT, natsOutboxes } = options;
   if (transport === 'nats') {
-    const address = natsAddress(natsUrl, process.env);
-    const mesh = checkedSubject('--nats-subject', natsSubject);
-    const outboxes = checkedSubject('--nats-outboxes', natsOutboxes ?? natsSubject);
-    return { port: 0, listen: natsListen({ address, mesh, node: id, outboxes }) };
+    const subject = checkedSubject('--nats-subject', natsSubject);
+    return { natsUrl, subject, outboxes: checkedSubject('--nats-outboxes', natsOutboxes ?? subject) };
   }
   if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
   if ([natsUrl, options.natsSubject, natsOutboxes].some((option) => option !== undefined)) {
@@ -155,8 +144,8 @@ function placeOf(options: AgentCommandOptions, id: string): { port: number; list
 }
 
 /** `id:tool,…` */
-function partnersOf(list: string | undefined): Partner[] {
-  return listOf(list).map((entry) => {
+function partnersOf(list: readonly string[] = []): Partner[] {
+  return list.map((entry) => {
     const [id = '', tool = ''] = entry.split(':');
     if (!nodeIdSchema.safeParse(id).success || tool === '') {
       throw new MeshError('usage', `--partners: expected id:tool,…, not ${JSON.stringify(entry)}`);

@@ -1,163 +1,189 @@
 import path from 'node:path';
-import { codeFolder, packageFolder, packageVersion, readableByAgents } from '../../config/package-root.ts';
-import { promptNamed } from '../../config/prompts.ts';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { MeshRun } from '../../core/run/mesh-run.ts';
-import type { RunMetrics } from '../../core/run/metrics.ts';
+import type { Command } from 'commander';
+import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '../../core/run/run-folder.ts';
-import { SummaryBuilder } from '../../core/run/summary.ts';
-import type { TaskResult } from '../../core/run/task-result.ts';
-import { engineNamed } from '../../tools/engines/registry.ts';
-import { agentArguments } from '../bench/agent-arguments.ts';
-import { type BenchOptions, type Plan, planOf } from '../bench/plan.ts';
-import { batchReport, failures, runReport } from '../bench/report.ts';
-import { finishedBefore, ResultsFile } from '../bench/results-file.ts';
-import { exitCodeOfStatus, INTERRUPTED_EXIT } from '../exit-code.ts';
-import { interruptible } from '../interruptible.ts';
-import { barProgress, flowProgress, type Progress, quietProgress } from '../terminal/progress.ts';
-import { oneLine } from '../terminal/table.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { type BatchStore, openBatchStore } from '../../evaluation/batch/batch-store.ts';
+import {
+  type BenchBatch,
+  benchSummary,
+  resumedJournal,
+  runBenchBatch,
+} from '../../evaluation/batch/bench-batch.ts';
+import { Journal } from '../../evaluation/batch/journal.ts';
+import { MeshTeam } from '../../evaluation/batch/mesh-team.ts';
+import { shortPath } from '../../evaluation/plan/batch-places.ts';
+import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
+import { batchReport, failureLine, runReport } from '../../evaluation/results/bench-report.ts';
+import {
+  barProgress,
+  flowProgress,
+  type Progress,
+  quietProgress,
+} from '../../evaluation/terminal/progress.ts';
+import { oneLine } from '../../evaluation/terminal/table.ts';
+import { agentCommandLine } from '../command-line/agent-command-line.ts';
+import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { listOf } from '../command-line/option-values.ts';
+import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
-/** Failed tasks that are named at the end of a batch; `results.jsonl` has them all. */
-const SHOWN_FAILURES = 5;
+export function bench(command: Command): void {
+  command
+    .option('--team <name|file>', 'team of agents', 'pipeline')
+    .option(
+      '--task <name|folder>',
+      'a task that ships with the project, or a folder with document.txt and ground_truth.json',
+    )
+    .option('--document <file>', 'your own document (text or Markdown)')
+    .option('--question <text>', 'your question about it')
+    .option('--answer <text>', 'the true answer, if you want it scored')
+    .option('--tasks <file>', 'many tasks, a JSON line each: task_id, question, document, answer, aliases')
+    .option('--scorer <name>', "further measures, instead of the team's scorer")
+    .option('--out <dir>', 'folder for the results (default: the project root)')
+    .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2', listOf);
+  batchOptions(teamOptions(command))
+    .option('--cache', 'take answers of earlier runs from the store, and keep those of this one')
+    .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the results)')
+    .option(
+      '--record',
+      'record the packets, for replay and compare: always on, every archive holds a recording',
+    )
+    .option('--json', 'print the metrics (of tasks: the summary) as one JSON value')
+    .option('--quiet', 'print the result only')
+    .action(run);
+}
 
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
-export async function bench(options: BenchOptions): Promise<void> {
+async function run(options: BenchOptions): Promise<void> {
   const plan = await planOf(options);
   const out = options.out === undefined ? defaultOut() : userPath(options.out);
-  const kept = options.resume === true ? finishedBefore(RunFolder.at(out), plan) : [];
-  const progress = await progressFor(plan, options, plan.tasks.length - kept.length);
-  if (kept.length > 0) progress.note(`${kept.length} of ${plan.tasks.length} tasks were finished before`);
+  const { journalFile } = RunFolder.at(out);
+  const resumed = options.resume === true ? resumedJournal(journalFile, plan) : undefined;
+  const total = plan.tasks.length * plan.repeat;
+  const progress = await progressFor(plan, options, total - (resumed?.size ?? 0));
+  if (resumed !== undefined) progress.note(`${resumed.size} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
-  if (typeof plan.faults?.spec === 'string' && options.faultSeed === undefined) {
-    progress.note(
-      `faults drawn with seed ${plan.faults.seed}; --fault-seed ${plan.faults.seed} repeats them`,
-    );
-  }
   const interruption = interruptible();
-  const run = await start(plan, options, out, progress, interruption.signal);
-  let results: Results;
+  const { signal } = interruption;
+  const place = options.store ?? path.join(out, 'store', 'attempts.sqlite');
+  const store = await openBatchStore(place, [plan.planned], options);
+  store.heardBy(progress.note);
+  const mesh = await start(plan, options, { out, place, resumed, progress, signal });
+  let batch: BenchBatch | undefined;
   try {
-    results = await runTasks(run, plan, kept, interruption.signal);
+    if (plan.isBatch) {
+      const journal = resumed ?? Journal.open(journalFile, plan.setup, { resume: false });
+      batch = await runJournalled(plan, { mesh, journal, store, progress, signal });
+    } else {
+      for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
+    }
   } catch (error) {
     // A full disk, or a bug: whatever it is, no process and no port stays behind.
-    await run.close(plan.tasks, plan.isBatch);
+    await mesh.close();
     throw error;
   } finally {
     progress.end();
+    await store.close();
   }
-  const metrics = await run.close(plan.tasks, plan.isBatch);
-  report(plan, options, run, metrics, results);
+  const metrics = await mesh.close();
+  report(plan, options, mesh.folder, metrics, batch);
+  if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+  else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = exitCodeOfEnd(batch.end);
   // A batch is done when every task was finished, whatever its score.
-  const { status } = results.summary;
-  process.exitCode = interruption.signal.aborted ? INTERRUPTED_EXIT : exitCodeOfStatus(status);
+  else process.exitCode = exitCodeOfStatus(batch?.summary.status ?? metrics.status);
 }
 
-interface Results {
-  readonly summary: SummaryBuilder;
-  readonly failed: TaskResult[];
-  readonly wallMs: number;
+interface Surroundings {
+  readonly mesh: MeshTeam;
+  readonly journal: Journal;
+  readonly store: BatchStore;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+async function runJournalled(plan: BenchPlan, around: Surroundings): Promise<BenchBatch> {
+  const { mesh, journal, store, progress, signal } = around;
+  try {
+    return await runBenchBatch(plan, mesh, journal, store, progress.cached, signal);
+  } finally {
+    journal.close();
+  }
 }
 
 async function start(
-  plan: Plan,
+  plan: BenchPlan,
   options: BenchOptions,
-  out: string,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<MeshRun> {
-  const { team } = plan;
-  const engine = await engineNamed(team.engine, { prompts: promptNamed });
-  return MeshRun.start({
-    team,
-    adapter: plan.adapter,
-    scorer: plan.scorer,
-    out,
-    resumes: options.resume === true,
-    portBase: options.portBase,
-    external: plan.external,
-    timeoutMs: plan.timeoutMs,
-    entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-    readable: readableByAgents(),
-    agentArguments: (agent) => agentArguments(team, agent),
-    environment: process.env,
-    engine,
-    version: packageVersion,
-    packageFolder,
-    command: process.argv.slice(2),
-    observer: { ...progress.observer, faultNews: progress.note },
-    signal,
-    ...(plan.faults === undefined ? {} : { faults: plan.faults }),
-  });
-}
-
-async function runTasks(
-  run: MeshRun,
-  plan: Plan,
-  kept: readonly TaskResult[],
-  signal: AbortSignal,
-): Promise<Results> {
-  const summary = new SummaryBuilder();
-  const failed: TaskResult[] = [];
-  const startMs = performance.now();
-  const file = plan.isBatch ? ResultsFile.begin(run.folder, plan, kept) : undefined;
-  const earlier = new Map(kept.map((result) => [result.task_id, result]));
-  for (const task of plan.tasks) {
-    const result = earlier.get(task.taskId);
-    if (result !== undefined) summary.addEarlier(task, result);
+  where: {
+    readonly out: string;
+    readonly place: string;
+    readonly resumed: Journal | undefined;
+    readonly progress: Progress;
+    readonly signal: AbortSignal;
+  },
+): Promise<MeshTeam> {
+  const { team, adapter, faults } = plan.planned;
+  const { out, place, resumed, progress, signal } = where;
+  if (typeof faults?.spec === 'string' && options.faultSeed === undefined)
+    progress.note(`faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`);
+  try {
+    return await MeshTeam.start({
+      team,
+      adapter,
+      faults,
+      out,
+      places: { store: place },
+      portBase: options.portBase,
+      external: plan.external,
+      howToStart: agentCommandLine,
+      questions: plan.tasks,
+      repeat: plan.repeat,
+      maxTokens: options.questionTokens,
+      isBatch: plan.isBatch,
+      ...(resumed === undefined ? {} : { isFinished: (key) => resumed.has(key) }),
+      observer: { ...progress.observer, faultNews: progress.note },
+      signal,
+    });
+  } catch (error) {
+    resumed?.close();
+    throw error;
   }
-  const waiting = plan.tasks.filter((task) => !earlier.has(task.taskId)).values();
-  const worker = async () => {
-    // The workers share one iterator: each takes the next task when it is done with one.
-    for (const task of waiting) {
-      if (signal.aborted) return;
-      const result = await run.runTask(task);
-      summary.add(task, result);
-      if (result.status !== 'answered' && failed.length < SHOWN_FAILURES) failed.push(result);
-      file?.append(result);
-    }
-  };
-  await Promise.all(Array.from({ length: plan.isBatch ? plan.concurrency : 1 }, worker));
-  return { summary, failed, wallMs: performance.now() - startMs };
 }
 
 function report(
-  plan: Plan,
+  plan: BenchPlan,
   options: BenchOptions,
-  run: MeshRun,
+  folder: RunFolder,
   metrics: RunMetrics,
-  results: Results,
+  batch: BenchBatch | undefined,
 ): void {
-  const { run_id, team, adapter, engine } = metrics;
-  const summary = results.summary.summary(
-    { run_id, team, adapter, engine, balanced: metrics.ledger.balanced },
-    metrics,
-    results.wallMs,
-  );
+  const summary = batch && benchSummary(batch, metrics);
   if (options.json) {
-    process.stdout.write(`${JSON.stringify(plan.isBatch ? summary : metrics, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(summary?.json ?? metrics, null, 2)}\n`);
     return;
   }
   const [task] = plan.tasks;
   if (!options.quiet) {
-    if (plan.isBatch) process.stdout.write(batchReport(summary, metrics));
+    if (batch !== undefined && summary !== undefined)
+      process.stdout.write(batchReport(summary.json, metrics, summary.interval, batch.cycleLines));
     else if (task !== undefined) process.stdout.write(runReport(task, metrics));
-  } else if (!plan.isBatch && metrics.answer !== null) {
+  } else if (batch === undefined && metrics.answer !== null) {
     process.stdout.write(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
-  for (const line of failures(results.failed)) console.error(line);
-  const files = `${shown(run.folder.metricsFile)} and ${shown(run.folder.archiveFile)}`;
-  const { status } = results.summary;
-  if (status === 'answered') console.log(`✅ DONE → See ${files}`);
-  else console.error(`Not finished (${status}); what there is: ${files}`);
+  const status = batch?.summary.status ?? metrics.status;
+  const single =
+    status === 'answered' || task === undefined ? [] : [failureLine(task.taskId, status, metrics.reason)];
+  for (const line of batch?.failures ?? single) console.error(line);
+  const files = `${shortPath(folder.metricsFile)} and ${shortPath(folder.archiveFile)}`;
+  if (batch !== undefined && batch.end.kind !== 'finished') {
+    console.error(
+      `Batch not finished: ${batch.end.reason}. Partial results: ${files}. --resume continues it.`,
+    );
+  } else if (status === 'answered') console.log(`✅ DONE → See ${files}`);
+  else console.error(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }
 
-/** A file as the user would type it: relative where that is shorter. */
-function shown(file: string): string {
-  const relative = path.relative(userPath('.'), file);
-  return relative.startsWith('..') ? file : relative;
-}
-
-async function progressFor(plan: Plan, options: BenchOptions, waiting: number): Promise<Progress> {
+async function progressFor(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {
   if (options.quiet) return quietProgress();
   return plan.isBatch ? barProgress(waiting) : flowProgress();
 }

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
+import type { Command } from 'commander';
 import { isRunId, RunFolder } from '../../core/run/run-folder.ts';
-import { deleteBatches } from '../gaia/delete-batches.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { deleteBatches } from '../../evaluation/batch/delete-batches.ts';
+
+export function clean(command: Command): void {
+  command.option('--out <dir>', 'folder of the runs (default: the project root)').action(run);
+}
 
 /** Deletes what runs and batches of questions left in a folder, and nothing else. */
-export async function clean(options: { readonly out?: string }): Promise<void> {
+async function run(options: { readonly out?: string }): Promise<void> {
   const directory = options.out === undefined ? defaultOut() : userPath(options.out);
   const runs = path.join(directory, 'runs');
   const batches = deleteBatches(directory) + deleteBatches(path.join(runs, 'gaia'));
@@ -28,7 +33,7 @@ async function deleteRuns(directory: string, runs: string): Promise<boolean> {
     folder.metricsFile,
     folder.archiveFile,
     folder.resultsFile,
-    folder.setupFile,
+    folder.journalFile,
     folder.workspaces,
   ];
   for (const target of [...targets, ...entries.filter(isRunId).map((name) => path.join(runs, name))]) {

@@ -1,28 +1,34 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
+import type { Command } from 'commander';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { readArchivedRecording } from '../../core/recording/read-archive.ts';
-import { evaluateThreshold, parseThreshold, type Threshold } from '../../core/statistics/thresholds.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
+import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
+import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
+import { junitOf } from '../../evaluation/compare/junit.ts';
+import { measure } from '../../evaluation/compare/measure.ts';
+import { writeResults } from '../../evaluation/compare/results-page.ts';
+import { type Scenario, type ScenarioChoice, scenariosOf } from '../../evaluation/compare/scenario.ts';
+import { reportHtml } from '../../evaluation/report/report-html.ts';
+import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
+import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
+import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
+import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { adapterNames } from '../../protocols/registry.ts';
-import type { ComparisonFile, ComparisonReport } from '../compare/comparison-report.ts';
-import { junitOf } from '../compare/junit.ts';
-import { cellsOf, hasMatrix, matrixCsv } from '../compare/matrix.ts';
-import { measure } from '../compare/measure.ts';
-import { type Scenario, type ScenarioOptions, scenariosOf } from '../compare/scenario.ts';
-import { comparisonTable, csvOf, markdownOf } from '../compare/tables.ts';
-import { writeResults } from '../compare/write-results.ts';
-import { docsPage } from '../docs-page.ts';
-import { interruptible } from '../interruptible.ts';
-import { listOf } from '../option-values.ts';
-import { type ChosenAdapters, chosenAdapters } from '../own-adapter.ts';
-import { readArchivedRun } from '../report/archived-run.ts';
-import { parseComparison } from '../report/comparison-file.ts';
-import { reportHtml } from '../report/report-html.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
 
-export interface CompareCommandOptions extends ScenarioOptions {
-  readonly adapters?: string;
+interface CompareCommandOptions {
+  readonly recording?: string;
+  readonly teams?: readonly string[];
+  readonly engines?: readonly string[];
+  readonly tool?: readonly string[];
+  readonly agents?: readonly string[];
+  readonly adapters?: readonly string[];
   readonly budget: number;
   readonly rounds: number;
   readonly seed: number;
@@ -33,53 +39,111 @@ export interface CompareCommandOptions extends ScenarioOptions {
   readonly write?: boolean;
 }
 
+export function compare(command: Command): void {
+  command
+    .option(
+      '--adapters <names>',
+      'adapters, the baseline first, e.g. json,msgpack,json+zstd,./my-adapter.ts (default: all)',
+      listOf,
+    )
+    .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
+    .option('--teams <names>', 'record a run of each of these teams instead of the default one', listOf)
+    .option('--engines <names>', '… on each of these engines', listOf)
+    .option('--tool <[which=]file>', '… with a tool of yours: see bench --help', severalOf)
+    .option(
+      '--agents <numbers>',
+      'replay to so many agents, e.g. 4,16,64: those that were not recorded just listen',
+      listOf,
+    )
+    .option('--budget <seconds>', 'time for all rounds', positiveNumber, 60)
+    .option('--rounds <n>', 'most rounds', positiveInteger, 200)
+    .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
+    .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
+    .option('--junit <file>', 'write the conditions as a JUnit report')
+    .option(
+      '--out <dir>',
+      'folder for comparison.json, .csv, .md and report.html (default: the project root)',
+    )
+    .option('--write', 'write them to docs/comparison.md, with what HTTP and TLS would add')
+    .option('--json', 'print the comparison as one JSON value')
+    .action(run);
+}
+
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
-export async function compare(options: CompareCommandOptions): Promise<void> {
+async function run(options: CompareCommandOptions): Promise<void> {
   const thresholds = (options.failIf ?? []).map(parseThreshold);
-  const names = options.adapters === undefined ? adapterNames : listOf(options.adapters);
+  const names = options.adapters ?? adapterNames;
   if (names.length < 2) {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
   }
-  const page = options.write ? docsPage('comparison.md') : undefined;
-  const chosen = await chosenAdapters(names);
+  const choice = choiceOf(options);
+  const page = options.write ? pageToWrite('docs/comparison.md') : undefined;
+  const adapters = await chosenAdapters(names);
   const { signal } = interruptible();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
   try {
-    const scenarios = await scenariosOf(options, folder);
-    const reports: ComparisonReport[] = [];
+    const scenarios = await scenariosOf(choice, folder, signal);
+    const reports: ComparisonFile[] = [];
     for (const [index, scenario] of scenarios.entries()) {
       if (scenarios.length > 1) console.error(`run ${index + 1} of ${scenarios.length}`);
       const workspaces = path.join(folder, `replay-${index}`);
-      reports.push(await compareOne(scenario, chosen, options, { workspaces, signal, of: scenarios.length }));
+      reports.push(
+        await compareOne(scenario, adapters, options, { workspaces, signal, of: scenarios.length }),
+      );
     }
     const [first] = reports;
     if (first === undefined) throw new Error('there was nothing to compare');
-    const report: ComparisonFile = { ...first, matrix: reports.flatMap(cellsOf) };
+    const report = { ...first, matrix: reports.flatMap(({ matrix }) => matrix) };
     write(report, options);
     if (options.json) process.stdout.write(jsonOf(report));
-    else console.log(comparisonTable(report));
+    else console.log(comparisonText(report));
     hold(thresholds, report, options);
     await writePage(report, scenarios, options);
     const [scenario] = scenarios;
     if (page === undefined || scenario === undefined) return;
-    await writeResults(page, report, { ...scenario, ...chosen, args: process.argv.slice(2), signal });
+    await writeResults(page, report, { ...scenario, adapters, args: process.argv.slice(2), signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Far more processes than two cores can serve; a typing error must not start thousands. */
+const MAX_AGENTS = 256;
+
+/** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
+function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOptions): ScenarioChoice {
+  if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
+    throw new MeshError(
+      'usage',
+      '--recording is a run that was made: it goes with none of --teams, --engines and --tool',
+    );
+  }
+  const counts = (agents ?? []).map((item) => {
+    const number = Number(item);
+    if (Number.isInteger(number) && number >= 1 && number <= MAX_AGENTS) return number;
+    const expected = `numbers from 1 to ${MAX_AGENTS}, e.g. 4,16,64`;
+    throw new MeshError('usage', `--agents: expected ${expected}, not "${item}"`);
+  });
+  return {
+    recording: recording === undefined ? undefined : userPath(recording),
+    teams: teams ?? [],
+    engines: engines ?? [],
+    tools: tool ?? [],
+    agents: counts,
+  };
+}
+
 /** The budget is for all runs together. */
 async function compareOne(
   { archive, agents }: Scenario,
-  { adapters, agentArguments, readable }: ChosenAdapters,
+  adapters: readonly ProtocolAdapter[],
   { budget, rounds, seed }: CompareCommandOptions,
   { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
-): Promise<ComparisonReport> {
+): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
   return measure(await readArchivedRecording(archive), {
     adapters: [first, ...rest],
-    chosen: { agentArguments, readable },
     agents,
     budgetMs: (budget * 1000) / of,
     maxRounds: rounds,
@@ -93,9 +157,9 @@ function write(report: ComparisonFile, options: CompareCommandOptions): void {
   const out = outOf(options);
   mkdirSync(out, { recursive: true });
   writeFileSync(path.join(out, 'comparison.json'), jsonOf(report));
-  writeFileSync(path.join(out, 'comparison.csv'), csvOf(report));
-  writeFileSync(path.join(out, 'comparison.md'), markdownOf(report));
-  if (hasMatrix(report)) writeFileSync(path.join(out, 'matrix.csv'), matrixCsv(report.matrix));
+  writeFileSync(path.join(out, 'comparison.csv'), adaptersCsv(report));
+  writeFileSync(path.join(out, 'comparison.md'), comparisonMarkdown(report));
+  if (hasMatrix(report)) writeFileSync(path.join(out, 'matrix.csv'), matrixCsv(report));
   console.error(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
@@ -105,10 +169,9 @@ async function writePage(
   scenarios: readonly Scenario[],
   options: CompareCommandOptions,
 ): Promise<void> {
-  const comparison = parseComparison(jsonOf(report), 'comparison.json');
   const archives = new Set(scenarios.map(({ archive }) => archive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
-  const html = await reportHtml({ comparison, runs });
+  const html = await reportHtml({ comparison: report, runs });
   const file = path.join(outOf(options), 'report.html');
   writeFileSync(file, html);
   console.error(`written: ${file}`);
@@ -125,7 +188,7 @@ function jsonOf(report: ComparisonFile): string {
 /** Exit code 1 when a threshold is crossed, so that CI can hold a protocol budget. */
 function hold(
   thresholds: readonly Threshold[],
-  report: ComparisonReport,
+  report: ComparisonFile,
   { junit }: CompareCommandOptions,
 ): void {
   const table = Object.fromEntries(

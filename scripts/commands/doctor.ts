@@ -4,17 +4,18 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { loadTeam } from '../../config/load-team.ts';
-import { packageVersion } from '../../config/package-root.ts';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { messageOf } from '../../core/errors.ts';
-import { natsAddress } from '../../core/nats/nats-address.ts';
-import { NatsServer } from '../../core/nats/nats-server.ts';
+import type { Command } from 'commander';
+import { messageOf } from '../../core/contracts/errors.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { natsAddress } from '../../core/transports/nats/nats-address.ts';
+import { NatsServer } from '../../core/transports/nats/nats-server.ts';
+import { loadTeam } from '../../evaluation/teams/load-team.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { probePython } from '../../tools/compute/python-sandbox.ts';
-import { checkOllama } from '../../tools/engines/ollama.ts';
+import { checkOllama } from '../../tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '../../tools/web/services.ts';
-import { loadKeys } from '../load-keys.ts';
-import { stylesFor } from '../terminal/style.ts';
+import { loadKeys } from '../command-line/load-keys.ts';
 
 interface Finding {
   readonly what: string;
@@ -25,8 +26,12 @@ interface Finding {
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
+export function doctor(command: Command): void {
+  command.option('--json', 'print the findings as JSON').action(run);
+}
+
 /** Checks what a run needs, and says what to do about what is missing. Exit code 1 if a run would fail. */
-export async function doctor(options: { readonly json?: boolean }): Promise<void> {
+async function run(options: { readonly json?: boolean }): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
     ...[node(), ports(), sandbox(), ollama(), nats(process.env)],

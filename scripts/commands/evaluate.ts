@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
+import type { Command } from 'commander';
 import * as z from 'zod';
-import { userPath } from '../../config/user-paths.ts';
-import { fileFaultOf, MeshError, systemCodeOf } from '../../core/errors.ts';
-import { type Scorer, scorerNamed } from '../../core/evaluation/scorer.ts';
-import { parseJsonLine } from '../../core/json-line.ts';
-import { type InputLine, inputLines } from '../line-input.ts';
+import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { type Scorer, scorerNamed } from '../../evaluation/scorers/scorer.ts';
+import { type InputLine, inputLines } from '../command-line/line-input.ts';
 
 // A JSON number is made text, as the scorers compare texts.
 const textSchema = z.union([z.string(), z.number()]).transform(String);
@@ -15,8 +16,16 @@ const lineSchema = z.looseObject({
   aliases: z.array(textSchema).nullish(),
 });
 
+export function evaluate(command: Command): void {
+  command
+    .requiredOption('--scorer <name>', 'exact_rouge, squad, bleu or gaia')
+    .requiredOption('--input <file>', 'JSONL file; - for standard input')
+    .option('--json', 'print JSON lines (the default)')
+    .action(run);
+}
+
 /** Scores predictions, one JSON line each, in order. */
-export async function evaluate(options: { readonly scorer: string; readonly input: string }): Promise<void> {
+async function run(options: { readonly scorer: string; readonly input: string }): Promise<void> {
   const scorer = scorerNamed(options.scorer);
   const isStandardInput = options.input === '-';
   const file = isStandardInput ? 'standard input' : userPath(options.input);

@@ -1,45 +1,77 @@
 import { writeFileSync } from 'node:fs';
-import { packageVersion } from '../../config/package-root.ts';
-import { userPath } from '../../config/user-paths.ts';
-import { MeshError, messageOf } from '../../core/errors.ts';
-import type { Store } from '../../store/store.ts';
-import { docsPage, shownRevision } from '../docs-page.ts';
-import { exitCodeOf, INTERRUPTED_EXIT } from '../exit-code.ts';
-import type { BatchEnd } from '../gaia/batch.ts';
-import { type BatchHead, writeBatchHead } from '../gaia/batch-head.ts';
-import { shortPath } from '../gaia/batch-places.ts';
-import { batchProgress } from '../gaia/batch-progress.ts';
-import { type BatchStore, openBatchStore, usesCache } from '../gaia/batch-store.ts';
-import { batchTable } from '../gaia/batch-table.ts';
-import { exportCacheFile, importCacheFile } from '../gaia/cache-exchange.ts';
-import type { FinishedBatch } from '../gaia/finished-batch.ts';
-import { teamFile } from '../gaia/gaia-places.ts';
-import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '../gaia/gaia-plan.ts';
-import { Journal } from '../gaia/journal.ts';
-import { missingFiles } from '../gaia/place-file.ts';
-import { redactor } from '../gaia/redact.ts';
-import { gaiaResultsPage } from '../gaia/results-page.ts';
-import { RunLog } from '../gaia/run-log.ts';
-import { runTeam, type SharedBatch, type TeamEnd } from '../gaia/run-team.ts';
-import type { SubmissionScore } from '../gaia/scoring-api.ts';
-import { storeCache } from '../gaia/store-cache.ts';
-import { type TeamSummary, teamSummary } from '../gaia/summary.ts';
-import { factsOf, type TeamFacts } from '../gaia/team-facts.ts';
-import { type Finished, submitAnswers, writeAnswers } from '../gaia/write-results.ts';
-import { interruptible } from '../interruptible.ts';
-import { loadKeys } from '../load-keys.ts';
-import { reportHtml } from '../report/report-html.ts';
+import { type Command, Option } from 'commander';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { exportCacheFile, importCacheFile, storeCache } from '../../evaluation/batch/answer-cache.ts';
+import type { BatchEnd } from '../../evaluation/batch/batch.ts';
+import { type BatchHead, writeBatchHead } from '../../evaluation/batch/batch-head.ts';
+import { batchProgress } from '../../evaluation/batch/batch-progress.ts';
+import { type BatchStore, openBatchStore, usesCache } from '../../evaluation/batch/batch-store.ts';
+import type { FinishedBatch } from '../../evaluation/batch/finished-batch.ts';
+import { Journal } from '../../evaluation/batch/journal.ts';
+import { redactor } from '../../evaluation/batch/redact.ts';
+import { RunLog } from '../../evaluation/batch/run-log.ts';
+import { runTeam, type SharedBatch, type TeamEnd } from '../../evaluation/batch/run-team.ts';
+import { factsOf, type TeamFacts } from '../../evaluation/batch/team-facts.ts';
+import { shortPath } from '../../evaluation/plan/batch-places.ts';
+import { teamFile } from '../../evaluation/plan/gaia-places.ts';
+import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '../../evaluation/plan/gaia-plan.ts';
+import { missingFiles } from '../../evaluation/questions/place-file.ts';
+import type { SubmissionScore } from '../../evaluation/questions/scoring-api.ts';
+import { reportHtml } from '../../evaluation/report/report-html.ts';
+import { batchTable } from '../../evaluation/results/batch-table.ts';
+import { gaiaResultsPart } from '../../evaluation/results/results-page.ts';
+import { type TeamSummary, teamSummary } from '../../evaluation/results/summary.ts';
+import { type Finished, submitAnswers, writeAnswers } from '../../evaluation/results/write-results.ts';
+import type { Store } from '../../evaluation/store/store.ts';
+import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { loadKeys } from '../command-line/load-keys.ts';
+import { listOf } from '../command-line/option-values.ts';
+import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
 
+export function gaia(command: Command): void {
+  command
+    .addOption(
+      new Option('--team <names>', 'team, several of them (a,b), or all')
+        .argParser(listOf)
+        .default(['supervisor'], 'supervisor'),
+    )
+    .option(
+      '--questions <file>',
+      "questions, a JSON line each: GAIA's metadata.jsonl, or task_id, question, …",
+    )
+    .option('--files <dir>', 'folder with their files (default: that of the questions)')
+    .option('--api <url>', 'scoring API: gives questions and files, takes the answers')
+    .option('--random', 'one random question of the scoring API')
+    .option(
+      '--out <file>',
+      'the answers, a JSON line each (default: runs/gaia/answers.jsonl in the project root)',
+    )
+    .option('--submission <file>', 'save what a scoring API is sent, and send it if there is one')
+    .option('--username <name>', 'who submits (default: HF_USERNAME)')
+    .option('--agent-code <url>', 'where the code of the agents is, for the submission');
+  batchOptions(teamOptions(command))
+    .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the answers)')
+    .option('--no-cache', 'ask for answers that are in the cache, too')
+    .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
+    .option('--write', 'in a checkout: write the figures to docs/gaia-results.md')
+    .option('--json', 'print the summary as one JSON value')
+    .action(run);
+}
+
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
-export async function gaia(options: GaiaOptions): Promise<void> {
+async function run(options: GaiaOptions): Promise<void> {
   loadKeys();
-  const resultsPage = options.write === true ? docsPage('gaia-results.md') : undefined;
+  const resultsPage = options.write === true ? pageToWrite('docs/gaia-results.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
-  const store = await openBatchStore(plan, options);
+  const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
     await runPlan(plan, options, { store, resultsPage, signal: interruption.signal });
   } finally {
@@ -114,7 +146,11 @@ async function runTeams(
   let isStopped = false;
   await importCacheFile(plan, options, store, shared.note);
   for (const planned of plan.teams) {
-    const { team, setup } = planned;
+    const { team, setup, faults } = planned;
+    if (typeof faults?.spec === 'string' && options.faultSeed === undefined)
+      shared.note(
+        `${team.name}: faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`,
+      );
     const cache =
       store === undefined || !usesCache(planned, options) ? undefined : storeCache(store, team.name, setup);
     const result = await runTeam(plan, planned, shared, cache);
@@ -187,10 +223,7 @@ async function finish(
   const [answers, page] = [shortPath(places.answers), shortPath(places.report)];
   if (isComplete) {
     if (resultsPage !== undefined) {
-      const args = process.argv.slice(3);
-      const revision = await shownRevision();
-      writeFileSync(resultsPage, gaiaResultsPage({ batch, summaries, args, revision }));
-      console.error(`written: ${resultsPage}`);
+      await writeMeasured(resultsPage, process.argv.slice(2), gaiaResultsPart({ batch, summaries }));
     }
     if (options.json === true) console.error(`written: ${answers}, ${page}`);
     else console.log(`✅ DONE → See ${answers} and ${page}`);
@@ -255,15 +288,4 @@ async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Prom
   const missing = await missingFiles(plan.questions, plan.folder);
   for (const fault of missing.slice(0, SHOWN_MISSING)) note(`file of question ${fault}`);
   if (missing.length > SHOWN_MISSING) note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
-}
-
-function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
-  switch (end.kind) {
-    case 'interrupted':
-      return INTERRUPTED_EXIT;
-    case 'limit':
-      return exitCodeOf(new MeshError('limit', end.reason));
-    case 'stopped':
-      return exitCodeOf(end.error);
-  }
 }

@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs';
-import { MeshError } from '../../core/errors.ts';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { storePlace } from '../../evaluation/plan/gaia-places.ts';
+import { gapList } from '../../evaluation/results/gap-list.ts';
+import { openStore } from '../../evaluation/store/open-store.ts';
+import { storeFile } from '../../evaluation/store/sql/store-file.ts';
+import type { Store } from '../../evaluation/store/store.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
 import {
   informsPlans,
   type ReviewVerdict,
   type StoredGapRecord,
   waitsForReview,
-} from '../../store/gap-record.ts';
-import { openStore } from '../../store/open-store.ts';
-import type { Store } from '../../store/store.ts';
-import { storeFile } from '../../store/store-file.ts';
-import { storePlace } from '../gaia/gaia-places.ts';
-import { gapList } from '../gaia/gap-list.ts';
-import { loadKeys } from '../load-keys.ts';
-import { stylesFor } from '../terminal/style.ts';
+} from '../../tools/roles/memory/gap-record.ts';
+import { loadKeys } from '../command-line/load-keys.ts';
+import { positiveIntegers } from '../command-line/option-values.ts';
 
-export interface GapsOptions {
+interface GapsOptions {
   readonly store?: string;
   readonly out?: string;
   readonly all?: boolean;
@@ -23,8 +25,22 @@ export interface GapsOptions {
   readonly json?: boolean;
 }
 
+export function gaps(command: Command): void {
+  command
+    .option('--store <file|url>', 'the store (default: the one beside the answers)')
+    .option(
+      '--out <file>',
+      'the answers, as gaia was told (default: runs/gaia/answers.jsonl in the project root)',
+    )
+    .option('--all', 'show also what waits for nobody')
+    .option('--approve <id...>', 'let these inform later plans', positiveIntegers)
+    .option('--reject <id...>', 'let these inform nobody', positiveIntegers)
+    .option('--json', 'print the records as one JSON value')
+    .action(run);
+}
+
 /** Shows what the overseer learned, and takes a person's decisions about it (OV-19). */
-export async function gaps(options: GapsOptions): Promise<void> {
+async function run(options: GapsOptions): Promise<void> {
   loadKeys();
   const verdicts = verdictsOf(options);
   const place = storePlace(options);

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { whenAborted } from '../../core/abort.ts';
-import { MeshError } from '../../core/errors.ts';
-import { ANY } from '../../core/handshake.ts';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
 import type { Link, MeshNode } from '../../core/hub/link.ts';
-import { MeshNetwork, type MeshNetworkOptions } from '../../core/hub/mesh-network.ts';
+import { MeshNetwork } from '../../core/hub/mesh-network.ts';
+import type { MeshObserver } from '../../core/hub/mesh-observer.ts';
 import { ROUTINGS, routerNamed } from '../../core/hub/routing.ts';
-import { MAX_FRAME_BYTES } from '../../core/limits.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { interruptible } from '../interruptible.ts';
-import { listOf } from '../option-values.ts';
+import { whenAborted } from '../../core/system/abort.ts';
+import { ANY } from '../../core/wire/handshake.ts';
+import { adapterOf } from '../../evaluation/teams/user-options.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { listOf, positiveNumber } from '../command-line/option-values.ts';
 
 /** What a timer can hold. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export interface HubCommandOptions {
-  readonly ports: string;
+interface HubCommandOptions {
+  readonly ports: readonly string[];
   readonly adapter: string;
   readonly routing: string;
   readonly handshake: string;
@@ -22,12 +24,27 @@ export interface HubCommandOptions {
   readonly stallTimeout?: number;
 }
 
+export function hub(command: Command): void {
+  command
+    .requiredOption('--ports <numbers>', 'where the agents listen on 127.0.0.1, e.g. 9000,9001,9002', listOf)
+    .option('--adapter <spec>', 'protocol of the packets', 'json')
+    .option('--routing <name>', 'broadcast or direct', 'broadcast')
+    .option('--handshake <on|off>', 'off: foreign agents that speak packets from the first byte on', 'on')
+    .option('--wait <seconds>', 'time for agents that do not listen yet', positiveNumber, 10)
+    .option(
+      '--stall-timeout <seconds>',
+      'an agent that takes no bytes for so long is cut off',
+      positiveNumber,
+    )
+    .action(run);
+}
+
 /**
  * The hub alone, for agents that somebody else started: dials them, says `ready` in one line, relays until it is told to end, and
  * then says in one JSON line what it carried.
  */
-export async function hub(options: HubCommandOptions): Promise<void> {
-  const nodes = listOf(options.ports).map(nodeOn);
+async function run(options: HubCommandOptions): Promise<void> {
+  const nodes = options.ports.map(nodeOn);
   if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
   const twice = nodes.find(({ port }, at) => nodes.findIndex((other) => other.port === port) < at);
   if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} comes twice`);
@@ -37,7 +54,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     throw new MeshError('usage', `--handshake: expected on or off, not ${JSON.stringify(options.handshake)}`);
   }
   const skipsHandshake = options.handshake === 'off';
-  const adapter = await adapterNamed(options.adapter);
+  const adapter = await adapterOf(options.adapter);
   if (skipsHandshake && adapter.join !== undefined) {
     throw new MeshError('usage', `--handshake off: ${adapter.name} exchanges keys in the handshake`);
   }
@@ -66,7 +83,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   console.log(JSON.stringify(counts));
 }
 
-const observer: MeshNetworkOptions['observer'] = {
+const observer: Partial<MeshObserver> = {
   refused: (node, reason, bytes) => console.error(`refused from ${node}: ${reason} (${bytes} B)`),
   agentLost: (node, reason) => console.error(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
 };

@@ -1,17 +1,18 @@
 import path from 'node:path';
-import { loadTeam, teamFiles } from '../../config/load-team.ts';
-import { userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
-import { scorerNamed, scorerNames } from '../../core/evaluation/scorer.ts';
-import { readTaskFolder } from '../../core/tasks/task-source.ts';
-import { callType, type Tool } from '../../core/tool.ts';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { callType, type Tool } from '../../core/contracts/tool.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
+import { readTaskFolder } from '../../evaluation/questions/read-questions.ts';
+import { scorerNamed, scorerNames } from '../../evaluation/scorers/scorer.ts';
+import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
+import { oneLine, table } from '../../evaluation/terminal/table.ts';
 import { layerNames, stageOf } from '../../protocols/layers/registry.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { dataTools } from '../../tools/data-tools.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { toolNamed, toolNames } from '../../tools/registry.ts';
-import { shippedTasks, tasksFolder } from '../bench/plan.ts';
-import { oneLine, table } from '../terminal/table.ts';
 
 interface Item {
   readonly name: string;
@@ -39,15 +40,21 @@ const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
 };
 
 const ENGINES: Readonly<Record<string, string>> = {
-  extractive:
-    'embedded, the default: reads documents, and answers by rules with the tools; no model, no network',
+  extractive: 'embedded, the default: reads texts and answers from them alone; no model, no network',
   ollama: 'a model that Ollama serves (--host, OLLAMA_HOST)',
   openai: 'a model on any OpenAI-compatible server (--base-url, OPENAI_BASE_URL; OPENAI_API_KEY)',
   anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
 };
 
+export function list(command: Command): void {
+  command
+    .argument('<what>', 'adapters, layers, tools, engines, teams, tasks or scorers')
+    .option('--json', 'print a JSON array')
+    .action(run);
+}
+
 /** Prints what there is of one kind. */
-export async function list(what: string, options: { readonly json?: boolean }): Promise<void> {
+async function run(what: string, options: { readonly json?: boolean }): Promise<void> {
   const items = Object.hasOwn(lists, what) ? await lists[what]?.() : undefined;
   if (items === undefined) {
     throw new MeshError(

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Command } from 'commander';
 import * as z from 'zod';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
-import { stylesFor } from '../terminal/style.ts';
-import { count, oneLine } from '../terminal/table.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
+import { count, oneLine } from '../../evaluation/terminal/table.ts';
 
-export interface LogsOptions {
+interface LogsOptions {
   readonly out?: string;
   readonly task?: string;
   readonly payloads?: boolean;
@@ -16,8 +17,17 @@ export interface LogsOptions {
 const lineSchema = z.looseObject({ time: z.number() });
 type Line = z.infer<typeof lineSchema> & { readonly log: string };
 
+export function logs(command: Command): void {
+  command
+    .option('--out <dir>', 'folder of the run (default: the project root)')
+    .option('--task <id>', 'only the lines of one task')
+    .option('--payloads', 'print what the packets say, too')
+    .option('--json', 'print the JSON lines as they are')
+    .action(run);
+}
+
 /** Prints the logs of all agents and the hub as one, in order of time. */
-export function logs(options: LogsOptions): void {
+function run(options: LogsOptions): void {
   const folder = path.join(options.out === undefined ? defaultOut() : userPath(options.out), 'workspaces');
   if (!existsSync(folder))
     throw new MeshError('usage', `there is no run in ${path.dirname(folder)}: npm run bench makes one`);

@@ -1,18 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeFolder } from '../../config/package-root.ts';
-import { promptNamed } from '../../config/prompts.ts';
-import { userPath } from '../../config/user-paths.ts';
-import { fileFaultOf, MeshError } from '../../core/errors.ts';
+import type { Command } from 'commander';
+import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
-import { interruptible } from '../interruptible.ts';
-import { loadKeys } from '../load-keys.ts';
+import { promptNamed } from '../../tools/prompts.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { loadKeys } from '../command-line/load-keys.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
 import { type Pair, passedOf, reportText } from '../prompt-test/report-text.ts';
 import { tryPrompt, variablesIn } from '../prompt-test/try-prompt.ts';
-import { stylesFor } from '../terminal/style.ts';
 
-export interface PromptTestOptions {
+interface PromptTestOptions {
   readonly with: string;
   readonly fixtures?: string;
   readonly engine: string;
@@ -21,11 +22,23 @@ export interface PromptTestOptions {
   readonly json?: boolean;
 }
 
+export function promptTest(command: Command): void {
+  command
+    .argument('<prompt>', 'name of the prompt, as in config/prompts, e.g. plan')
+    .requiredOption('--with <file>', 'the changed prompt')
+    .option('--fixtures <file>', 'cases of your own, a JSON line each: name, variables, expect')
+    .option('--engine <name>', 'an engine with a model', 'ollama')
+    .option('--model <name>', 'model of the engine')
+    .option('--host <url>', 'where the model is served')
+    .option('--json', 'print the results as one JSON value')
+    .action(run);
+}
+
 /**
  * Tries a changed prompt beside the one that ships, on the same fixtures and the same model, and shows what each passes and how the
  * replies differ (REQ-081). Exits with 1 where the change passes fewer of them.
  */
-export async function promptTest(name: string, options: PromptTestOptions): Promise<void> {
+async function run(name: string, options: PromptTestOptions): Promise<void> {
   const old = promptNamed(name);
   const file = userPath(options.with);
   const fixtures = readFixtures(

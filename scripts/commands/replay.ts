@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { codeFolder, readableByAgents } from '../../config/package-root.ts';
-import { userPath } from '../../config/user-paths.ts';
-import { MeshError } from '../../core/errors.ts';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { readArchivedRecording } from '../../core/recording/read-archive.ts';
 import { ReplayMesh, type Round } from '../../core/recording/replay-mesh.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { interruptible } from '../interruptible.ts';
-import { count, decimals, table } from '../terminal/table.ts';
+import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { filesFor, readsOf } from '../../evaluation/teams/user-files.ts';
+import { adapterOf } from '../../evaluation/teams/user-options.ts';
+import { count, decimals, table } from '../../evaluation/terminal/table.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { positiveInteger, positiveNumber } from '../command-line/option-values.ts';
 
-export interface ReplayCommandOptions {
+interface ReplayCommandOptions {
   readonly adapter: string;
   readonly toolTime: string;
   readonly rounds: number;
@@ -19,9 +22,20 @@ export interface ReplayCommandOptions {
   readonly json?: boolean;
 }
 
+export function replay(command: Command): void {
+  command
+    .argument('<archive>', 'run_artifacts.tar.gz of a run')
+    .option('--adapter <name>', 'protocol of the packets', 'json')
+    .option('--tool-time <factor>', 'recorded, zero, or a factor of it', 'zero')
+    .option('--rounds <n>', 'times to play it', positiveInteger, 1)
+    .option('--timeout <seconds>', 'time for one task', positiveNumber)
+    .option('--json', 'print the result as one JSON value')
+    .action(run);
+}
+
 /** Plays the packets of an archived run again, through any adapter, over real sockets and processes. */
-export async function replay(archive: string, options: ReplayCommandOptions): Promise<void> {
-  const adapter = await adapterNamed(options.adapter);
+async function run(archive: string, options: ReplayCommandOptions): Promise<void> {
+  const adapter = await adapterOf(options.adapter);
   const recording = await readArchivedRecording(userPath(archive));
   const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
   const { signal } = interruptible();
@@ -34,6 +48,7 @@ export async function replay(archive: string, options: ReplayCommandOptions): Pr
       timeoutMs: (options.timeout ?? 120) * 1000,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
+      userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },
       environment: process.env,
       secret: randomBytes(32).toString('hex'),
       signal,

@@ -1,15 +1,16 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { defaultOut, userPath } from '../../config/user-paths.ts';
-import { fileFaultOf, MeshError } from '../../core/errors.ts';
-import { besides } from '../gaia/batch-places.ts';
-import { openBatch, summariesOf } from '../gaia/finished-batch.ts';
-import { type ArchivedRun, readArchivedRun } from '../report/archived-run.ts';
-import { readComparison } from '../report/comparison-file.ts';
-import { type ReportSources, reportHtml } from '../report/report-html.ts';
-import { count } from '../terminal/table.ts';
+import type { Command } from 'commander';
+import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { openBatch, summariesOf } from '../../evaluation/batch/finished-batch.ts';
+import { readComparison } from '../../evaluation/compare/comparison-file.ts';
+import { besides } from '../../evaluation/plan/batch-places.ts';
+import { type ReportSources, reportHtml } from '../../evaluation/report/report-html.ts';
+import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
+import { count } from '../../evaluation/terminal/table.ts';
 
-export interface ReportCommandOptions {
+interface ReportCommandOptions {
   readonly comparison?: string;
   /** Answers of a batch, or what is beside them. */
   readonly gaia?: string;
@@ -19,8 +20,23 @@ export interface ReportCommandOptions {
 /** A page holds a few runs; each may bring some megabytes. */
 const MAX_RUNS = 8;
 
+export function report(command: Command): void {
+  command
+    .argument(
+      '[archives...]',
+      'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
+    )
+    .option('--comparison <file>', 'comparison.json of a comparison')
+    .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
+    .option(
+      '--out <file>',
+      'the page (default: report.html in the project root; with --gaia beside the answers)',
+    )
+    .action(run);
+}
+
 /** Writes runs, a comparison and a batch of questions as one HTML file that opens from disk, and prints its name. */
-export async function report(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
+async function run(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
   const comparison =

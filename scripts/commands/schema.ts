@@ -1,5 +1,6 @@
+import type { Command } from 'commander';
 import * as z from 'zod';
-import { teamSchema } from '../../core/team.ts';
+import { teamSchema } from '../../core/contracts/team.ts';
 
 /** The JSON Schema of the team file, as `config/team.schema.json` holds it for editors. */
 export function teamJsonSchema(): string {
@@ -7,7 +8,11 @@ export function teamJsonSchema(): string {
   return `${JSON.stringify({ ...schema, title: 'Gaia Mesh team' }, null, 2)}\n`;
 }
 
+export function schema(command: Command): void {
+  command.action(run);
+}
+
 /** Prints it: `npm run schema` writes the file. */
-export function schema(): void {
+function run(): void {
   process.stdout.write(teamJsonSchema());
 }

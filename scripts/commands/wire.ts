@@ -1,16 +1,17 @@
-import type { Codec, ProtocolAdapter } from '../../core/adapter.ts';
-import { MeshError, messageOf } from '../../core/errors.ts';
-import { lineOf } from '../../core/ledger.ts';
-import { MAX_FRAME_BYTES } from '../../core/limits.ts';
-import { HUB_ID, type Packet } from '../../core/packet.ts';
+import type { Command } from 'commander';
+import type { Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { lineOf } from '../../core/contracts/ledger.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import { HUB_ID, type Packet } from '../../core/contracts/packet.ts';
+import { adapterOf } from '../../evaluation/teams/user-options.ts';
 import { json } from '../../protocols/json.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { type InputLine, inputLines } from '../line-input.ts';
+import { type InputLine, inputLines } from '../command-line/line-input.ts';
 import { extendKeys, freshKeys, type Keys, readKeys } from '../wire/key-file.ts';
 import { isRead, printLine } from '../wire/line-output.ts';
 import { Members } from '../wire/members.ts';
 
-export interface WireOptions {
+interface WireOptions {
   readonly adapter: string;
   readonly hex?: boolean;
   readonly base64?: boolean;
@@ -20,16 +21,27 @@ export interface WireOptions {
 
 type Coding = 'hex' | 'base64';
 
+export function wire(command: Command): void {
+  command
+    .argument('<what>', 'encode (packets as JSON lines in, blobs out), decode (the reverse) or ledger')
+    .requiredOption('--adapter <spec>', 'ADAPTER[+LAYER…], e.g. msgpack+zstd+ed25519')
+    .option('--hex', 'blobs in hexadecimal (the default)')
+    .option('--base64', 'blobs in base64')
+    .option('--session <file>', 'keys that encode and decode share; made on first use, readable by you alone')
+    .option('--keys <file>', 'the same, of your own: it is only read')
+    .action(run);
+}
+
 /**
  * Writes packets as an adapter puts them into frames, reads them back, or says what their bytes are for: lines in, lines out.
  * A line that is refused is named on standard error with the reason; the others go on, and the exit code is 1.
  */
-export async function wire(what: string, options: WireOptions): Promise<void> {
+async function run(what: string, options: WireOptions): Promise<void> {
   if (options.hex && options.base64) throw new MeshError('usage', 'choose one of --hex and --base64');
   if (options.keys !== undefined && options.session !== undefined) {
     throw new MeshError('usage', 'choose one of --keys and --session');
   }
-  const adapter = await adapterNamed(options.adapter);
+  const adapter = await adapterOf(options.adapter);
   const coding = options.base64 ? 'base64' : 'hex';
   switch (what) {
     case 'encode':

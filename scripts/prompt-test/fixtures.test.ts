@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../config/package-root.ts';
-import { promptNamed } from '../../config/prompts.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
 import { renderPrompt } from '../../tools/engines/prompt.ts';
+import { promptNamed } from '../../tools/prompts.ts';
 import { temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 import { readFixtures } from './fixture.ts';

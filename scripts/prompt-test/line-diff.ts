@@ -1,4 +1,4 @@
-export interface DiffLine {
+interface DiffLine {
   readonly kind: 'same' | 'old' | 'new';
   readonly text: string;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { promptNamed } from '../../config/prompts.ts';
 import { type ModelScript, startModelServer } from '../../tools/fixtures/model-server.ts';
+import { promptNamed } from '../../tools/prompts.ts';
 import { runCli, temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 

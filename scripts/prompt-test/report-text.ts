@@ -1,5 +1,5 @@
-import type { Styles } from '../terminal/style.ts';
-import { count, table } from '../terminal/table.ts';
+import type { Styles } from '../../evaluation/terminal/style.ts';
+import { count, table } from '../../evaluation/terminal/table.ts';
 import { lineDiff } from './line-diff.ts';
 import type { TriedFixture } from './try-prompt.ts';
 
@@ -10,7 +10,7 @@ export interface Pair {
   readonly new: TriedFixture;
 }
 
-export interface Passed {
+interface Passed {
   readonly old: number;
   readonly new: number;
 }

@@ -1,7 +1,7 @@
-import type { ChatRequest, Engine } from '../../core/engine.ts';
-import { MeshError } from '../../core/errors.ts';
+import type { ChatRequest, Engine } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { renderPrompt } from '../../tools/engines/prompt.ts';
-import { ANSWER_FORMAT } from '../../tools/roles/answer-format.ts';
+import { ANSWER_FORMAT } from '../../tools/roles/answer/answered.ts';
 import { faultsOf } from './check-reply.ts';
 import type { Fixture } from './fixture.ts';
 
@@ -14,7 +14,7 @@ export interface TriedFixture {
 }
 
 /** A prompt as it is now, or as it might become. */
-export interface TriedPrompt {
+interface TriedPrompt {
   readonly name: string;
   readonly text: string;
   /** Names of the variables that its step fills in. */

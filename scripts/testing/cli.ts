@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { codeFolder } from '../../config/package-root.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+
+export { temporaryFolder };
 
 /** Runs the command as a user's shell would: a process of its own, its own folder, real pipes. */
 
@@ -16,21 +18,12 @@ const PATIENCE_MS = 120_000;
 
 export const entry: string = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
 
-const folders: string[] = [];
 const running = new Set<ChildProcess>();
 
 // Registered for every test file that imports this one.
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-
-/** An empty folder that is deleted when the test file is done. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
-  folders.push(folder);
-  return folder;
-}
 
 export interface CliOptions {
   /** The user's folder; without it an empty one. */

@@ -1,9 +1,9 @@
 import net from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Codec } from '../../core/adapter.ts';
-import { FrameSocket } from '../../core/frame-socket.ts';
-import { answerHub } from '../../core/handshake.ts';
-import { type Packet, parsePacket } from '../../core/packet.ts';
+import type { Codec } from '../../core/contracts/adapter.ts';
+import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
+import { answerHub } from '../../core/wire/handshake.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
@@ -80,7 +80,6 @@ export class MemberAgent {
     this.#codec = codec;
     socket.start(agreed.maxFrameBytes, (run) => {
       for (const blob of run.copies()) onPacket(codec.decode(blob), this);
-      return 'done';
     });
   }
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { onTestFinished } from 'vitest';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/books.ts';
-import { lineOf } from '../../core/ledger.ts';
-import { type JsonObject, type Packet, parsePacket } from '../../core/packet.ts';
+import { lineOf } from '../../core/contracts/ledger.ts';
+import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
 import { json } from '../../protocols/json.ts';
 
 /** What a hand-written agent says of itself, and what it does. */
-export interface RawAgentOptions {
+interface RawAgentOptions {
   readonly id: string;
   readonly tool: string;
   readonly subscribes?: readonly string[];

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
-import { userPath } from '../../config/user-paths.ts';
-import { fileFaultOf, MeshError, messageOf } from '../../core/errors.ts';
-import { issuesOf, nodeIdSchema } from '../../core/packet.ts';
+import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { issuesOf, nodeIdSchema } from '../../core/contracts/packet.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 
 /**
  * What ends that are not connected must know of each other: the run's secret, from which all keys are derived, and who is a

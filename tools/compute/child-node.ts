@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const require = createRequire(import.meta.url);
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-export interface ChildNode {
+interface ChildNode {
   readonly program: string;
   readonly args: readonly string[];
   /** Nothing of the parent's but where programs are; a child has no business with keys and secrets. */

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '../../core/errors.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { childNode, codeFolder, folderOf } from './child-node.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
 

@@ -1,5 +1,5 @@
 /** What the realm may ask of the process around it. All that goes in and comes out are numbers, texts and bytes. */
-export interface RealmHost {
+interface RealmHost {
   readonly now: () => number;
   /** `count` random bytes in Base64. */
   readonly random: (count: number) => string;
@@ -48,7 +48,7 @@ interface FileOperations {
   };
 }
 
-export interface RealmStart {
+interface RealmStart {
   readonly loadPyodide: (options: object) => Promise<Pyodide>;
   readonly createModule: unknown;
   readonly lockFile: string;

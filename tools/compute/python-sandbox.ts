@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf } from '../../core/packet.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 import { findPyodide } from './pyodide-python.ts';
 import type { PythonBackend } from './python-backend.ts';
@@ -19,15 +19,15 @@ const optionsSchema = z.object({
   python_memory_mb: z.int().min(256).max(8192).default(1024),
   python_timeout_s: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
 });
-export type PythonChoice = z.infer<typeof optionsSchema>['python'];
-export interface PythonOptions {
+type PythonChoice = z.infer<typeof optionsSchema>['python'];
+interface PythonOptions {
   readonly choice: PythonChoice;
   readonly memoryMegabytes: number;
   readonly timeoutMs: number;
 }
 
 /** What a person is told about Python on this machine. */
-export interface PythonReport {
+interface PythonReport {
   readonly backend: 'system' | 'pyodide' | 'none';
   readonly version: string;
   readonly guarantees: string[];

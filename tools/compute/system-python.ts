@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../core/errors.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { codeFolder } from './child-node.ts';
 import {
   DESK_BYTES,

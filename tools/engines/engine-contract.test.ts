@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import type { ChatMessage } from '../../core/engine.ts';
+import type { ChatMessage } from '../../core/contracts/engine.ts';
 import { engineNamed } from './registry.ts';
 import {
   expectFailure,

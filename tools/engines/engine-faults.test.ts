@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../fixtures/model-server.ts';
+import type { Pace } from './http/retry.ts';
 import { engineNamed } from './registry.ts';
-import type { Pace } from './retry.ts';
 import {
   expectFailure,
   hello,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf, type JsonValue } from '../../core/packet.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf, type JsonValue } from '../../core/contracts/packet.ts';
 import { priceSchema } from './prices.ts';
 
 /** The options of a model engine that are its own and not the model's. */

@@ -1,5 +1,5 @@
-import type { Engine } from '../../core/engine.ts';
-import type { JsonValue } from '../../core/packet.ts';
+import type { Engine } from '../../core/contracts/engine.ts';
+import type { JsonValue } from '../../core/contracts/packet.ts';
 import { countTokens } from '../reader/tokens.ts';
 
 /**

@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import type { ChatMessage, Engine, EngineWork } from '../../core/engine.ts';
-import { MeshError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/packet.ts';
+import type { ChatMessage, Engine, EngineWork } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { explain, type Fault, remedyFor } from './fault.ts';
-import { readJson } from './json-reply.ts';
-import type { ModelClient, ModelQuery, ModelReply } from './model-client.ts';
+import { explain, type Fault, remedyFor } from './http/fault.ts';
+import { chatPatiently, realPace } from './http/retry.ts';
 import { processPermits } from './permits.ts';
 import { costUsd, type Price } from './prices.ts';
 import { renderPrompt } from './prompt.ts';
 import type { EngineOptions } from './registry.ts';
-import { chatPatiently, realPace } from './retry.ts';
+import { readJson } from './replies/json-reply.ts';
+import type { ModelClient, ModelQuery, ModelReply } from './servers/model-client.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 
@@ -21,13 +21,13 @@ const MAX_REPLIES = 2;
 const PRIMARY_REST_MS = 60_000;
 
 /** One model at one place. */
-export interface ModelPlace {
+interface ModelPlace {
   readonly client: ModelClient;
   readonly model: string;
   readonly price: Price | undefined;
 }
 
-export interface ModelPlaces {
+interface ModelPlaces {
   readonly primary: ModelPlace;
   /** Continues where the primary cannot be had, with the same conversation and tools (RA-23). */
   readonly fallback: ModelPlace | undefined;

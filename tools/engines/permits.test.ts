@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PermitDesk } from '../../core/run/permit-desk.ts';
+import { RateLimiter } from '../../core/run/rate-limiter.ts';
 import { startModelServer } from '../fixtures/model-server.ts';
 import { localPermits } from './permits.ts';
 
@@ -12,8 +12,8 @@ const HERE = 'http://127.0.0.1:1';
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 describe('permits of this process', () => {
-  test('are granted in order, as many at once as the desk has', async () => {
-    const permits = localPermits(new PermitDesk({ concurrency: 1 }));
+  test('are granted in order, as many at once as the limiter has', async () => {
+    const permits = localPermits(new RateLimiter({ concurrency: 1 }));
     const { signal } = new AbortController();
     const release = await permits.acquire(HERE, signal);
     const order: number[] = [];
@@ -29,7 +29,7 @@ describe('permits of this process', () => {
   });
 
   test('are not waited for when the run has ended, and the place in the row is free', async () => {
-    const permits = localPermits(new PermitDesk({ concurrency: 1 }));
+    const permits = localPermits(new RateLimiter({ concurrency: 1 }));
     const end = new AbortController();
     const { signal } = new AbortController();
     const release = await permits.acquire(HERE, signal);
@@ -46,7 +46,7 @@ describe('permits of this process', () => {
   });
 
   test('that cannot be had: the reason is told', async () => {
-    const permits = localPermits(new PermitDesk({ concurrency: 0 }));
+    const permits = localPermits(new RateLimiter({ concurrency: 0 }));
     const end = new AbortController();
     const waiting = Array.from({ length: 1024 }, () => permits.acquire(HERE, end.signal));
     const one = permits.acquire(HERE, end.signal);
@@ -62,7 +62,7 @@ describe('permits of this process', () => {
 
 describe('permits of a launcher', () => {
   /** A process with an engine at `url` that asks `count` questions at once, and says how many were answered. */
-  function startAgent(desk: PermitDesk | undefined, url: string, count: number) {
+  function startAgent(limiter: RateLimiter | undefined, url: string, count: number) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-permits-'));
     const file = path.join(folder, 'agent.mjs');
     writeFileSync(
@@ -82,14 +82,14 @@ describe('permits of a launcher', () => {
       child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     });
-    desk?.serve(child);
+    limiter?.serve(child);
     const { stdout } = child;
     if (stdout === null) throw new Error('the agent has no standard output');
     return { child, outcome: text(stdout).then((said): unknown => JSON.parse(said)) };
   }
 
   test('hold for all its agents together (REQ-082)', async () => {
-    const desk = new PermitDesk({ concurrency: 2 });
+    const limiter = new RateLimiter({ concurrency: 2 });
     const both = Promise.withResolvers<void>();
     const server = await startModelServer(async (_, index) => {
       // The first two are together at the server, of whichever agent they are; a third must not come.
@@ -98,21 +98,21 @@ describe('permits of a launcher', () => {
       return { content: 'yes' };
     });
     onTestFinished(() => server.close());
-    const agents = [startAgent(desk, server.url, 6), startAgent(desk, server.url, 6)];
+    const agents = [startAgent(limiter, server.url, 6), startAgent(limiter, server.url, 6)];
     for (const { outcome } of agents) expect(await outcome).toEqual(Array.from({ length: 6 }, () => 'yes'));
     expect(server.requests).toHaveLength(12);
     expect(server.active().most).toBe(2);
   });
 
   test('end with the launcher: what waits fails', async () => {
-    const desk = new PermitDesk({ concurrency: 1 });
+    const limiter = new RateLimiter({ concurrency: 1 });
     const arrived = Promise.withResolvers<void>();
     const server = await startModelServer(() => {
       arrived.resolve();
       return { hang: true };
     });
     onTestFinished(() => server.close());
-    const { child, outcome } = startAgent(desk, server.url, 2);
+    const { child, outcome } = startAgent(limiter, server.url, 2);
     await arrived.promise;
     child.disconnect();
     await server.close();

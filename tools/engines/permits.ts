@@ -1,6 +1,6 @@
-import { whenAborted } from '../../core/abort.ts';
-import { MeshError } from '../../core/errors.ts';
-import { deskMessageSchema, PermitDesk } from '../../core/run/permit-desk.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { limiterMessageSchema, RateLimiter } from '../../core/run/rate-limiter.ts';
+import { whenAborted } from '../../core/system/abort.ts';
 
 /** Who may send a request to a model server, and when: all agents of a run share the server. */
 export interface Permits {
@@ -14,12 +14,12 @@ export interface Permits {
 }
 
 /** Gives the permit back; with `pauseMs` nobody gets one for so long, since the server wants to be left alone. */
-export type ReleasePermit = (pauseMs?: number) => void;
+type ReleasePermit = (pauseMs?: number) => void;
 
 /** The process's channel to its launcher; `process` is one where it was started with one. */
 type LauncherChannel = Pick<NodeJS.Process, 'send' | 'on' | 'connected'>;
 
-/** Permits of the launcher's desk (decided: roles are processes, so what limits them together lives with the launcher). */
+/** Permits of the launcher's limiter (decided: roles are processes, so what limits them together lives with the launcher). */
 export function launcherPermits(channel: LauncherChannel): Permits {
   const answers = new Map<number, (why?: string) => void>();
   const say = (message: object) => {
@@ -27,7 +27,7 @@ export function launcherPermits(channel: LauncherChannel): Permits {
     if (channel.connected) channel.send?.(message, undefined, undefined, () => undefined);
   };
   channel.on('message', (message: unknown) => {
-    const parsed = deskMessageSchema.safeParse(message);
+    const parsed = limiterMessageSchema.safeParse(message);
     if (!parsed.success) return;
     if ('granted' in parsed.data) answers.get(parsed.data.granted)?.();
     else answers.get(parsed.data.refused)?.(parsed.data.why);
@@ -48,28 +48,28 @@ export function launcherPermits(channel: LauncherChannel): Permits {
   });
 }
 
-/** Permits of a desk in this process, for whoever has no launcher. */
-export function localPermits(desk = new PermitDesk()): Permits {
+/** Permits of a limiter in this process, for whoever has no launcher. */
+export function localPermits(limiter = new RateLimiter()): Permits {
   const holder = {};
   return permitsOf({
     acquire(id, endpoint, answer) {
-      const why = desk.acquire(holder, id, endpoint, answer);
+      const why = limiter.acquire(holder, id, endpoint, answer);
       if (why !== undefined) answer(why);
     },
-    release: (id, pauseMs) => desk.release(holder, id, pauseMs),
+    release: (id, pauseMs) => limiter.release(holder, id, pauseMs),
   });
 }
 
 /** All engines of a process share its servers. */
 export const processPermits: Permits = localPermits();
 
-interface Desk {
+interface Limiter {
   /** @param answer without a word when the permit is granted, else with the reason why it is not */
   acquire(id: number, endpoint: string, answer: (why?: string) => void): void;
   release(id: number, pauseMs: number): void;
 }
 
-function permitsOf(desk: Desk): Permits {
+function permitsOf(limiter: Limiter): Permits {
   let lastId = 0;
   return {
     async acquire(endpoint, signal) {
@@ -79,7 +79,7 @@ function permitsOf(desk: Desk): Permits {
         reject(new MeshError('engine', `the run ended before it was this agent's turn to ask ${endpoint}`)),
       );
       if (!signal.aborted) {
-        desk.acquire(id, endpoint, (why) => {
+        limiter.acquire(id, endpoint, (why) => {
           if (why === undefined) resolve();
           else reject(new MeshError('engine', `no permit to ask ${endpoint}: ${why}`));
         });
@@ -87,12 +87,12 @@ function permitsOf(desk: Desk): Permits {
       try {
         await promise;
       } catch (error) {
-        desk.release(id, 0);
+        limiter.release(id, 0);
         throw error;
       } finally {
         unwatch();
       }
-      return (pauseMs = 0) => desk.release(id, pauseMs);
+      return (pauseMs = 0) => limiter.release(id, pauseMs);
     },
   };
 }

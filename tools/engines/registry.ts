@@ -1,10 +1,10 @@
-import type { Engine } from '../../core/engine.ts';
-import type { JsonValue } from '../../core/packet.ts';
-import { registry } from '../../core/registry.ts';
+import type { Engine } from '../../core/contracts/engine.ts';
+import type { JsonValue } from '../../core/contracts/packet.ts';
+import { registry } from '../../core/contracts/registry.ts';
+import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
-import type { Pace } from './retry.ts';
-import { type Environment, keyIn, requireKey } from './server-key.ts';
-import { anthropicUrl, ollamaUrl, openaiUrl } from './server-url.ts';
+import { type Environment, keyIn, requireKey } from './servers/server-key.ts';
+import { anthropicUrl, ollamaUrl, openaiUrl } from './servers/server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -31,12 +31,15 @@ export interface EngineOptions {
 // Who uses no model server loads no client for one.
 const engines = registry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).extractiveEngine,
-  ollama: async () => (await import('./ollama.ts')).ollamaEngine,
-  openai: async () => (await import('./openai.ts')).openaiEngine,
-  anthropic: async () => (await import('./anthropic.ts')).anthropicEngine,
+  ollama: async () => (await import('./servers/ollama.ts')).ollamaEngine,
+  openai: async () => (await import('./servers/openai.ts')).openaiEngine,
+  anthropic: async () => (await import('./servers/anthropic.ts')).anthropicEngine,
 });
 
 export const engineNames = engines.names;
+
+/** Makes an engine of the user's known by its name. */
+export const addEngine = engines.add;
 
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
 export async function engineNamed(name: string, options: EngineOptions): Promise<Engine> {

@@ -1,7 +1,7 @@
 import type { ReaderName } from './readers.ts';
 
 /** What the first bytes of a file say that it is. */
-export interface FileKind {
+interface FileKind {
   readonly kind: 'zip' | 'cfb' | 'pdf' | 'image' | 'audio' | 'other';
   /** For a sentence: `a PDF document`. */
   readonly what: string;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { JsonObject } from '../../core/packet.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { DataTool } from '../data-tool.ts';
 import { dataTools } from '../data-tools.ts';
 import { taskPlace } from './testing/task-place.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { findFile, findFileTool } from './find-file.ts';
 import { loadTaskFile } from './load-file.ts';
 import { taskPlace } from './testing/task-place.ts';

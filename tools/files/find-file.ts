@@ -1,12 +1,12 @@
 import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, systemCodeOf } from '../../core/errors.ts';
-import { DOWNLOADS } from '../../core/tasks/task-files.ts';
+import { DOWNLOADS } from '../../core/agent/task-files.ts';
+import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../data-tool.ts';
 
 /** Where a name leads. */
-export interface FoundFile {
+interface FoundFile {
   /** Absolute, with links followed; where it is not there, the place in `downloads/` where it would be. */
   readonly path: string;
   /** As `list_files` writes it: `./app.py`, `downloads/data.xlsx`; behind `workspace/` what is the agent's own. */

@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import * as XLSX from '@e965/xlsx';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { perform, type Reading } from './reading.ts';
 import { readInThread } from './reading-thread.ts';
 import {

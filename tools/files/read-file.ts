@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataTool } from '../data-tool.ts';
 import { kindOf } from './file-kind.ts';
 import { shown } from './find-file.ts';

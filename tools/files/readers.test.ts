@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noReaderMessage, readerFor } from './readers.ts';
+import { contentOfFile, noReaderMessage, readerFor } from './readers.ts';
 
 test.each([
   ['read_excel', ['a.xlsx', 'a.xls', 'a.csv', 'a.tsv', 'a.ods']],
@@ -25,6 +25,19 @@ test.each(['a.xyz', 'a', '.pdf', 'a.', 'pdf', 'a.pdf/b', '', 'a.constructor', 'a
     expect(readerFor(name)).toBeUndefined();
   },
 );
+
+test.each([
+  ['text', ['a.txt', 'a.MD', 'a.html', 'a.pdf', 'a.docx', 'a.pptx', 'a.log']],
+  ['table', ['a.xlsx', 'a.csv']],
+  ['data', ['a.json', 'a.xml', 'a.pdb']],
+  ['program', ['a.py', 'a.rs']],
+  ['archive', ['a.zip']],
+  ['picture', ['a.PNG']],
+  ['recording', ['a.mp3']],
+  ['unknown', ['a.xyz', 'a']],
+])('a %s is known by its extension', (content, names) => {
+  for (const name of names) expect(contentOfFile(name), name).toBe(content);
+});
 
 test('a file that no tool is for gets a message with what there is (SV-14, C-26)', () => {
   expect(noReaderMessage('data.XYZ')).toMatch(

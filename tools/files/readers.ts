@@ -11,15 +11,14 @@ export type ReaderName =
   | 'analyze_image'
   | 'understand_audio';
 
-const DATA =
-  'txt text md markdown rst log json jsonl ndjson jsonld xml html htm xhtml svg yaml yml toml ini cfg conf tex bib';
-const SCIENCE = 'pdb cif fasta fa pgn fen srt vtt eml ics';
+const PROSE = 'txt text md markdown rst log html htm xhtml tex srt vtt eml';
+const DATA = 'json jsonl ndjson jsonld xml svg yaml yml toml ini cfg conf bib pdb cif fasta fa pgn fen ics';
 const CODE =
   'py ipynb js mjs cjs ts tsx jsx css c h cc cpp hpp cs java kt go rs rb php pl lua r jl swift scala hs sql sh bash bat ps1 f90 m';
 
 /** Which tool reads which files (SV-14, C-26): the one table of the project. */
 const TABLE: readonly (readonly [ReaderName, string])[] = [
-  ['read_file', `${DATA} ${SCIENCE} ${CODE}`],
+  ['read_file', `${PROSE} ${DATA} ${CODE}`],
   ['read_excel', 'xlsx xls csv tsv ods xlsm xlsb'],
   ['read_pdf', 'pdf'],
   ['read_docx', 'docx'],
@@ -38,6 +37,42 @@ const readers: ReadonlyMap<string, ReaderName> = new Map(
 /** The name of the tool that reads `fileName`, by its extension without case; undefined for one that is not in the table. */
 export function readerFor(fileName: string): ReaderName | undefined {
   return readers.get(extensionOf(fileName));
+}
+
+/** What a file holds, by its extension: what a person would call it. */
+export type FileContent =
+  | 'text'
+  | 'table'
+  | 'data'
+  | 'program'
+  | 'archive'
+  | 'picture'
+  | 'recording'
+  | 'unknown';
+
+export function contentOfFile(fileName: string): FileContent {
+  const reader = readerFor(fileName);
+  switch (reader) {
+    case 'read_file': {
+      const extension = extensionOf(fileName);
+      if (PROSE.split(' ').includes(extension)) return 'text';
+      return DATA.split(' ').includes(extension) ? 'data' : 'program';
+    }
+    case 'read_pdf':
+    case 'read_docx':
+    case 'read_pptx':
+      return 'text';
+    case 'read_excel':
+      return 'table';
+    case 'read_zip':
+      return 'archive';
+    case 'analyze_image':
+      return 'picture';
+    case 'understand_audio':
+      return 'recording';
+    case undefined:
+      return 'unknown';
+  }
 }
 
 /** What to say of a file whose extension is not in the table. */

@@ -1,13 +1,13 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type PQueue from 'p-queue';
-import { whenAborted } from '../../core/abort.ts';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { whenAborted } from '../../core/system/abort.ts';
 import type { DataToolReply } from '../data-tool.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
 import { perform, type Reading } from './reading.ts';
 
-export interface ThreadBounds {
+interface ThreadBounds {
   readonly timeoutMs: number;
   readonly heapMb: number;
   /** Memory outside of the heap, such as what a stream in a document unpacks to, is seen as growth of the whole process. */

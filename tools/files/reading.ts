@@ -1,9 +1,9 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataToolReply } from '../data-tool.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
 import { readerFor } from './readers.ts';
-import type { TableQuery } from './table-query.ts';
+import type { TableQuery } from './tables/table-query.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
 export type Reading =
@@ -25,17 +25,17 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
     case 'text':
       return { text: (await import('./read-file.ts')).textReport(file) };
     case 'spreadsheet':
-      return (await import('./spreadsheet-report.ts')).spreadsheetReport(file, reading);
+      return (await import('./tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
     case 'query':
-      return (await import('./table-query.ts')).answerQuery(file, reading);
+      return (await import('./tables/table-query.ts')).answerQuery(file, reading);
     case 'pdf':
-      return { text: await (await import('./pdf-report.ts')).pdfReport(file, reading.pages) };
+      return { text: await (await import('./documents/pdf-report.ts')).pdfReport(file, reading.pages) };
     case 'docx':
-      return { text: await (await import('./docx-report.ts')).docxReport(file) };
+      return { text: await (await import('./documents/docx-report.ts')).docxReport(file) };
     case 'pptx':
-      return { text: await (await import('./pptx-report.ts')).pptxReport(file) };
+      return { text: await (await import('./documents/pptx-report.ts')).pptxReport(file) };
     case 'zip': {
-      const { zipListing, zipMember } = await import('./zip-report.ts');
+      const { zipListing, zipMember } = await import('./archives/zip-report.ts');
       return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));
     }
   }

@@ -1,5 +1,5 @@
 /** A file as text. */
-export interface DecodedText {
+interface DecodedText {
   readonly text: string;
   /** As the WHATWG Encoding Standard names it. */
   readonly encoding: string;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
-import { ollamaUrl } from '../engines/server-url.ts';
+import { ollamaUrl } from '../engines/servers/server-url.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { inMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';

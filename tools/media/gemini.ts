@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
@@ -14,7 +14,7 @@ const GEMINI_TIMEOUT_MS = 300_000;
 export const MAX_INLINE_BYTES = 14 * 1024 * 1024;
 
 /** A part of what Gemini is asked: a film by its address, a file's bytes in base64, or words. */
-export type GeminiPart =
+type GeminiPart =
   | { readonly file_data: { readonly file_uri: string } }
   | { readonly inline_data: { readonly mime_type: string; readonly data: string } }
   | { readonly text: string };

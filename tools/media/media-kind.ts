@@ -1,5 +1,5 @@
 /** What a file is by its first bytes; its name may say anything. */
-export type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';
+type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';
 export type AudioKind = 'mp3' | 'wav' | 'flac' | 'ogg' | 'm4a' | 'webm';
 
 export const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {

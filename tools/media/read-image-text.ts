@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { parseReply } from '../web/parse-reply.ts';
 

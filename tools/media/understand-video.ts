@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
-import { youtubeId, youtubeUrl } from '../web/youtube-id.ts';
+import { youtubeId, youtubeUrl } from '../web/youtube/youtube-id.ts';
 import { askGemini } from './gemini.ts';
 
 const input = z.strictObject({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extractSentences, rankSentences, sentencesSchema } from './extract.ts';
-import { MAX_SENTENCES } from './sentence-schema.ts';
+import { MAX_SENTENCES } from './features/sentence-schema.ts';
 
 const TEXT =
   'The harbour was dug in 1830. Ships from Norway brought timber. The harbour master was Jon Fell. ' +

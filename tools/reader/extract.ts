@@ -1,14 +1,14 @@
 // Step 2: which sentences of the passages may hold the answer, the most likely one first.
 
+import { type SentenceView, sentenceFeatures } from './features/sentence-features.ts';
+import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
+import { splitSentences } from './language/sentence-split.ts';
+import { splitWords } from './language/words.ts';
 import { parseQuestion } from './question.ts';
 import type { Passage } from './search.ts';
-import { type SentenceView, sentenceFeatures } from './sentence-features.ts';
-import { MAX_SENTENCES, type Sentence } from './sentence-schema.ts';
-import { splitSentences } from './sentence-split.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
-import { splitWords } from './words.ts';
 
-export { type Sentence, sentencesSchema } from './sentence-schema.ts';
+export { type Sentence, sentencesSchema } from './features/sentence-schema.ts';
 
 let forest: Forest | undefined;
 
@@ -68,7 +68,7 @@ function addHops(question: string, sentences: readonly Omit<Sentence, 'score'>[]
   }
 }
 
-export type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };
+type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };
 
 export function viewSentences(question: string, passages: readonly Passage[]): ViewedSentences {
   const sentences: Omit<Sentence, 'score'>[] = [];

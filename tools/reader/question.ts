@@ -1,7 +1,7 @@
-import { isCapital, isStopWord, splitWords, type Word } from './words.ts';
+import { isCapital, isStopWord, splitWords, type Word } from './language/words.ts';
 
 /** What kind of thing a question asks for, read off its question word. */
-export type QuestionKind =
+type QuestionKind =
   | 'who'
   | 'when'
   | 'where'

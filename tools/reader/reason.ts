@@ -1,10 +1,10 @@
 // Step 4: which triple answers the question.
 import { z } from 'zod';
-import { chooseOption } from './choose-option.ts';
+import { chooseOption } from './features/choose-option.ts';
+import { TOTAL_FEATURE, tripleFeatures } from './features/triple-features.ts';
+import type { TripleSet } from './features/triple-schema.ts';
 import { parseQuestion } from './question.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
-import { TOTAL_FEATURE, tripleFeatures } from './triple-features.ts';
-import type { TripleSet } from './triple-schema.ts';
 
 /** `answer` is '' only when nothing was proposed; `evidence` is the sentence it was read from. */
 export const answerSchema = z.strictObject({

@@ -2,9 +2,9 @@
 // BM25 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) over the chunks,
 // then a second hop: what the best chunks name and the question does not may head the part with the answer.
 import { z } from 'zod';
+import { splitSentences } from './language/sentence-split.ts';
+import { SIGN, splitWords, type Word } from './language/words.ts';
 import { parseQuestion, type Question } from './question.ts';
-import { splitSentences } from './sentence-split.ts';
-import { SIGN, splitWords, type Word } from './words.ts';
 
 /** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` the title line above. */
 export const passageSchema = z.strictObject({

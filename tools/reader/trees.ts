@@ -1,6 +1,6 @@
 // Boosted regression trees, as the trained rankers of steps 2 and 4 use them.
 // Trained listwise: the softmax over a question's candidates (Cao et al. 2007, ListNet) boosted as in
-// Friedman 2001, "Greedy function approximation"; see scripts/train-reader/grow-trees.ts.
+// Friedman 2001, "Greedy function approximation"; see lab/training/grow-trees.ts.
 import { readWeightFile } from './weight-file.ts';
 
 const KIND = 'TREE';

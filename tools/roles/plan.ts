@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import type { Tool } from '../../core/tool.ts';
-import { readerFor } from '../files/readers.ts';
-import { questionType } from '../solver/question-type.ts';
-import { promptText } from './conversation.ts';
+import type { Tool } from '../../core/contracts/tool.ts';
+import { contentOfFile, readerFor } from '../files/readers.ts';
+import { promptText } from './conversation/conversation.ts';
 import { roleTool } from './role-tool.ts';
 
 /** Parts that a small model leaves out: nothing said means none. */
@@ -78,7 +77,7 @@ export const plan: Tool = roleTool({
   async run(input, work) {
     const made = await work.perform<Plan>({
       input,
-      embedded: () => planByRules(input),
+      embedded: () => planWithoutModel(input),
       model: {
         prompt: 'plan',
         variables: () => ({
@@ -101,21 +100,27 @@ export const plan: Tool = roleTool({
   },
 });
 
-function planByRules({ question, file, document }: z.infer<typeof planInput>): Plan {
-  const type = questionType(question);
-  const reader = file === undefined ? undefined : readerFor(file);
-  const tool = reader ?? (type === 'math' ? 'calculator' : type === 'code' ? 'python_repl' : 'wikipedia');
-  const needsInformation = file !== undefined ? false : type === 'web' && document === '';
+/** The kind of a question, as far as it can be told without a model: what its attached file holds. */
+export function questionType(file: string | undefined): string {
+  return file === undefined ? 'no-file' : contentOfFile(file);
+}
+
+function planWithoutModel({ question, file, document }: z.infer<typeof planInput>): Plan {
+  const needsInformation = file === undefined && document === '';
   return {
-    question_type: type,
+    question_type: questionType(file),
     sub_problems: partsOf(question),
-    strategy:
-      file !== undefined
-        ? `read ${file} and take the answer from it`
-        : needsInformation
-          ? 'look the facts up, then answer from them'
-          : 'work the answer out from the question itself',
-    steps: [{ task: question.slice(0, 2000), tool, needs_information: needsInformation, uses: [] }],
+    strategy: needsInformation
+      ? 'look the facts up, then answer from them'
+      : `read ${file ?? 'the document'} and take the answer from it`,
+    steps: [
+      {
+        task: question.slice(0, 2000),
+        tool: file === undefined ? '' : (readerFor(file) ?? ''),
+        needs_information: needsInformation,
+        uses: [],
+      },
+    ],
     needs_information: needsInformation,
     failure_modes: [],
     alternatives: [],

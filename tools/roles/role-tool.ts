@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { FINAL_ANSWER, issuesOf, type JsonObject } from '../../core/packet.ts';
-import { callType, resultType, type Tool } from '../../core/tool.ts';
-import { documentPayload } from '../payloads.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { FINAL_ANSWER, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
+import { callType, resultType, type Tool } from '../../core/contracts/tool.ts';
+import { documentPayload } from '../pipeline/payloads.ts';
 import { RoleWork } from './role-work.ts';
 import { cutText, traceText } from './trace.ts';
 
-/** A role: an agent whose one tool is a function that a model, or rules, do. Others ask it. */
-export interface Role<Input extends JsonObject> {
+/** A role: an agent whose one tool is a function that the engine does. Others ask it. */
+interface Role<Input extends JsonObject> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
@@ -64,7 +64,7 @@ export interface Problem {
   readonly document: string;
 }
 
-/** What the entry agent comes to. `answer` is cleaned, `raw` as the model or the rules said it. */
+/** What the entry agent comes to. `answer` is cleaned, `raw` as the model said it. */
 export interface Conclusion {
   readonly answer: string;
   readonly raw: string;
@@ -74,7 +74,7 @@ export interface Conclusion {
   readonly details?: JsonObject;
 }
 
-export interface EntryRole {
+interface EntryRole {
   readonly name: string;
   readonly description: string;
   prepare?: Tool['prepare'];

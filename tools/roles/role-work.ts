@@ -1,14 +1,13 @@
 import * as z from 'zod';
-import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/engine.ts';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf, type JsonObject } from '../../core/packet.ts';
-import type { Partner, ToolContext } from '../../core/tool.ts';
-import { UsageBook, usageOf, usageSchema } from '../../core/usage.ts';
-import { isJsonObject } from '../../store/storable.ts';
+import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
+import type { Partner, ToolContext } from '../../core/contracts/tool.ts';
+import { UsageBook, usageOf, usageSchema } from '../../core/contracts/usage.ts';
 import { Trace, traceEntrySchema } from './trace.ts';
 
 /** What a data tool said: a text, or why not. */
-export type ToolReply =
+type ToolReply =
   | { readonly text: string; readonly data?: JsonObject }
   | { readonly error: { readonly code: string; readonly message: string } };
 
@@ -62,7 +61,7 @@ export class RoleWork {
     return this.#time?.aborted === true || this.secondsLeft === 0;
   }
 
-  /** Whether a model does the thinking. Without one, roles follow rules. */
+  /** Whether a model does the thinking. */
   get hasModel(): boolean {
     return this.context.engine.chat !== undefined;
   }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject, JsonValue } from '../../core/packet.ts';
-import { isJsonObject } from '../../store/storable.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
 
 /**
  * One step on the way to an answer. `by` is the role that took it, `kind` what it was: `reasoning` before what is done next,

@@ -1,8 +1,8 @@
 import type { Options } from 'ky';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf } from '../../core/packet.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
 import { readBounded } from './bounded-body.ts';
 import { serviceFault } from './service-fault.ts';
 import {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { whenAborted } from '../../core/abort.ts';
-import { messageOf, systemCodeOf } from '../../core/errors.ts';
+import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { whenAborted } from '../../core/system/abort.ts';
 
 /**
  * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that
@@ -21,7 +21,7 @@ export interface ConfinedLimits {
 }
 
 /** What came of it; `stopped` says in words why nothing did. */
-export type ConfinedOutcome = { readonly output: string } | { readonly stopped: string };
+type ConfinedOutcome = { readonly output: string } | { readonly stopped: string };
 
 /** Names the job in the child's environment. */
 const JOB_VARIABLE = 'GAIA_MESH_CONFINED_JOB';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { issuesOf } from '../../core/packet.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
 
 /**
  * A reply's JSON, checked.

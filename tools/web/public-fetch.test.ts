@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { readBounded } from './bounded-body.ts';
 import { type Address, publicFetch } from './public-fetch.ts';
 

@@ -4,8 +4,8 @@ import https from 'node:https';
 import net from 'node:net';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { unlessAborted } from '../../core/abort.ts';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { unlessAborted } from '../../core/system/abort.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** A page or file of the internet, its head read, its body still to come. */
@@ -20,7 +20,7 @@ export interface PublicReply {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export interface PublicFetchOptions {
+interface PublicFetchOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** For everything together: names, redirects, and the body. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/errors.ts';
-import { shortReason } from '../../core/packet.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { shortReason } from '../../core/contracts/packet.ts';
 import { parsedJson } from './parse-reply.ts';
 import { SERVICES, type Service, type ServiceName, type ServicePlace, withoutSecrets } from './services.ts';
 

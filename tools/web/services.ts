@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { blockedPortFault } from '../blocked-port.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../limits.ts';
+import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
 import { quietLink } from '../../testing/quiet-link.ts';
-import { type Letter, Mailbox } from './mailbox.ts';
+import type { Message } from '../batch.ts';
+import { Mailbox } from './mailbox.ts';
 
-const letter = (id: string, bytes = 10, from = 'a'): Letter => ({
+const message = (id: string, bytes = 10, from = 'a'): Message => ({
   from,
   frame: Buffer.alloc(bytes),
   head: { type: 'note', from, id, task_id: 't', token_used: 0 },
@@ -19,27 +20,27 @@ async function mailbox() {
 describe('a mailbox', () => {
   test('keeps what comes before its agent is there, and then hands it out in order', async () => {
     const { box, link, take } = await mailbox();
-    for (const id of ['1', '2', '3']) box.note(letter(id));
+    for (const id of ['1', '2', '3']) box.note(message(id));
     expect(take()).toEqual([]);
     box.open(link, []);
     expect(take()).toEqual(['1', '2', '3']);
-    box.note(letter('4'));
+    box.note(message('4'));
     expect(take()).toEqual(['4']);
   });
 
   test('hands out again, in order, what the agent that comes back is not done with', async () => {
     const { box, link, take } = await mailbox();
     box.open(link, []);
-    for (const id of ['1', '2', '3', '4']) box.note(letter(id));
-    box.hear({ done: ['2'], here: ['1'] });
+    for (const id of ['1', '2', '3', '4']) box.note(message(id));
+    box.acknowledge({ done: ['2'], inProgress: ['1'] });
     box.close();
-    box.note(letter('5'));
+    box.note(message('5'));
     take();
     box.open(link, ['3', 'unheard of']);
     expect(take()).toEqual(['1', '4', '5']);
-    box.hear({ done: ['1', '4', '5'], here: [] });
-    expect(box.letters).toBe(0);
-    expect(box.book).toMatchObject({
+    box.acknowledge({ done: ['1', '4', '5'], inProgress: [] });
+    expect(box.size).toBe(0);
+    expect(box.counters).toMatchObject({
       noted: { packets: 5, bytes: 50 },
       acknowledged: { packets: 5, bytes: 50 },
       repeated: { packets: 2, bytes: 20 },
@@ -50,29 +51,29 @@ describe('a mailbox', () => {
   test('puts no more on a connection than the agent works on', async () => {
     const { box, link, take } = await mailbox();
     box.open(link, []);
-    for (let id = 0; id <= DELIVERY_WINDOW; id++) box.note(letter(String(id)));
+    for (let id = 0; id <= DELIVERY_WINDOW; id++) box.note(message(String(id)));
     expect(take()).toHaveLength(DELIVERY_WINDOW);
-    box.hear({ done: ['0'], here: [] });
+    box.acknowledge({ done: ['0'], inProgress: [] });
     expect(take()).toEqual([String(DELIVERY_WINDOW)]);
   });
 
   test('is full at its bound and one byte, and no longer when the agent is done with one', async () => {
     const { box, link } = await mailbox();
     box.open(link, []);
-    box.note(letter('1', MAX_MAILBOX_BYTES));
+    box.note(message('1', MAX_MAILBOX_BYTES));
     expect(box.isFull).toBe(false);
-    box.note(letter('2', 1));
+    box.note(message('2', 1));
     expect(box.isFull).toBe(true);
-    box.hear({ done: ['2'], here: [] });
+    box.acknowledge({ done: ['2'], inProgress: [] });
     expect(box.isFull).toBe(false);
   });
 
   test('writes again what nobody has heard of, later each time; not what the agent works on', async () => {
     const { box, link, take } = await mailbox();
     box.open(link, []);
-    box.note(letter('1'));
-    box.note(letter('2'));
-    box.hear({ done: [], here: ['1'] });
+    box.note(message('1'));
+    box.note(message('2'));
+    box.acknowledge({ done: [], inProgress: ['1'] });
     take();
     const nowMs = performance.now();
     box.repeatLost(nowMs + REDELIVER_AFTER_MS - 100);
@@ -88,26 +89,26 @@ describe('a mailbox', () => {
   test('of an agent that does not come back has what it missed as undeliverable', async () => {
     const { box, link } = await mailbox();
     box.open(link, []);
-    box.note(letter('1'));
+    box.note(message('1'));
     box.close();
-    box.note(letter('2'));
+    box.note(message('2'));
     box.abandon();
-    box.note(letter('3'));
-    expect(box.book).toMatchObject({
+    box.note(message('3'));
+    expect(box.counters).toMatchObject({
       noted: { packets: 3 },
       undeliverable: { packets: 3 },
       unwritten: { packets: 2 },
     });
-    expect([box.letters, box.bytes]).toEqual([0, 0]);
+    expect([box.size, box.bytes]).toEqual([0, 0]);
   });
 
   test('is not moved by a sender that takes the id of another’s packet', async () => {
     const { box, link, take } = await mailbox();
     box.open(link, []);
-    box.note(letter('1', 10, 'a'));
-    box.note(letter('1', 99, 'liar'));
+    box.note(message('1', 10, 'a'));
+    box.note(message('1', 99, 'liar'));
     expect(take()).toEqual(['1']);
-    box.hear({ done: ['1'], here: [] });
-    expect(box.book).toMatchObject({ acknowledged: { bytes: 10 }, undeliverable: { bytes: 99 } });
+    box.acknowledge({ done: ['1'], inProgress: [] });
+    expect(box.counters).toMatchObject({ acknowledged: { bytes: 10 }, undeliverable: { bytes: 99 } });
   });
 });

@@ -1,23 +1,16 @@
-import type { Receipt } from '../../delivery.ts';
-import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../limits.ts';
-import type { PacketHead } from '../../packet.ts';
+import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
+import type { Receipt } from '../../wire/delivery.ts';
+import type { Message } from '../batch.ts';
+import type { Volume } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
 
-/** A packet for one agent, kept until the agent is done with it. */
-export interface Letter {
-  readonly from: string;
-  readonly frame: Buffer;
-  readonly head: PacketHead;
-}
-
-export type WriteLetter = (letter: Letter, link: Link) => void;
-
+/** A message that is kept until the agent is done with it. */
 interface Entry {
-  readonly letter: Letter;
+  readonly message: Message;
   /** When it was written to the present connection, monotonic milliseconds; undefined while it waits. */
   writtenMs: number | undefined;
   /** The agent has it and works on it. */
-  isHere: boolean;
+  isInProgress: boolean;
   /** Times that it was written, to this connection or to earlier ones. */
   writes: number;
 }
@@ -26,10 +19,20 @@ interface Entry {
  * Packets and bytes, whole frames. noted = acknowledged + undeliverable + what is left in the mailbox; written = noted − unwritten +
  * repeated.
  */
-export type MailboxBook = Record<
-  'noted' | 'acknowledged' | 'undeliverable' | 'repeated' | 'unwritten',
-  { packets: number; bytes: number }
->;
+export type MailboxCounters = Record<(typeof LINES)[number], Volume>;
+const LINES = ['noted', 'acknowledged', 'undeliverable', 'repeated', 'unwritten'] as const;
+
+/** Of all mailboxes together. */
+export function sumOfCounters(all: readonly MailboxCounters[]): MailboxCounters {
+  const sum = emptyCounters();
+  for (const counters of all) {
+    for (const line of LINES) {
+      sum[line].packets += counters[line].packets;
+      sum[line].bytes += counters[line].bytes;
+    }
+  }
+  return sum;
+}
 
 /** Sixteen seconds at most between two tries. */
 const MAX_DOUBLINGS = 5;
@@ -39,9 +42,9 @@ const MAX_DOUBLINGS = 5;
  * Of it at most {@link DELIVERY_WINDOW} are on the connection.
  */
 export class Mailbox {
-  readonly book: MailboxBook = emptyMailboxBook();
+  readonly counters: MailboxCounters = emptyCounters();
   bytes = 0;
-  readonly #write: WriteLetter;
+  readonly #write: (message: Message, link: Link) => void;
   readonly #entries = new Map<string, Entry>();
   /** Those of them that are not on the connection. */
   #waiting: Entry[] = [];
@@ -51,7 +54,7 @@ export class Mailbox {
   /** Nobody will come any more. */
   #isAbandoned = false;
 
-  constructor(link: Link, write: WriteLetter) {
+  constructor(link: Link, write: (message: Message, link: Link) => void) {
     this.#link = link;
     this.#write = write;
   }
@@ -60,22 +63,22 @@ export class Mailbox {
     return this.bytes > MAX_MAILBOX_BYTES;
   }
 
-  get letters(): number {
+  get size(): number {
     return this.#entries.size;
   }
 
-  note(letter: Letter): void {
-    this.#count('noted', letter);
-    this.#count('unwritten', letter);
-    const { id } = letter.head;
+  note(message: Message): void {
+    this.#count('noted', message);
+    this.#count('unwritten', message);
+    const { id } = message.head;
     // The same id from two senders: ids are the senders' own, and one that lies must not push out another's packet.
     if (this.#isAbandoned || this.#entries.has(id)) {
-      this.#count('undeliverable', letter);
+      this.#count('undeliverable', message);
       return;
     }
-    const entry = { letter, writtenMs: undefined, isHere: false, writes: 0 };
+    const entry = { message, writtenMs: undefined, isInProgress: false, writes: 0 };
     this.#entries.set(id, entry);
-    this.bytes += letter.frame.length;
+    this.bytes += message.frame.length;
     this.#waiting.push(entry);
     this.#pump();
   }
@@ -83,11 +86,11 @@ export class Mailbox {
   /** The agent is there: all that it is not done with is written, in order. */
   open(link: Link, done: readonly string[]): void {
     this.#link = link;
-    this.hear({ done: [...done], here: [] });
+    this.acknowledge({ done: [...done], inProgress: [] });
     this.#waiting = [...this.#entries.values()];
     for (const entry of this.#waiting) {
       entry.writtenMs = undefined;
-      entry.isHere = false;
+      entry.isInProgress = false;
     }
     this.#isOpen = true;
     this.#pump();
@@ -102,23 +105,23 @@ export class Mailbox {
   abandon(): void {
     this.#isAbandoned = true;
     this.#isOpen = false;
-    for (const { letter } of this.#entries.values()) this.#count('undeliverable', letter);
+    for (const { message } of this.#entries.values()) this.#count('undeliverable', message);
     this.#entries.clear();
     this.#waiting = [];
     this.bytes = 0;
   }
 
-  hear({ done, here }: Receipt): void {
-    for (const id of here) {
+  acknowledge({ done, inProgress }: Receipt): void {
+    for (const id of inProgress) {
       const entry = this.#entries.get(id);
-      if (entry !== undefined) entry.isHere = true;
+      if (entry !== undefined) entry.isInProgress = true;
     }
     for (const id of done) {
       const entry = this.#entries.get(id);
       if (entry === undefined) continue;
       this.#entries.delete(id);
-      this.bytes -= entry.letter.frame.length;
-      this.#count('acknowledged', entry.letter);
+      this.bytes -= entry.message.frame.length;
+      this.#count('acknowledged', entry.message);
     }
     this.#pump();
   }
@@ -129,7 +132,7 @@ export class Mailbox {
     for (const entry of this.#entries.values()) {
       if (entry.writtenMs === undefined) return;
       const patienceMs = REDELIVER_AFTER_MS * 2 ** Math.min(entry.writes - 1, MAX_DOUBLINGS);
-      if (entry.isHere || nowMs - entry.writtenMs < patienceMs) continue;
+      if (entry.isInProgress || nowMs - entry.writtenMs < patienceMs) continue;
       this.#put(entry);
     }
   }
@@ -138,25 +141,25 @@ export class Mailbox {
     while (this.#isOpen && this.#entries.size - this.#waiting.length < DELIVERY_WINDOW) {
       const entry = this.#waiting.shift();
       if (entry === undefined) return;
-      if (this.#entries.get(entry.letter.head.id) === entry) this.#put(entry);
+      if (this.#entries.get(entry.message.head.id) === entry) this.#put(entry);
     }
   }
 
   #put(entry: Entry): void {
-    if (entry.writes > 0) this.#count('repeated', entry.letter);
-    else this.#count('unwritten', entry.letter, -1);
+    if (entry.writes > 0) this.#count('repeated', entry.message);
+    else this.#count('unwritten', entry.message, -1);
     entry.writes += 1;
     entry.writtenMs = performance.now();
-    this.#write(entry.letter, this.#link);
+    this.#write(entry.message, this.#link);
   }
 
-  #count(line: keyof MailboxBook, { frame }: Letter, times = 1): void {
-    this.book[line].packets += times;
-    this.book[line].bytes += times * frame.length;
+  #count(line: keyof MailboxCounters, { frame }: Message, times = 1): void {
+    this.counters[line].packets += times;
+    this.counters[line].bytes += times * frame.length;
   }
 }
 
-export function emptyMailboxBook(): MailboxBook {
+function emptyCounters(): MailboxCounters {
   const none = () => ({ packets: 0, bytes: 0 });
   return {
     noted: none(),

@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { binomialBound } from '../../statistics/testing/binomial.ts';
-import { type Decision, planOfWay } from './fault-plan.ts';
+import { binomialBound } from '../../testing/binomial.ts';
+import { type Decision, planOfRoute } from './fault-plan.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = ['0', '1', '2'].map((id) => ({ id, tool: id }));
-const way = { from: '0', to: '1' };
+const route = { from: '0', to: '1' };
 const SEED = 20_261_123;
 
-function decisions(spec: string, count: number, on = way, seed = SEED): Decision[] {
-  const decide = planOfWay(seed, parseFaults(spec, agents), on);
+function decisions(spec: string, count: number, on = route, seed = SEED): Decision[] {
+  const decide = planOfRoute(seed, parseFaults(spec, agents), on);
   return Array.from({ length: count }, (_, index) => decide(index + 1));
 }
 
-describe('the plan of a way', () => {
+describe('the plan of a route', () => {
   test('decides the same for the same packet, in whatever order it is asked', () => {
     const spec = 'drop=10%,dup=10%,corrupt=10%,delay=20ms±10';
-    const decide = planOfWay(SEED, parseFaults(spec, agents), way);
+    const decide = planOfRoute(SEED, parseFaults(spec, agents), route);
     const backwards = Array.from({ length: 100 }, (_, index) => decide(100 - index));
 
     expect(backwards.reverse()).toEqual(decisions(spec, 100));
   });
 
   test.each([
-    ['another seed', way, SEED + 1],
+    ['another seed', route, SEED + 1],
     ['another sender', { from: '2', to: '1' }, SEED],
     ['another destination', { from: '0', to: '2' }, SEED],
     ['the other direction', { from: '1', to: '0' }, SEED],
@@ -65,7 +65,7 @@ describe('the plan of a way', () => {
     expect(mean).toBeCloseTo(20, 0);
   });
 
-  test('goes by the fault that names the way, wherever that stands', () => {
+  test('goes by the fault that names the route, wherever that stands', () => {
     for (const spec of ['drop=0%,drop=100%:0>1', 'drop=100%:0>1,drop=0%']) {
       expect(decisions(spec, 10).every(({ drop }) => drop)).toBe(true);
       expect(decisions(spec, 10, { from: '1', to: '0' }).some(({ drop }) => drop)).toBe(false);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Random } from '../../statistics/random.ts';
-import type { Fault, Way } from './fault.ts';
+import { Random } from '../../system/random.ts';
+import type { Fault, Route } from './fault.ts';
 
 /** What happens to one delivery. */
 export interface Decision {
@@ -12,23 +12,23 @@ export interface Decision {
 }
 
 /**
- * Decides for the deliveries of one way: packet `number` (from 1) of it always has the same fate, whatever came when, since
- * nothing but seed, sender, destination and number decides. Of several faults of a kind the first that names the way counts,
+ * Decides for the deliveries of one route: packet `number` (from 1) of it always has the same fate, whatever came when, since
+ * nothing but seed, sender, destination and number decides. Of several faults of a kind the first that names the route counts,
  * else the one that names none.
  */
-export function planOfWay(
+export function planOfRoute(
   seed: number,
   faults: readonly Fault[],
-  way: Way,
+  route: Route,
 ): (packetNumber: number) => Decision {
-  const dropRate = rateOf('drop', faults, way);
-  const dupRate = rateOf('dup', faults, way);
-  const corruptRate = rateOf('corrupt', faults, way);
-  const delay = ofWay(
+  const dropRate = rateOf('drop', faults, route);
+  const dupRate = rateOf('dup', faults, route);
+  const corruptRate = rateOf('corrupt', faults, route);
+  const delay = ofRoute(
     faults.filter((fault) => fault.kind === 'delay'),
-    way,
+    route,
   );
-  const start = startOf(seed, way);
+  const start = startOf(seed, route);
   return (packetNumber) => {
     const random = new Random(start + packetNumber);
     // All are drawn, whatever is asked for: a further kind changes nothing about the others.
@@ -46,18 +46,21 @@ export function planOfWay(
   };
 }
 
-function rateOf(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], way: Way): number {
+function rateOf(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], route: Route): number {
   const rates = faults.filter((fault) => 'rate' in fault).filter((fault) => fault.kind === kind);
-  return ofWay(rates, way)?.rate ?? 0;
+  return ofRoute(rates, route)?.rate ?? 0;
 }
 
-function ofWay<F extends { readonly way?: Way }>(faults: readonly F[], { from, to }: Way): F | undefined {
-  const named = faults.find(({ way }) => way?.from === from && way.to === to);
-  return named ?? faults.find(({ way }) => way === undefined);
+function ofRoute<F extends { readonly route?: Route }>(
+  faults: readonly F[],
+  { from, to }: Route,
+): F | undefined {
+  const named = faults.find(({ route }) => route?.from === from && route.to === to);
+  return named ?? faults.find(({ route }) => route === undefined);
 }
 
 /** 48 bits, so that a packet's number can be added and the sum is still exact. */
-function startOf(seed: number, { from, to }: Way): number {
+function startOf(seed: number, { from, to }: Route): number {
   const text = JSON.stringify([seed, from, to]);
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

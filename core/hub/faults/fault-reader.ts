@@ -1,7 +1,7 @@
-import { MeshError } from '../../errors.ts';
-import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS } from '../../limits.ts';
-import { HUB_ID } from '../../packet.ts';
-import type { Fault, Way } from './fault.ts';
+import { MeshError } from '../../contracts/errors.ts';
+import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS } from '../../contracts/limits.ts';
+import { HUB_ID } from '../../contracts/packet.ts';
+import type { Fault, Route } from './fault.ts';
 
 /** Whom a fault can name: by id or, where only one has it, by tool. */
 export interface NamedAgent {
@@ -10,7 +10,7 @@ export interface NamedAgent {
 }
 
 export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
-  drop: 'drop=1%, or drop=100%:search>extract for one way',
+  drop: 'drop=1%, or drop=100%:search>extract for one route',
   dup: 'dup=0.5%',
   corrupt: 'corrupt=0.1%',
   delay: 'delay=20ms±10',
@@ -66,11 +66,11 @@ export class FaultReader {
     return { ms, spreadMs };
   }
 
-  way(text: string | undefined): { way?: Way } {
+  route(text: string | undefined): { route?: Route } {
     if (text === undefined) return {};
     const [from, to] = halves(text, text.indexOf('>'));
     if (to === undefined) this.#fail(text, 'expected FROM>TO');
-    return { way: { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) } };
+    return { route: { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) } };
   }
 
   agent(name: string): string {
@@ -121,5 +121,5 @@ export function quoted(text: string): string {
 }
 
 export function wrong(message: string): MeshError {
-  return new MeshError('usage', `--faults: ${message}`);
+  return new MeshError('usage', `faults: ${message}`, { setting: 'faults' });
 }

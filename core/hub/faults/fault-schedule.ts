@@ -10,7 +10,7 @@ export interface TimedFaultRecord {
   ended_ms: number | null;
 }
 
-export interface FaultActions {
+interface FaultActions {
   begin(fault: TimedFault): void;
   end(fault: TimedFault): void;
 }

@@ -1,16 +1,16 @@
 /** Deliveries of one direction: from an agent, or the hub, to an agent. Both are ids. */
-export interface Way {
+export interface Route {
   readonly from: string;
   readonly to: string;
 }
 
-/** A fault that is decided for each delivery. Without `way` it concerns all of them. `text` is what the user wrote. */
-export type DeliveryFault =
+/** A fault that is decided for each delivery. One without a route concerns all of them. `text` is what the user wrote. */
+type DeliveryFault =
   | {
       readonly kind: 'drop' | 'dup' | 'corrupt';
       /** Part of the deliveries, 0 to 1. */
       readonly rate: number;
-      readonly way?: Way;
+      readonly route?: Route;
       readonly text: string;
     }
   | {
@@ -18,7 +18,7 @@ export type DeliveryFault =
       /** Each time from `ms - spreadMs` to `ms + spreadMs` is equally likely. */
       readonly ms: number;
       readonly spreadMs: number;
-      readonly way?: Way;
+      readonly route?: Route;
       readonly text: string;
     };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../limits.ts';
+import { MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contracts/limits.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = [
@@ -18,14 +18,14 @@ describe('a fault is read', () => {
     ['drop=100%', { kind: 'drop', rate: 1 }],
     ['dup=0.5%', { kind: 'dup', rate: 0.005 }],
     ['corrupt=0.1%', { kind: 'corrupt', rate: 0.001 }],
-    ['drop=100%:search>extract', { kind: 'drop', rate: 1, way: { from: '0', to: '1' } }],
-    ['dup=1%:hub>a-b', { kind: 'dup', rate: 0.01, way: { from: 'hub', to: 'a-b' } }],
+    ['drop=100%:search>extract', { kind: 'drop', rate: 1, route: { from: '0', to: '1' } }],
+    ['dup=1%:hub>a-b', { kind: 'dup', rate: 0.01, route: { from: 'hub', to: 'a-b' } }],
     ['delay=20ms', { kind: 'delay', ms: 20, spreadMs: 0 }],
     ['delay=20ms±10', { kind: 'delay', ms: 20, spreadMs: 10 }],
     ['delay=20ms±20', { kind: 'delay', ms: 20, spreadMs: 20 }],
     ['delay=0.5s±100ms', { kind: 'delay', ms: 500, spreadMs: 100 }],
     ['delay=2s+-1', { kind: 'delay', ms: 2000, spreadMs: 1000 }],
-    ['delay=60s:3>0', { kind: 'delay', ms: 60_000, spreadMs: 0, way: { from: '3', to: '0' } }],
+    ['delay=60s:3>0', { kind: 'delay', ms: 60_000, spreadMs: 0, route: { from: '3', to: '0' } }],
     ['kill=extract@3s', { kind: 'kill', agent: '1', atMs: 3000 }],
     ['kill=3@0s', { kind: 'kill', agent: '3', atMs: 0 }],
     ['stall=triple@2s+5s', { kind: 'stall', agent: 'a-b', atMs: 2000, forMs: 5000 }],
@@ -88,7 +88,7 @@ describe('a fault is refused with the part that is wrong and an example', () => 
 
     expect(() => parse(text)).toThrow(refusal);
     expect(() => parse(text)).toThrow(example);
-    expect(() => parse(text)).toThrow(/^--faults: /);
+    expect(() => parse(text)).toThrow(/^faults: /);
   });
 
   test('and so are more than anybody needs', () => {

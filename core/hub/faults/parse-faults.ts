@@ -1,4 +1,4 @@
-import { MAX_FAULTS } from '../../limits.ts';
+import { MAX_FAULTS } from '../../contracts/limits.ts';
 import { type Fault, isTimed } from './fault.ts';
 import { EXAMPLES, FaultReader, halves, type NamedAgent, quoted, wrong } from './fault-reader.ts';
 
@@ -6,12 +6,12 @@ import { EXAMPLES, FaultReader, halves, type NamedAgent, quoted, wrong } from '.
  * Reads faults as a user writes them:
  *
  *     faults    = fault *( "," fault )
- *     fault     = ( "drop" | "dup" | "corrupt" ) "=" number "%" [ ":" way ]
- *               | "delay=" time [ ( "±" | "+-" ) number [ unit ] ] [ ":" way ]
+ *     fault     = ( "drop" | "dup" | "corrupt" ) "=" number "%" [ ":" route ]
+ *               | "delay=" time [ ( "±" | "+-" ) number [ unit ] ] [ ":" route ]
  *               | "kill=" agent "@" time
  *               | "stall=" agent "@" time "+" time
  *               | "partition=" group 1*( "|" group ) "@" time "+" time
- *     way       = ( agent | "hub" ) ">" agent
+ *     route       = ( agent | "hub" ) ">" agent
  *     group     = agent *( "-" agent )
  *     time      = number unit
  *     unit      = "ms" | "s"
@@ -25,7 +25,7 @@ export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[
   const seen = new Set<string>();
   for (const fault of faults) {
     if (isTimed(fault)) continue;
-    const key = JSON.stringify([fault.kind, fault.way]);
+    const key = JSON.stringify([fault.kind, fault.route]);
     if (seen.has(key))
       throw wrong(`${quoted(fault.text)}: there are two ${fault.kind} for the same deliveries`);
     seen.add(key);
@@ -46,12 +46,12 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
     case 'drop':
     case 'dup':
     case 'corrupt': {
-      const [rate, way] = halves(value, value.indexOf(':'));
-      return { kind: name, rate: reader.rate(rate), ...reader.way(way), text: item };
+      const [rate, route] = halves(value, value.indexOf(':'));
+      return { kind: name, rate: reader.rate(rate), ...reader.route(route), text: item };
     }
     case 'delay': {
-      const [delay, way] = halves(value, value.indexOf(':'));
-      return { kind: name, ...reader.delay(delay), ...reader.way(way), text: item };
+      const [delay, route] = halves(value, value.indexOf(':'));
+      return { kind: name, ...reader.delay(delay), ...reader.route(route), text: item };
     }
     case 'kill': {
       const [agent, at] = halves(value, value.lastIndexOf('@'));

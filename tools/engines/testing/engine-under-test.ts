@@ -8,17 +8,17 @@ import type {
   ModelUsage,
   Step,
   ToolDefinition,
-} from '../../../core/engine.ts';
-import { MeshError } from '../../../core/errors.ts';
+} from '../../../core/contracts/engine.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
 import {
   type ModelScript,
   type ModelServer,
   type ModelServerOptions,
   startModelServer,
 } from '../../fixtures/model-server.ts';
+import type { Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
 import { type EngineOptions, engineNamed } from '../registry.ts';
-import type { Pace } from '../retry.ts';
 
 /** The engines that ask a model on a server: all of them hold the same contract. */
 export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;

@@ -79,7 +79,7 @@ export function docxOf(body: string): Promise<Uint8Array<ArrayBuffer>> {
 export const docxParagraph = (text: string, style = ''): string =>
   `<w:p>${style === '' ? '' : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`}<w:r><w:t>${text}</w:t></w:r></w:p>`;
 
-export interface TestSlide {
+interface TestSlide {
   /** Elements of `p:spTree`. */
   readonly shapes: string;
   readonly notes?: string;

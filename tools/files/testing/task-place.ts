@@ -4,7 +4,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { DataToolPlace } from '../../data-tool.ts';
 
-export interface TestPlace extends DataToolPlace {
+interface TestPlace extends DataToolPlace {
   readonly files: string;
   /** Above both folders, where nothing may be read. */
   readonly outside: string;

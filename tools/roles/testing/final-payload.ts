@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { TaskOutcome } from '../../../core/hub/task-clock.ts';
-import { usageSchema } from '../../../core/usage.ts';
+import { usageSchema } from '../../../core/contracts/usage.ts';
+import type { TaskOutcome } from '../../../core/hub/tasks/task-clock.ts';
 
 const finalSchema = z.looseObject({
   answer: z.string(),

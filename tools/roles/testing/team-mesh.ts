@@ -2,17 +2,18 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ProtocolAdapter } from '../../../core/adapter.ts';
 import { Agent } from '../../../core/agent/agent.ts';
+import { taskFilesFolder } from '../../../core/agent/task-files.ts';
 import { Workspace } from '../../../core/agent/workspace.ts';
+import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
 import { MeshNetwork } from '../../../core/hub/mesh-network.ts';
 import { type Routing, routerNamed } from '../../../core/hub/routing.ts';
-import { MAX_FRAME_BYTES } from '../../../core/limits.ts';
-import type { JsonObject, Packet } from '../../../core/packet.ts';
-import { taskFilesFolder } from '../../../core/tasks/task-files.ts';
 import { plain } from '../../../core/testing/mesh.ts';
 import { engineNamed } from '../../engines/registry.ts';
 import { toolNamed } from '../../registry.ts';
+import type { ToolServices } from '../../tool-services.ts';
 
 /** One agent of a team under test; as in a team file. */
 export interface TestAgent {
@@ -24,7 +25,7 @@ export interface TestAgent {
   readonly subscribes?: readonly string[];
 }
 
-export interface TeamMeshOptions {
+interface TeamMeshOptions {
   readonly agents: readonly TestAgent[];
   /** The first agent by default. */
   readonly entry?: string;
@@ -44,6 +45,7 @@ export interface TeamMeshOptions {
     readonly text: string;
   }[];
   readonly store?: string;
+  readonly services?: ToolServices;
   readonly routing?: Routing;
   /** Hears of each packet that the hub relayed, as `from>to type`. */
   readonly onRelayed?: (packet: string) => void;
@@ -75,7 +77,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   const toolOf = new Map(options.agents.map(({ id, tool }) => [id, tool]));
   const agents = await Promise.all(
     options.agents.map(async ({ id, tool: name, may_call = [], options: own = {}, subscribes }) => {
-      const tool = await toolNamed(name);
+      const tool = await toolNamed(name, options.services);
       const workspace = path.join(folder, 'workspaces', id);
       mkdirSync(workspace, { recursive: true });
       for (const file of options.workspaceFiles ?? []) {
@@ -118,10 +120,12 @@ export async function startTeamMesh(options: TeamMeshOptions) {
     final: options.entry ?? options.agents[0]?.id ?? '',
     router: routerNamed(options.routing ?? 'direct'),
     observer: {
-      packet: ({ head: { from, to, type } }) => {
-        const packet = `${from}>${to ?? '*'} ${type}`;
-        relayed.push(packet);
-        options.onRelayed?.(packet);
+      relayed({ packets }) {
+        for (const { head } of packets) {
+          const packet = `${head.from}>${head.to ?? '*'} ${head.type}`;
+          relayed.push(packet);
+          options.onRelayed?.(packet);
+        }
       },
       refused: (node, reason) => refused.push(`${node}: ${reason}`),
     },

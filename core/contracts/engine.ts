@@ -1,0 +1,100 @@
+import type * as z from 'zod';
+import type { JsonObject } from './packet.ts';
+
+/**
+ * What does a tool's thinking: the embedded reader, or a model on a server. An engine knows no tool: it is handed a
+ * {@link Step}, which says both how the embedded engine does it and what a model would be asked.
+ */
+export interface Engine {
+  readonly name: string;
+  /** Who counted the tokens: `model` (the server's own figures) or `embedded` (words and marks read and written). */
+  readonly tokenSource: 'model' | 'embedded';
+
+  /** @throws MeshError `engine`, with what the user can do about it */
+  perform<Result extends JsonObject>(step: Step<Result>, work: EngineWork): Promise<Result>;
+
+  /**
+   * One turn of a conversation with the model, which may call tools. Engines without a model have none: a role
+   * then asks for a step in its place.
+   *
+   * @throws MeshError `engine`, with what the user can do about it
+   */
+  readonly chat?: (request: ChatRequest, work: EngineWork) => Promise<ChatTurn>;
+}
+
+export interface EngineWork {
+  readonly signal: AbortSignal;
+  readonly countTokens: (count: number) => void;
+  /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
+  readonly countUsage?: (usage: ModelUsage) => void;
+  /** Who asks, as the usage says it, where the name of the tool does not say enough. */
+  readonly role?: string;
+  /** Hears what went wrong and was got over: a retry, a fallback model. One line, for the log. */
+  readonly onNote?: (note: string) => void;
+}
+
+/** What one reply of a model took, by the server's own figures. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** US dollars; null where the model's price is not known. */
+  readonly costUsd: number | null;
+}
+
+export type ChatMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string; readonly images?: readonly ChatImage[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
+
+export interface ChatImage {
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  readonly base64: string;
+}
+
+/** A tool as a model sees it. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments' object. */
+  readonly parameters: JsonObject;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** Checked by whoever runs the tool; a text where the model wrote something that is no JSON object. */
+  readonly arguments: JsonObject | string;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+}
+
+export interface ChatTurn {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: 'stop' | 'length' | 'tool_calls';
+}
+
+/** One piece of work, for whichever engine there is. */
+export interface Step<Result extends JsonObject = JsonObject> {
+  /** What goes in, already checked; the embedded engine counts its tokens. */
+  readonly input: JsonObject;
+  /** How the embedded engine does it: pure and deterministic. */
+  readonly embedded: () => Result;
+  readonly model: ModelRequest<Result>;
+}
+
+export interface ModelRequest<Result extends JsonObject = JsonObject> {
+  /** Name of the prompt, a file `config/prompts/<name>.md` with `{{variables}}`. */
+  readonly prompt: string;
+  /** Their texts; a function, because only a model needs them. */
+  readonly variables: () => Readonly<Record<string, string>>;
+  /** What the model must reply, as a schema that servers can enforce. */
+  readonly reply: z.ZodType;
+  /** Turns a reply that fits the schema into the step's result. */
+  readonly result: (reply: unknown) => Result;
+}

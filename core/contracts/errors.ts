@@ -1,0 +1,84 @@
+/**
+ * The closed set of things that can go wrong. Callers branch on the code, never on the message.
+ *
+ * - `usage`: the command line asks for something that does not exist or does not fit.
+ * - `config`: a file that the user wrote (team, task, document), or the address of a server, cannot be used.
+ * - `io`: the operating system refused a file, a port or a process.
+ * - `locked`: another run holds the output folder.
+ * - `agent`: an agent process did not come up, died or answered wrongly at the handshake.
+ * - `handshake`: hub and agent do not agree, or one could not prove that it knows the run's secret.
+ * - `frame`: a violation of the framing; the connection it came on is closed.
+ * - `packet`: a blob that does not decode or validate, or a packet that breaks a rule; it is dropped.
+ * - `engine`: the engine (embedded or model server) could not do a step.
+ * - `tool`: a tool that was asked could not do it: no such file, no key, no network, arguments that it cannot take.
+ * - `store`: the store of attempts and cached answers cannot be read or written.
+ * - `limit`: a bound that the user set (tokens, cost, time, iterations) was reached.
+ * - `interrupted`: the user pressed Ctrl-C.
+ */
+export type ErrorCode =
+  | 'usage'
+  | 'config'
+  | 'io'
+  | 'locked'
+  | 'agent'
+  | 'handshake'
+  | 'frame'
+  | 'packet'
+  | 'engine'
+  | 'tool'
+  | 'store'
+  | 'limit'
+  | 'interrupted';
+
+/** Known by this in every copy of the class: a user's file may bring one of its own. */
+const BRAND = Symbol.for('gaia-mesh.error');
+
+export interface MeshErrorOptions extends ErrorOptions {
+  /** Name of the run's setting that another value would help; how a user gives it is not the thrower's business. */
+  readonly setting?: string;
+}
+
+/** The one error class of the project. `message` says what was expected, what came, and where. */
+export class MeshError extends Error {
+  readonly code: ErrorCode;
+  readonly setting: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options?: MeshErrorOptions) {
+    super(message, options);
+    this.name = 'MeshError';
+    this.code = code;
+    this.setting = options?.setting;
+  }
+
+  get [BRAND](): true {
+    return true;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a failed system call (`ENOENT`, `EADDRINUSE`, …), if `error` is one. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Why a file of the user's could not be read, in words. */
+export function fileFaultOf(error: unknown): string {
+  switch (systemCodeOf(error)) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'EACCES':
+      return 'no permission to read it';
+    default:
+      return messageOf(error);
+  }
+}

@@ -1,0 +1,251 @@
+import * as z from 'zod';
+import { MeshError } from './errors.ts';
+import { MAX_PAYLOAD_DEPTH } from './limits.ts';
+
+/**
+ * The envelope: the one schema of everything that travels after the handshake. What an application says is in
+ * `payload`; what the mesh needs is around it. Adapters validate with {@link parsePacket} where bytes become values.
+ *
+ * | key | meaning |
+ * |---|---|
+ * | `type` | what the payload is; agents subscribe to types. `mesh.*` is the mesh's own, never relayed |
+ * | `from`, `to` | node ids; no `to` means: for everybody |
+ * | `id`, `reply_to` | id of this packet, unique in the run; id of the request that this one answers |
+ * | `task_id` | the task (question) that it belongs to |
+ * | `tag` | `final_answer` ends the task; `task_failed` ends it without an answer |
+ * | `token_used` | tokens that the work for this packet took |
+ * | `log_uri` | where the sender left a record, relative to the output folder |
+ * | `ts` | milliseconds since 1970 at the sender, for people; clocks that measure are monotonic |
+ */
+export interface Packet {
+  readonly type: string;
+  readonly from: string;
+  readonly to?: string;
+  readonly id: string;
+  readonly reply_to?: string;
+  readonly task_id: string;
+  readonly tag?: string;
+  readonly token_used: number;
+  readonly log_uri?: string;
+  readonly ts: number;
+  readonly payload: JsonObject;
+}
+
+/** The part of a packet that the hub needs to deliver and count it. */
+export interface PacketHead extends Pick<Packet, 'type' | 'from' | 'id' | 'task_id' | 'token_used'> {
+  readonly to?: string | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** `head` as a value to keep, which depends on no bytes; see `Codec.peekAt`. */
+export function keptHead({ type, from, to, id, task_id, tag, token_used }: PacketHead): PacketHead {
+  const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = { type, from, id, task_id, token_used };
+  if (to !== undefined) head.to = to;
+  if (tag !== undefined) head.tag = tag;
+  return head;
+}
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+/** Of a value that is JSON already: an object, not a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Packet type of the document that opens a task (MP-21). */
+export const DOC_INIT = 'doc_init';
+
+export const FINAL_ANSWER = 'final_answer';
+export const TASK_FAILED = 'task_failed';
+export const HUB_ID = 'hub';
+
+/** Packet types that begin so are the mesh's own (books at the end of a run): never relayed, never an application's. */
+export const MESH_TYPE_PREFIX = 'mesh.';
+
+/** Longest text of each key of the head, in UTF-16 units; none may be empty. */
+export const HEAD_LENGTHS = { type: 64, from: 64, to: 64, id: 128, task_id: 256, tag: 64 } as const;
+
+/** type, from, id, task_id, token_used, ts, payload. */
+const REQUIRED_KEYS = 7;
+const MAX_LOG_URI_LENGTH = 1024;
+const NODE_ID = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,63}|[A-Za-z0-9_.-]{0,60}~(?:[2-9]|[1-9][0-9]))$/;
+
+const anyText = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => value.isWellFormed(), 'has a lone surrogate');
+const text = (maxLength: number) => anyText(maxLength).min(1);
+
+/**
+ * An id of a node: it names a folder, so it holds nothing that a path could misread. Ids of copies end with `~` and a number;
+ * see `core/wire/copy-id.ts`.
+ */
+export const nodeIdSchema = z
+  .string()
+  .regex(NODE_ID, 'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit');
+
+const packetSchema = z.strictObject({
+  type: text(HEAD_LENGTHS.type),
+  from: nodeIdSchema,
+  to: nodeIdSchema.exactOptional(),
+  id: text(HEAD_LENGTHS.id),
+  reply_to: text(HEAD_LENGTHS.id).exactOptional(),
+  task_id: text(HEAD_LENGTHS.task_id),
+  tag: text(HEAD_LENGTHS.tag).exactOptional(),
+  token_used: z.int().nonnegative(),
+  log_uri: anyText(MAX_LOG_URI_LENGTH).exactOptional(),
+  ts: z.int().nonnegative(),
+  payload: z.custom<JsonObject>(isPlainObject, 'must be an object'),
+});
+
+/**
+ * Checks that `value` is a packet and returns it as it is: not zod's copy, which has the schema's key order,
+ * where an encoder must see the sender's.
+ *
+ * @throws MeshError `packet`, naming the key and what is wrong with it
+ */
+export function parsePacket(value: unknown): Packet {
+  assertPacket(value);
+  return value;
+}
+
+function assertPacket(value: unknown): asserts value is Packet {
+  // Every packet that is decoded comes by here; the schema is for those who want to know what is wrong.
+  if (isPlainPacket(value)) return;
+  const result = packetSchema.safeParse(value);
+  if (!result.success) throw new MeshError('packet', `not a packet: ${issuesOf(result.error)}`);
+  const fault = jsonFault(result.data.payload, 'payload', 1);
+  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortReason(fault)}`);
+}
+
+/** False for all that {@link parsePacket} refuses. */
+function isPlainPacket(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { type, from, to, id, reply_to, task_id, tag, token_used, log_uri, ts, payload } = value;
+  let keys = REQUIRED_KEYS;
+  for (const optional of [to, reply_to, tag, log_uri]) if (optional !== undefined) keys += 1;
+  return (
+    Object.keys(value).length === keys &&
+    isText(type, HEAD_LENGTHS.type) &&
+    isNodeId(from) &&
+    (to === undefined || isNodeId(to)) &&
+    isText(id, HEAD_LENGTHS.id) &&
+    (reply_to === undefined || isText(reply_to, HEAD_LENGTHS.id)) &&
+    isText(task_id, HEAD_LENGTHS.task_id) &&
+    (tag === undefined || isText(tag, HEAD_LENGTHS.tag)) &&
+    isCount(token_used) &&
+    (log_uri === undefined || log_uri === '' || isText(log_uri, MAX_LOG_URI_LENGTH)) &&
+    isCount(ts) &&
+    isPayload(payload)
+  );
+}
+
+function isPayload(value: unknown): value is JsonObject {
+  return isPlainObject(value) && isJson(value, 1);
+}
+
+function isNodeId(value: unknown): boolean {
+  return typeof value === 'string' && NODE_ID.test(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= maxLength && value.isWellFormed();
+}
+
+/** One line that names each key and what is wrong with it. */
+export function issuesOf(error: z.ZodError): string {
+  return shortReason(
+    error.issues
+      .slice(0, 5)
+      .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+      .join('; '),
+  );
+}
+
+/** A reason goes to logs and terminals, and may name a key that is as long as a frame. */
+const MAX_REASON_LENGTH = 1000;
+
+/** `reason`, cut where no person reads on. */
+export function shortReason(reason: string): string {
+  if (reason.length <= MAX_REASON_LENGTH) return reason;
+  return `${reason.slice(0, MAX_REASON_LENGTH).toWellFormed()}…`;
+}
+
+function isPlainObject(value: unknown): value is JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether {@link jsonFault} finds nothing. */
+function isJson(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+      return true;
+    case 'object':
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth > MAX_PAYLOAD_DEPTH) return false;
+  if (Array.isArray(value)) {
+    // Not `every`: it steps over holes.
+    for (let i = 0; i < value.length; i++) if (!isJson(value[i], depth + 1)) return false;
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__' || !key.isWellFormed() || !isJson(value[key], depth + 1)) return false;
+  }
+  return true;
+}
+
+/**
+ * What keeps a value from being the same value after every encoding: `undefined`, NaN, dates, maps and bytes are no JSON;
+ * lone surrogates have no UTF-8; `__proto__` is renamed by some decoders and obeyed by others.
+ */
+function jsonFault(value: unknown, path: string, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? undefined : `${path} has a lone surrogate, which UTF-8 cannot hold`;
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${path} is ${value}, which JSON cannot hold`;
+    case 'boolean':
+      return undefined;
+    case 'object':
+      break;
+    default:
+      return `${path} is ${typeof value}, which JSON cannot hold`;
+  }
+  if (value === null) return undefined;
+  if (depth > MAX_PAYLOAD_DEPTH) return `${path} is nested deeper than ${MAX_PAYLOAD_DEPTH}`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = jsonFault(value[i], `${path}[${i}]`, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  if (!isPlainObject(value))
+    return `${path} is a ${value.constructor?.name ?? 'value'}, which JSON cannot hold`;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') return `${path} has a key __proto__`;
+    if (!key.isWellFormed()) return `${path} has a key with a lone surrogate`;
+    const fault = jsonFault(value[key], `${path}.${key}`, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,43 @@
+import { CHUNK_CHARACTERS } from './limits.ts';
+import type { JsonObject } from './packet.ts';
+
+/** One question about one document. */
+export interface Task {
+  readonly taskId: string;
+  readonly question: string;
+  readonly document: string;
+  /** The true answer and its other accepted forms. Empty: nobody knows, and quality is not scored. */
+  readonly truths: readonly string[];
+  /** Name of the file that belongs to the question; it lies in the task's folder (`task-files.ts`). */
+  readonly fileName?: string;
+  readonly source?: string;
+  readonly level?: string;
+}
+
+/**
+ * Cuts a document into chunks of 400 characters, the last one shorter; joined they give it back (MP-21). A character is a
+ * Unicode code point, so no chunk ends inside one. Lone surrogates, which no encoding can carry, become U+FFFD.
+ */
+export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): string[] {
+  const text = document.toWellFormed();
+  const chunks: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = start;
+    for (let count = 0; count < characters && end < text.length; count++) {
+      end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+    }
+    chunks.push(text.slice(start, end));
+    start = end;
+  }
+  return chunks;
+}
+
+/** What `doc_init` says of a task. */
+export function documentPayload(task: Task): JsonObject {
+  return {
+    question: task.question.toWellFormed(),
+    chunks: chunkDocument(task.document),
+    ...(task.fileName === undefined ? {} : { file_name: task.fileName.toWellFormed() }),
+  };
+}

@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import type { ModelUsage } from './engine.ts';
+import type { JsonObject } from './packet.ts';
+
+/** What models took for an agent, in its workspace: a line for each reply, a {@link Usage} with the task's id. */
+export const USAGE_FILE = 'usage.log';
+
+/** What one role took of one model, over all its calls in a task. `cost_usd` is null where no price is known. */
+export const usageSchema = z.object({
+  role: z.string(),
+  model: z.string(),
+  calls: z.int().nonnegative(),
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  cost_usd: z.number().nonnegative().nullable(),
+});
+
+export type Usage = z.infer<typeof usageSchema>;
+
+/** What models took, whoever asked which: keys of results and metrics, there only in runs with a model. */
+export const modelSumsSchema = z.object({
+  model_calls: z
+    .int()
+    .nonnegative()
+    .exactOptional()
+    .describe('replies of models; this and the next three are there only in runs with a model'),
+  prompt_tokens: z
+    .int()
+    .nonnegative()
+    .exactOptional()
+    .describe('tokens of the prompts, by the count of the model server'),
+  completion_tokens: z
+    .int()
+    .nonnegative()
+    .exactOptional()
+    .describe('tokens of the replies, by the count of the model server'),
+  cost_usd: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .exactOptional()
+    .describe('US dollars; null where a price is not known'),
+});
+
+export type ModelSums = Readonly<Required<z.infer<typeof modelSumsSchema>>>;
+
+/** One reply of a model, as the usage of the role that asked for it. */
+export function usageOf(role: string, { model, promptTokens, completionTokens, costUsd }: ModelUsage): Usage {
+  return {
+    role,
+    model,
+    calls: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    cost_usd: costUsd,
+  };
+}
+
+export const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 };
+
+export function sumOfModels(a: ModelSums, b: ModelSums): ModelSums {
+  return {
+    model_calls: a.model_calls + b.model_calls,
+    prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+    completion_tokens: a.completion_tokens + b.completion_tokens,
+    cost_usd: sumOfCosts(a.cost_usd, b.cost_usd),
+  };
+}
+
+/** Dollars; an unknown part makes an unknown sum. */
+function sumOfCosts(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+/** Sums of usage, by role and model. */
+export class UsageBook {
+  readonly #sums = new Map<string, Usage>();
+
+  add(usage: Usage): void {
+    const key = `${usage.role} ${usage.model}`;
+    const sum = this.#sums.get(key);
+    if (sum === undefined) {
+      this.#sums.set(key, usage);
+      return;
+    }
+    this.#sums.set(key, {
+      ...sum,
+      calls: sum.calls + usage.calls,
+      prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
+      completion_tokens: sum.completion_tokens + usage.completion_tokens,
+      cost_usd: sumOfCosts(sum.cost_usd, usage.cost_usd),
+    });
+  }
+
+  get entries(): Usage[] {
+    return [...this.#sums.values()];
+  }
+
+  /** Over all roles and models. */
+  get total(): ModelSums {
+    return this.entries
+      .map(({ calls, ...usage }) => ({ ...usage, model_calls: calls }))
+      .reduce<ModelSums>(sumOfModels, NO_MODELS);
+  }
+
+  toPayload(): JsonObject[] {
+    return this.entries.map((usage) => ({ ...usage }));
+  }
+}

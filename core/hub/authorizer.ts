@@ -1,0 +1,164 @@
+import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import {
+  FINAL_ANSWER,
+  type JsonObject,
+  MESH_TYPE_PREFIX,
+  type Packet,
+  type PacketHead,
+  TASK_FAILED,
+} from '../contracts/packet.ts';
+import { sharedId } from '../wire/copy-id.ts';
+import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
+import type { AuthorizedPacket } from './batch.ts';
+import { CallRights } from './call-rights.ts';
+import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
+import type { Link } from './link.ts';
+import type { MeshObserver } from './mesh-observer.ts';
+import type { Router } from './routing.ts';
+import { answerText, type TaskClock } from './tasks/task-clock.ts';
+
+/** Counters of packets of one type, as the hub sees them. */
+export interface TypeCounts {
+  packets: number;
+  bytes_rx: number;
+  bytes_tx: number;
+  tokens: number;
+}
+
+export interface AuthorizerOptions {
+  /** The only node that may tag a final answer; null where tags are the agents' own business. */
+  readonly final: string | null;
+  readonly router: Router;
+  readonly observer: MeshObserver;
+  readonly tasks: ReadonlyMap<string, TaskClock>;
+  readonly delivery: DeliveryStrategy;
+  /** Takes a packet of the mesh's own, which is not relayed. */
+  readonly onControl: (
+    sender: Link,
+    type: string,
+    payload: JsonObject | undefined,
+    frameBytes: number,
+  ) => void;
+}
+
+const NOBODY: readonly Link[] = [];
+
+/** Who may say what: every packet is checked here, counted, and gets its recipients. */
+export class Authorizer {
+  readonly typeCounts = new Map<string, TypeCounts>();
+  readonly #options: AuthorizerOptions;
+  readonly #rights = new CallRights();
+  #isClosed = false;
+
+  constructor(options: AuthorizerOptions) {
+    this.#options = options;
+  }
+
+  /** The ledger is being closed: what is sent on now would be missing in the ledgers of those who are done. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Looks at the frame that was taken last. Undefined for what is not relayed: refused, come before, or for the hub itself. */
+  authorize(sender: Link, frames: FrameRun, nowMs: number): AuthorizedPacket | undefined {
+    const { delivery, router, tasks } = this.#options;
+    const frameBytes = PREFIX_BYTES + frames.end - frames.start;
+    let head: PacketHead | Packet;
+    try {
+      head = headIn(sender.codec, frames);
+      if (head.from !== sender.node.id && sender.node.isForeign !== true)
+        throw new MeshError('packet', `packet says it is from ${head.from}`);
+    } catch (error) {
+      delivery.receive(sender);
+      return this.#refuse(sender, error, frameBytes);
+    }
+    const typeCounts = this.typeCounts.get(head.type);
+    // What was counted before is none, and looking that up is quicker.
+    const isControl = typeCounts === undefined && head.type.startsWith(MESH_TYPE_PREFIX);
+    if (!isControl && !delivery.receive(sender, head)) {
+      sender.counts.repeatedPackets += 1;
+      sender.counts.repeatedBytes += frameBytes;
+      return undefined;
+    }
+    let payload: JsonObject | undefined;
+    try {
+      if (isControl || this.#endsTask(head)) ({ payload } = packetOf(sender.codec, head, frames.blob));
+      this.#checkRights(sender, head, payload);
+    } catch (error) {
+      return this.#refuse(sender, error, frameBytes);
+    }
+    if (isControl) {
+      this.#options.onControl(sender, head.type, payload, frameBytes);
+      return undefined;
+    }
+    const recipients = this.#isClosed ? NOBODY : router.recipients(head, sender);
+    const { counts } = sender;
+    counts.packetsRx += 1;
+    counts.bytesRx += frameBytes;
+    counts.tokens += head.token_used;
+    count(typeCounts ?? this.#newType(head.type), head, frameBytes, recipients.length);
+    const clock = tasks.get(head.task_id);
+    if (clock !== undefined) {
+      clock.count(head, frameBytes, recipients.length, nowMs);
+      if (payload !== undefined) endTask(clock, head, payload, sender.node.tool, nowMs);
+    }
+    return { head, recipients, frameBytes };
+  }
+
+  #endsTask({ tag }: PacketHead): boolean {
+    return tag !== undefined && this.#options.final !== null && (tag === FINAL_ANSWER || tag === TASK_FAILED);
+  }
+
+  #checkRights({ node }: Link, head: PacketHead, payload: JsonObject | undefined): void {
+    const { final } = this.#options;
+    this.#rights.check(node, head);
+    if (head.tag !== FINAL_ANSWER || final === null) return;
+    if (sharedId(node.id) !== final) {
+      throw new MeshError('packet', `${node.id} tagged a final answer; only ${final} may`);
+    }
+    if (answerText(payload?.answer) === undefined) {
+      throw new MeshError('packet', 'a final answer needs payload {answer} with a text or a number');
+    }
+  }
+
+  #newType(type: string): TypeCounts {
+    const counts = { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
+    this.typeCounts.set(type, counts);
+    return counts;
+  }
+
+  #refuse(sender: Link, error: unknown, frameBytes: number): undefined {
+    sender.counts.refusedPackets += 1;
+    sender.counts.refusedBytes += frameBytes;
+    this.#options.observer.refused(sender.node.id, messageOf(error), frameBytes);
+  }
+}
+
+/** As cheaply as the codec can. */
+function headIn(codec: Codec, frames: FrameRun): PacketHead | Packet {
+  if (codec.peekAt === undefined) return headOf(codec, frames.blob);
+  return codec.peekAt(frames.slab.bytes, frames.start, frames.end);
+}
+
+/** Adds a packet of `bytes` that is sent on `copies` times. */
+function count(counts: TypeCounts, { token_used }: PacketHead, bytes: number, copies: number): void {
+  counts.packets += 1;
+  counts.bytes_rx += bytes;
+  counts.bytes_tx += bytes * copies;
+  counts.tokens += token_used;
+}
+
+function endTask(
+  clock: TaskClock,
+  { tag }: PacketHead,
+  payload: JsonObject,
+  tool: string,
+  nowMs: number,
+): void {
+  if (tag === FINAL_ANSWER) {
+    clock.stop('answered', answerText(payload.answer) ?? null, nowMs, { final: payload });
+  } else {
+    clock.stop('failed', null, nowMs, { reason: `${tool}: ${String(payload.message)}`, final: payload });
+  }
+}

@@ -1,0 +1,39 @@
+import type { Codec } from '../contracts/adapter.ts';
+import { HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
+import { ACK_TYPE } from '../wire/delivery.ts';
+import type { Link } from './link.ts';
+
+/** What the hub sends itself: packets under its own name, numbered. */
+export class ControlSender {
+  readonly #codec: Codec;
+  #packetNumber = 0;
+
+  constructor(codec: Codec) {
+    this.#codec = codec;
+  }
+
+  packet(type: string, taskId: string, payload: JsonObject): Packet {
+    this.#packetNumber += 1;
+    return envelope(type, `${HUB_ID}-${this.#packetNumber}`, taskId, payload);
+  }
+
+  /** A packet of the mesh's own to those of the agents that know what it means. */
+  send(links: readonly Link[], type: string, taskId: string, payload: JsonObject): void {
+    for (const link of links) {
+      if (!link.alive || !link.keepsBooks) continue;
+      link.counts.sessionTx += link.socket.sendBlob(this.#codec.encode(this.packet(type, taskId, payload)));
+    }
+  }
+
+  /** A cumulative acknowledgement: so many packets of the connection were taken over. */
+  acknowledge(link: Link, taken: number): void {
+    if (!link.alive) return;
+    // Nobody refers to it, so it needs no number: documents have the same ids with and without it.
+    const blob = this.#codec.encode(envelope(ACK_TYPE, 'ack', 'mesh', { taken }));
+    link.counts.ackTx += link.socket.sendBlob(blob);
+  }
+}
+
+function envelope(type: string, id: string, taskId: string, payload: JsonObject): Packet {
+  return { type, from: HUB_ID, id, task_id: taskId, token_used: 0, ts: Date.now(), payload };
+}

@@ -1,0 +1,180 @@
+import { ACK_DELAY_MS, MAX_ACK_IDS, MAX_OUTBOX_PACKETS, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
+import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
+import { monotonicUs } from '../../system/clock.ts';
+import { receiptIn } from '../../wire/delivery.ts';
+import type { HubDelivery } from '../../wire/handshake.ts';
+import type { Batch, Message } from '../batch.ts';
+import type { ControlSender } from '../control-sender.ts';
+import type { Link } from '../link.ts';
+import type { DeliveryStrategy } from './delivery-strategy.ts';
+import { Mailbox, type MailboxCounters, sumOfCounters } from './mailbox.ts';
+
+/** What the hub knows of one agent as a sender. */
+interface Sender {
+  /** Ids of its last packets: at most as many as its outbox holds can come again. */
+  readonly ids: Set<string>;
+  last: string | null;
+}
+
+/** Packets of one connection that were taken over, and how many of them the agent was told of. */
+interface Taken {
+  readonly control: ControlSender;
+  packets: number;
+  told: number;
+}
+
+/**
+ * Each packet is kept for every destination until that is done with it: a mailbox for each agent, what came from whom, and the
+ * acknowledgements to the senders. A packet is taken over when it is in the mailboxes of all its destinations, those of agents on their
+ * way back among them.
+ *
+ * Backpressure: nothing is ever left unread, since acknowledgements come the same way as packets; instead nothing is taken over while
+ * a mailbox is full. Memory: the mailboxes' bound, and beyond it what the outboxes of all senders can hold.
+ */
+export class AcknowledgedDelivery implements DeliveryStrategy {
+  readonly isLossy: boolean;
+  readonly #below: DeliveryStrategy;
+  readonly #isReturning: (id: string) => boolean;
+  readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #senders = new Map<string, Sender>();
+  readonly #taken = new Map<Link, Taken>();
+  readonly #repeating: NodeJS.Timeout | undefined;
+  #telling: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  /** `below` makes the deliveries, each as often as it takes; `isReturning` says whether a lost agent is being started again. */
+  constructor(below: DeliveryStrategy, isReturning: (id: string) => boolean) {
+    this.#below = below;
+    this.#isReturning = isReturning;
+    this.isLossy = below.isLossy;
+    if (!this.isLossy) return;
+    this.#repeating = setInterval(() => {
+      for (const mailbox of this.#mailboxes.values()) mailbox.repeatLost(performance.now());
+    }, REDELIVER_AFTER_MS / 2).unref();
+  }
+
+  terms(id: string): HubDelivery {
+    const have = this.#senders.get(id)?.last ?? null;
+    return { mode: 'acknowledged', have, ...(this.isLossy ? { lossy: true } : {}) };
+  }
+
+  /** The agent may send what it kept, and gets what was kept for it. */
+  admit(link: Link, control: ControlSender): void {
+    this.#below.admit(link, control);
+    this.#taken.set(link, { control, packets: 0, told: 0 });
+    // Before it hears this it sends nothing: the handshake is over at the hub, too.
+    control.acknowledge(link, 0);
+    this.#mailbox(link).open(link, link.done);
+  }
+
+  lost(link: Link): void {
+    this.#below.lost(link);
+    this.#taken.delete(link);
+    this.#mailbox(link).close();
+  }
+
+  /** What was kept for the agent is undeliverable. */
+  abandon(link: Link): void {
+    this.#below.abandon(link);
+    this.#mailbox(link).abandon();
+    this.#tellWhenRoom();
+  }
+
+  awaits({ node }: Link): boolean {
+    return this.#isReturning(node.id);
+  }
+
+  reaches(link: Link): boolean {
+    return this.awaits(link) || this.#below.reaches(link);
+  }
+
+  receive(sender: Link, head?: PacketHead): boolean {
+    const isNew = head === undefined || this.#remember(sender, head.id);
+    const taken = this.#taken.get(sender);
+    if (taken === undefined) return isNew;
+    taken.packets += 1;
+    if (taken.packets - taken.told >= MAX_ACK_IDS) this.#tellWhenRoom();
+    else this.#telling ??= setTimeout(() => this.#tellWhenRoom(), ACK_DELAY_MS).unref();
+    return isNew;
+  }
+
+  acknowledge(sender: Link, payload: JsonObject | undefined): void {
+    const receipt = receiptIn(payload);
+    if (receipt === undefined) return;
+    const mailbox = this.#mailbox(sender);
+    const wasFull = mailbox.isFull;
+    mailbox.acknowledge(receipt);
+    if (wasFull && !mailbox.isFull) this.#tellWhenRoom();
+  }
+
+  deliver(batch: Batch): void {
+    batch.forwardedUs = monotonicUs();
+    for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
+  }
+
+  carry(message: Message, link: Link): void {
+    this.#mailbox(link).note(message);
+  }
+
+  flush(): void {
+    this.#below.flush();
+  }
+
+  /** Senders hear what was taken over, and then no more is said or repeated. */
+  end(): void {
+    this.#below.end();
+    if (this.#isEnded) return;
+    clearInterval(this.#repeating);
+    this.#tell();
+    this.#isEnded = true;
+  }
+
+  /** What became of all deliveries; `waiting` are in mailboxes still. */
+  get counters(): MailboxCounters & { readonly waiting: number } {
+    const mailboxes = [...this.#mailboxes.values()];
+    const waiting = mailboxes.reduce((sum, { size }) => sum + size, 0);
+    return { ...sumOfCounters(mailboxes.map(({ counters }) => counters)), waiting };
+  }
+
+  /** False for a packet that has come before. */
+  #remember({ node }: Link, packetId: string): boolean {
+    let sender = this.#senders.get(node.id);
+    if (sender === undefined) {
+      sender = { ids: new Set(), last: null };
+      this.#senders.set(node.id, sender);
+    }
+    const { ids } = sender;
+    if (ids.has(packetId)) return false;
+    ids.add(packetId);
+    sender.last = packetId;
+    const [oldest] = ids;
+    // Twice what an outbox holds at its bound: one work may go beyond it.
+    if (ids.size > 2 * MAX_OUTBOX_PACKETS && oldest !== undefined) ids.delete(oldest);
+    return true;
+  }
+
+  #tellWhenRoom(): void {
+    for (const mailbox of this.#mailboxes.values()) if (mailbox.isFull) return;
+    this.#tell();
+  }
+
+  #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (this.#isEnded) return;
+    for (const [link, taken] of this.#taken) {
+      if (taken.packets === taken.told) continue;
+      taken.told = taken.packets;
+      taken.control.acknowledge(link, taken.packets);
+    }
+  }
+
+  #mailbox(link: Link): Mailbox {
+    let mailbox = this.#mailboxes.get(link.node.id);
+    if (mailbox === undefined) {
+      mailbox = new Mailbox(link, (message, to) => this.#below.carry(message, to));
+      this.#mailboxes.set(link.node.id, mailbox);
+    }
+    return mailbox;
+  }
+}

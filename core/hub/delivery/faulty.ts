@@ -1,0 +1,179 @@
+import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
+import { monotonicUs } from '../../system/clock.ts';
+import type { Batch, Message } from '../batch.ts';
+import type { Fault } from '../faults/fault.ts';
+import { FaultCounters } from '../faults/fault-counters.ts';
+import { type Decision, planOfRoute } from '../faults/fault-plan.ts';
+import { Outages } from '../faults/outages.ts';
+import type { Link } from '../link.ts';
+import { AtMostOnceDelivery } from './at-most-once.ts';
+import { corrupted } from './corrupted-frame.ts';
+
+import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
+
+/** One fault on one delivery, or a delivery that its destination was not there for. */
+export interface DeliveryEvent extends Offer {
+  readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'partition' | 'undeliverable';
+  readonly delayMs?: number;
+}
+
+export interface FaultyDeliveryOptions {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** Bytes that may wait; {@link MAX_HELD_DELIVERY_BYTES} if not given. */
+  readonly maxHeldBytes?: number;
+  readonly onEvent: (event: DeliveryEvent) => void;
+}
+
+/** A route, and how far it has come. */
+interface RouteState {
+  readonly decide: (packetNumber: number) => Decision;
+  readonly pending: PendingFrames;
+  packets: number;
+  lastDueMs: number;
+}
+
+const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undeliverable' } as const;
+
+/**
+ * Each delivery alone, with the faults that were asked for: the plan decides, and its fate is counted. Links that are lost stay
+ * destinations, so that what they miss is counted.
+ */
+export class FaultyDelivery extends AtMostOnceDelivery {
+  readonly isLossy: boolean;
+  readonly counters = new FaultCounters();
+  readonly outages: Outages = new Outages((id) => this.#releaseTo(id));
+  readonly #options: FaultyDeliveryOptions;
+  readonly #maxHeldBytes: number;
+  readonly #routes = new Map<string, RouteState>();
+  #heldBytes = 0;
+
+  constructor(options: FaultyDeliveryOptions) {
+    super();
+    this.#options = options;
+    this.isLossy = options.faults.length > 0;
+    this.#maxHeldBytes = options.maxHeldBytes ?? MAX_HELD_DELIVERY_BYTES;
+  }
+
+  deliver(batch: Batch): void {
+    batch.forwardedUs = monotonicUs();
+    for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
+  }
+
+  carry({ from, head: packet, frame }: Message, link: Link): void {
+    const to = link.node.id;
+    const route = this.#route(from, to);
+    route.packets += 1;
+    const offer = { from, to, number: route.packets, bytes: frame.length, packet };
+    const { onEvent } = this.#options;
+    const { counters } = this;
+    counters.count('offered', offer);
+    const { drop, dup, corruptAt, delayMs } = route.decide(offer.number);
+    const isStalled = this.outages.isStalled(to);
+    const isTooMuch = this.#heldBytes + frame.length > this.#maxHeldBytes;
+    const loss = this.#lossOf(offer, link, drop, isStalled && isTooMuch);
+    if (loss !== undefined) {
+      this.#lose(loss, offer);
+      return;
+    }
+    if (corruptAt !== null) {
+      counters.count('corrupted', offer);
+      onEvent({ kind: 'corrupt', ...offer });
+    }
+    if (dup) onEvent({ kind: 'dup', ...offer });
+    if (delayMs > 0) {
+      counters.count('delayed', offer);
+      onEvent({ kind: 'delay', ...offer, delayMs });
+    }
+    // Never before those of the same route that wait.
+    const dueMs = Math.max(route.lastDueMs, performance.now() + delayMs);
+    const bytes = corruptAt === null ? frame : corrupted(frame, corruptAt);
+    const pending: PendingFrame = { offer, link, frame: bytes, copies: dup ? 2 : 1, dueMs };
+    if (delayMs === 0 && route.pending.isEmpty && !isStalled) {
+      this.#write(pending);
+    } else if (isTooMuch) {
+      for (const earlier of route.pending.takeAll()) this.#writeEarly(earlier);
+      counters.count('early', offer);
+      this.#write(pending);
+    } else {
+      this.#heldBytes += bytes.length;
+      route.lastDueMs = dueMs;
+      route.pending.add(pending);
+    }
+  }
+
+  admit(link: Link): void {
+    this.outages.admit(link);
+  }
+
+  reaches(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.outages.end();
+    for (const { pending } of this.#routes.values())
+      for (const frame of pending.takeAll()) this.#writeHeld(frame);
+  }
+
+  flush(): void {
+    // What waits has times of its own.
+  }
+
+  #lossOf(
+    { from, to }: Offer,
+    link: Link,
+    isDropped: boolean,
+    isTooMuch: boolean,
+  ): keyof typeof FATES | undefined {
+    if (!link.alive || isTooMuch) return 'undeliverable';
+    if (this.outages.isCut(from, to)) return 'partition';
+    return isDropped ? 'drop' : undefined;
+  }
+
+  #lose(kind: keyof typeof FATES, offer: Offer): void {
+    this.counters.count(FATES[kind], offer);
+    this.#options.onEvent({ kind, ...offer });
+  }
+
+  #write({ offer, link, frame, copies }: PendingFrame): void {
+    if (!link.alive) {
+      this.#lose('undeliverable', offer);
+      return;
+    }
+    for (let copy = 1; copy <= copies; copy++) {
+      this.counters.count(copy === 1 ? 'delivered' : 'duplicated', offer);
+      link.deliver(frame);
+    }
+  }
+
+  #writeHeld(frame: PendingFrame): void {
+    this.#heldBytes -= frame.frame.length;
+    this.#write(frame);
+  }
+
+  #writeEarly(frame: PendingFrame): void {
+    this.counters.count('early', frame.offer);
+    this.#writeHeld(frame);
+  }
+
+  #releaseTo(id: string): void {
+    for (const [key, { pending }] of this.#routes) if (key.endsWith(`>${id}`)) pending.release();
+  }
+
+  #route(from: string, to: string): RouteState {
+    // No id holds a `>`.
+    const key = `${from}>${to}`;
+    let route = this.#routes.get(key);
+    if (route === undefined) {
+      const { seed, faults } = this.#options;
+      const pending = new PendingFrames(
+        (frame) => this.#writeHeld(frame),
+        () => this.outages.isStalled(to),
+      );
+      route = { decide: planOfRoute(seed, faults, { from, to }), pending, packets: 0, lastDueMs: 0 };
+      this.#routes.set(key, route);
+    }
+    return route;
+  }
+}

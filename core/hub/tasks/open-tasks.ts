@@ -1,0 +1,130 @@
+import type { Codec } from '../../contracts/adapter.ts';
+import { MeshError } from '../../contracts/errors.ts';
+import { addLine, emptyLine, type LedgerLine, lineOf } from '../../contracts/ledger.ts';
+import { DOC_INIT, HUB_ID, type JsonObject, type Packet, parsePacket } from '../../contracts/packet.ts';
+import { whenAborted } from '../../system/abort.ts';
+import { monotonicUs } from '../../system/clock.ts';
+import { frameOf } from '../../wire/frame.ts';
+import type { ControlSender } from '../control-sender.ts';
+import type { DeliveryStrategy } from '../delivery/delivery-strategy.ts';
+import type { Link } from '../link.ts';
+import type { MeshObserver } from '../mesh-observer.ts';
+import type { Copies } from './copies.ts';
+import { canReach } from './reachable.ts';
+import { TaskClock, type TaskOutcome } from './task-clock.ts';
+
+/** Why a task has no answer whose run was ended by its user. */
+const INTERRUPTED = 'interrupted';
+
+export interface TaskRequest {
+  readonly taskId: string;
+  readonly payload: JsonObject;
+  /** A packet of an earlier run to open the task with, exactly as it was, instead of one made of `payload`. */
+  readonly opening?: Packet;
+  readonly timeoutMs: number;
+  /** The task fails when its agents have used more; without it there is no bound. */
+  readonly maxTokens?: number;
+}
+
+interface OpenTasksOptions {
+  readonly clocks: Map<string, TaskClock>;
+  readonly codec: Codec;
+  readonly control: ControlSender;
+  readonly delivery: DeliveryStrategy;
+  readonly observer: MeshObserver;
+  readonly maxFrameBytes: number;
+  /** All that get a document now. */
+  readonly destinations: () => readonly Link[];
+  readonly copies: Copies;
+}
+
+/** The tasks that are running: each begins with its document's broadcast, and ends once. */
+export class OpenTasks {
+  /** What the hub itself sent: one line a packet, whatever the number of its copies. */
+  readonly ownLine: LedgerLine = emptyLine();
+  initBytes = 0;
+  readonly #options: OpenTasksOptions;
+
+  constructor(options: OpenTasksOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a task; it is {@link TaskClock.ended} with its final answer, at its deadline, or by `signal`. */
+  async run(task: TaskRequest, signal: AbortSignal, onBegun: () => void): Promise<TaskOutcome> {
+    const { clocks, copies } = this.#options;
+    if (clocks.has(task.taskId)) {
+      throw new MeshError(
+        'usage',
+        `task ${task.taskId} is already running: task ids must be unique within a run`,
+      );
+    }
+    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
+    clocks.set(task.taskId, clock);
+    copies.begin(task.taskId);
+    const unwatch = whenAborted(signal, () =>
+      clock.stop('failed', null, performance.now(), { reason: INTERRUPTED }),
+    );
+    const timer = setTimeout(() => {
+      const reason = `no final answer within ${task.timeoutMs / 1000} s`;
+      clock.stop('timeout', null, performance.now(), { reason });
+    }, task.timeoutMs);
+    try {
+      if (!signal.aborted) await this.#broadcast(clock, task);
+      onBegun();
+      await clock.ended;
+    } finally {
+      clearTimeout(timer);
+      unwatch();
+      clocks.delete(task.taskId);
+      copies.end(task.taskId);
+    }
+    return clock.outcome();
+  }
+
+  /** Ends the tasks that node `final` cannot answer any more: waiting for their deadline would only hide what happened. */
+  endHopeless(
+    final: string | null,
+    alive: readonly Link[],
+    returning: readonly Link[],
+    lost: readonly Link[],
+  ): void {
+    const { clocks, copies } = this.#options;
+    for (const clock of clocks.values()) {
+      const { taskId, seenTypes } = clock;
+      const canWork = (link: Link) => copies.canWork(link, taskId);
+      if (final !== null && canReach(final, seenTypes, alive.filter(canWork), returning.filter(canWork)))
+        continue;
+      const dead = lost
+        .filter((link) => copies.concerns(link, taskId))
+        .map((link) => `${link.node.id} (${link.node.tool})`);
+      const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
+      clock.stop('failed', null, performance.now(), { reason });
+    }
+  }
+
+  async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
+    const { codec, control, delivery, observer, maxFrameBytes, copies } = this.#options;
+    const beganUs = monotonicUs();
+    const packet = parsePacket(opening ?? control.packet(DOC_INIT, clock.taskId, payload));
+    const blob = codec.encode(packet);
+    const encodeUs = monotonicUs() - beganUs;
+    if (blob.length > maxFrameBytes) {
+      // Sent, it would cost every agent its connection.
+      const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
+      clock.stop('failed', null, performance.now(), { reason });
+      return;
+    }
+    const frame = frameOf(blob);
+    const links = copies.only(this.#options.destinations(), clock.taskId);
+    const forwardedUs = monotonicUs();
+    for (const link of links) delivery.carry({ from: HUB_ID, head: packet, frame }, link);
+    const bytes = frame.length * links.length;
+    this.initBytes += bytes;
+    clock.counts.init_bytes += bytes;
+    clock.counts.bytes_tx += bytes;
+    clock.seenTypes.add(DOC_INIT);
+    addLine(this.ownLine, lineOf(codec, packet, blob.length, codec.layerBytes?.last));
+    observer.broadcast(packet, { beganUs, encodeUs, forwardedUs }, frame.length, links.length);
+    await Promise.all(links.map((link) => Promise.race([link.socket.drained(), clock.ended])));
+  }
+}

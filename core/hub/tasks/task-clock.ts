@@ -1,0 +1,134 @@
+import type { JsonObject, JsonValue, PacketHead } from '../../contracts/packet.ts';
+
+/** How a task can end. */
+export const TASK_STATUSES = ['answered', 'timeout', 'failed'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** How many tasks ended in each way. */
+export type StatusCounts = Readonly<Record<TaskStatus, number>>;
+
+/** The worst that happened: several tasks are answered only if there are any, and every one was. */
+export function worstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
+  if (failed > 0 || answered + timeout === 0) return 'failed';
+  return timeout > 0 ? 'timeout' : 'answered';
+}
+
+/** What the mesh counted for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
+interface TaskCounts {
+  bytes_tx: number;
+  bytes_rx: number;
+  pkt_cnt: number;
+  token_sum: number;
+  init_bytes: number;
+}
+
+/** One packet's way: from the arrival of the packet before it in the task (or the broadcast) to its own arrival at the hub. */
+interface Hop {
+  readonly type: string;
+  readonly from: string;
+  readonly latencyMs: number;
+}
+
+export interface TaskOutcome {
+  readonly taskId: string;
+  readonly status: TaskStatus;
+  readonly answer: string | null;
+  /** What stood in the way, where there is no answer. */
+  readonly reason?: string;
+  /** The payload of the packet that ended it: beside the answer or the failure, what its agent says about it. */
+  readonly final?: JsonObject;
+  /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
+  readonly elapsedMs: number;
+  readonly counts: TaskCounts;
+  readonly hops: readonly Hop[];
+}
+
+/** More hops than this are counted and not kept: a task with a loop would otherwise grow without bound. */
+const MAX_HOPS = 10_000;
+
+/**
+ * One task from its broadcast to its end: its clock and its counters. The first ending counts; later ones change nothing
+ * (MP-43). The clock is monotonic.
+ */
+export class TaskClock {
+  readonly taskId: string;
+  readonly counts: TaskCounts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
+  readonly ended: Promise<void>;
+  /** Packet types that were relayed: what later agents may still make of them decides whether an answer can come. */
+  readonly seenTypes = new Set<string>();
+  readonly #startMs: number;
+  readonly #maxTokens: number;
+  readonly #end: () => void;
+  /** One entry a hop in each: hundreds of thousands of objects would keep the collector busy while packets are relayed. */
+  readonly #hops = { types: [] as string[], senders: [] as string[], latenciesMs: [] as number[] };
+  #lastArrivalMs: number;
+  #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
+
+  constructor(taskId: string, nowMs: number, maxTokens = Number.POSITIVE_INFINITY) {
+    this.taskId = taskId;
+    this.#startMs = nowMs;
+    this.#maxTokens = maxTokens;
+    this.#lastArrivalMs = nowMs;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  /** A packet of the task arrived and was sent on `copies` times. */
+  count(head: PacketHead, frameBytes: number, copies: number, nowMs: number): void {
+    this.counts.pkt_cnt += 1;
+    this.counts.bytes_rx += frameBytes;
+    this.counts.bytes_tx += frameBytes * copies;
+    this.counts.token_sum += head.token_used;
+    this.seenTypes.add(head.type);
+    const { types, senders, latenciesMs } = this.#hops;
+    if (types.length < MAX_HOPS) {
+      types.push(head.type);
+      senders.push(head.from);
+      latenciesMs.push(nowMs - this.#lastArrivalMs);
+    }
+    this.#lastArrivalMs = nowMs;
+    if (this.counts.token_sum > this.#maxTokens) {
+      const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
+      this.stop('failed', null, nowMs, { reason });
+    }
+  }
+
+  stop(
+    status: TaskStatus,
+    answer: string | null,
+    nowMs: number,
+    { reason, final }: { readonly reason?: string; readonly final?: JsonObject | undefined } = {},
+  ): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = {
+      status,
+      answer,
+      elapsedMs: nowMs - this.#startMs,
+      ...(reason === undefined ? {} : { reason }),
+      ...(final === undefined ? {} : { final }),
+    };
+    this.#end();
+  }
+
+  get isRunning(): boolean {
+    return this.#ending === undefined;
+  }
+
+  /** Valid once {@link ended} has settled. */
+  outcome(): TaskOutcome {
+    if (this.#ending === undefined) throw new Error(`task ${this.taskId} is still running`);
+    return { taskId: this.taskId, ...this.#ending, counts: this.counts, hops: this.#allHops() };
+  }
+
+  #allHops(): Hop[] {
+    const { types, senders, latenciesMs } = this.#hops;
+    return types.map((type, i) => ({ type, from: senders[i] ?? '', latencyMs: latenciesMs[i] ?? 0 }));
+  }
+}
+
+/** The text of a final answer: payload `{answer}`, a text or a number. */
+export function answerText(answer: JsonValue | undefined): string | undefined {
+  if (typeof answer === 'string') return answer;
+  return typeof answer === 'number' ? String(answer) : undefined;
+}

@@ -1,0 +1,157 @@
+import type { ModelSums } from '../../contracts/usage.ts';
+import type { TypeCounts } from '../../hub/authorizer.ts';
+import type { Link } from '../../hub/link.ts';
+import { type TaskOutcome, type TaskStatus, worstStatus } from '../../hub/tasks/task-clock.ts';
+import { agentMetrics } from './agent-metrics.ts';
+import type { DeliveryMetrics } from './delivery-metrics.ts';
+import type { FaultMetrics } from './fault-metrics.ts';
+import type { RunMetrics } from './metrics-schema.ts';
+import type { RunLedger } from './run-ledger.ts';
+import { Samples } from './samples.ts';
+
+/** What an answer is worth, by measure; null where no true answer is known. */
+export type Scores = Readonly<Record<string, number | null>>;
+
+/** Collects, while tasks end, what `metrics.json` says of them. */
+export class RunTally {
+  readonly #hops = new Map<string, { type: string; from: string; latencyUs: Samples }>();
+  readonly #scores = new Map<string, { sum: number; count: number }>();
+  readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
+  tasks = 0;
+  last: TaskOutcome | undefined;
+
+  add(outcome: TaskOutcome, scores: Scores): void {
+    this.tasks += 1;
+    this.last = outcome;
+    this.#status[outcome.status] += 1;
+    for (const [name, value] of Object.entries(scores)) {
+      if (value === null) continue;
+      const entry = this.#scores.get(name) ?? { sum: 0, count: 0 };
+      entry.sum += value;
+      entry.count += 1;
+      this.#scores.set(name, entry);
+    }
+    for (const { type, from, latencyMs } of outcome.hops) {
+      const key = `${from} ${type}`;
+      let hop = this.#hops.get(key);
+      if (hop === undefined) {
+        hop = { type, from, latencyUs: new Samples() };
+        this.#hops.set(key, hop);
+      }
+      hop.latencyUs.add(latencyMs * 1000);
+    }
+  }
+
+  get answered(): number {
+    return this.#status.answered;
+  }
+
+  get status(): TaskStatus {
+    return worstStatus(this.#status);
+  }
+
+  /** Mean over the tasks that have the measure; null where none has. */
+  mean(measure: string): number | null {
+    const entry = this.#scores.get(measure);
+    return entry === undefined ? null : entry.sum / entry.count;
+  }
+
+  hops(links: readonly Link[]): RunMetrics['hops'][number][] {
+    return [...this.#hops.values()].map(({ type, from, latencyUs }) => {
+      const sent = links
+        .find((link) => link.node.id === from)
+        ?.books?.sent.find((entry) => entry.type === type);
+      const toolUs = sent === undefined ? null : sent.tool_us / sent.line.packets;
+      const median = latencyUs.percentile(0.5);
+      return {
+        type,
+        from,
+        packets: latencyUs.count,
+        latency_us: { median: rounded(median), p95: rounded(latencyUs.percentile(0.95)) },
+        tool_us: rounded(toolUs),
+        mesh_us: toolUs === null || median === null ? null : Math.round(median - toolUs),
+      };
+    });
+  }
+}
+
+interface RunFacts {
+  readonly runId: string;
+  readonly adapter: string;
+  readonly team: string;
+  readonly engine: string;
+  readonly tokenSource: RunMetrics['token_source'];
+  readonly links: readonly Link[];
+  /** Links that agents had before they were started again. */
+  readonly formerLinks: readonly Link[];
+  readonly typeCounts: ReadonlyMap<string, TypeCounts>;
+  readonly initBytes: number;
+  readonly ledger: RunLedger;
+  readonly models: ModelSums | undefined;
+  readonly faults: FaultMetrics | undefined;
+  readonly delivery: DeliveryMetrics | undefined;
+  /** Wall time of a batch. */
+  readonly wallMs: number;
+  readonly isBatch: boolean;
+}
+
+/** What `metrics.json` says, but for the split of the time, which the logs tell later. */
+export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, 'time_us'> {
+  const { last } = tally;
+  const { ledger, links: current, formerLinks, faults, delivery } = facts;
+  const links = [...formerLinks, ...current];
+  const isSingle = !facts.isBatch && last !== undefined;
+  return {
+    schema_version: 1,
+    run_id: facts.runId,
+    status: tally.status,
+    answer: isSingle ? last.answer : null,
+    ...(isSingle && last.reason !== undefined ? { reason: last.reason } : {}),
+    adapter: facts.adapter,
+    team: facts.team,
+    engine: facts.engine,
+    bytes_tx: ledger.written.packets,
+    bytes_rx: ledger.read.packets,
+    pkt_cnt: links.reduce((sum, link) => sum + link.counts.packetsRx, 0),
+    header_overhead: links.reduce(
+      (sum, link) => sum + (link.books?.sent.reduce((bytes, { line }) => bytes + line.header_size, 0) ?? 0),
+      0,
+    ),
+    token_sum: links.reduce((sum, link) => sum + link.counts.tokens, 0),
+    ...facts.models,
+    elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
+    quality_score: tally.mean('quality_score'),
+    exact_match: tally.mean('exact_match'),
+    rouge_l: tally.mean('rouge_l'),
+    normalized_em: tally.mean('normalized_em'),
+    f1: tally.mean('f1'),
+    token_source: facts.tokenSource,
+    init_bytes: facts.initBytes,
+    session_bytes: ledger.written.session + ledger.read.session,
+    ack_bytes: ledger.written.acks + ledger.read.acks,
+    refused_packets: links.reduce(
+      (sum, link) => sum + link.counts.refusedPackets + (link.books?.refused.packets ?? 0),
+      0,
+    ),
+    tasks: tally.tasks,
+    answered: tally.answered,
+    agents: current.map((link) => {
+      const former = formerLinks.filter(({ node }) => node.id === link.node.id);
+      return agentMetrics(link, former);
+    }),
+    packet_types: Object.fromEntries(facts.typeCounts),
+    hops: tally.hops(current),
+    ledger,
+    ...(faults === undefined ? {} : { faults }),
+    ...(delivery === undefined ? {} : { delivery }),
+  };
+}
+
+/** Milliseconds to the microsecond: what a monotonic clock can tell. */
+export function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value);
+}

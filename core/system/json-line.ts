@@ -1,0 +1,21 @@
+import type * as z from 'zod';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { issuesOf } from '../contracts/packet.ts';
+
+/**
+ * A line of a JSONL file, checked.
+ *
+ * @param where file and line, for the message
+ * @throws MeshError `config` when it is not JSON, or not what `schema` says
+ */
+export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: string): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const result = schema.safeParse(value);
+  if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
+  return result.data;
+}

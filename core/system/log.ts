@@ -1,0 +1,124 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import pino from 'pino';
+import { MAX_LOG_BYTES } from '../contracts/limits.ts';
+
+/** Lines wait this long for others, to be written together: a system call a line takes more than what the line says. */
+const FLUSH_EVERY_MS = 20;
+const FLUSH_BYTES = 64 * 1024;
+const LINE_END = 0x0a;
+
+/** What must still be written when the process ends by itself. */
+const unwritten = new Set<() => void>();
+process.once('exit', () => {
+  for (const flush of unwritten) flush();
+});
+
+/** A log of JSON lines; each call writes one line with the fields of `entry`. */
+export interface Log {
+  /** `timeMs` (milliseconds since 1970) is when it happened, if that is not now. */
+  info(entry: object, timeMs?: number): void;
+  /** Something was refused, lost or cut. */
+  warn(entry: object): void;
+  /** Whole lines, as they are to stand in the log. The bytes may be written over afterwards. */
+  readonly append: (lines: Uint8Array) => void;
+  /** Whether what is written is kept: it is not closed, and has not reached its bound. */
+  readonly isOpen: boolean;
+  /** What was written so far is in the file when the call returns. */
+  flush(): void;
+  close(): void;
+}
+
+/**
+ * Opens `file` for appending, one JSON object a line, each with `time` in milliseconds since 1970 (fractional, so that
+ * the logs of several processes merge in order). Warnings are on disk when the call returns, other lines within 20 ms; a process
+ * that is killed loses no more than that. Past `maxBytes` one last line says that the rest was cut.
+ */
+export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const descriptor = openSync(file, 'a');
+  // Not pino's own destination: its flush waits for the disk (fsync), up to 15 ms while a task's clock runs.
+  const waiting = Buffer.allocUnsafe(FLUSH_BYTES);
+  let waitingBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const put = (all: Uint8Array) => {
+    for (let from = 0; from < all.length; ) from += writeSync(descriptor, all, from);
+  };
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    put(waiting.subarray(0, waitingBytes));
+    waitingBytes = 0;
+  };
+  unwritten.add(flush);
+  let bytes = 0;
+  let isOpen = true;
+  let isClosed = false;
+  let happenedMs: number | undefined;
+  const keep = (lines: Uint8Array) => {
+    if (waitingBytes + lines.length > FLUSH_BYTES) flush();
+    if (lines.length > FLUSH_BYTES) {
+      put(lines);
+      return;
+    }
+    waiting.set(lines, waitingBytes);
+    waitingBytes += lines.length;
+    timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
+  };
+  const append = (lines: Uint8Array) => {
+    if (!isOpen) return;
+    const room = maxBytes - bytes;
+    const kept = lines.length <= room ? lines : wholeLines(lines.subarray(0, room));
+    bytes += lines.length;
+    isOpen = bytes <= maxBytes;
+    keep(kept);
+    if (isOpen) return;
+    const cut = `the log reached ${maxBytes} bytes; what follows is not kept`;
+    keep(Buffer.from(`${JSON.stringify({ level: 'warn', time: Number(nowMs().toFixed(3)), cut })}\n`));
+  };
+  const write = (line: string) => append(Buffer.from(line));
+  const logger = pino(
+    {
+      base: null,
+      timestamp: () => `,"time":${(happenedMs ?? nowMs()).toFixed(3)}`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return {
+    info(entry, timeMs) {
+      happenedMs = timeMs;
+      logger.info(entry);
+      happenedMs = undefined;
+    },
+    warn(entry) {
+      logger.warn(entry);
+      if (!isClosed) flush();
+    },
+    append,
+    get isOpen() {
+      return isOpen;
+    },
+    flush() {
+      if (!isClosed) flush();
+    },
+    close() {
+      isOpen = false;
+      // Whoever is told to end twice, by an impatient Ctrl-C, closes twice.
+      if (isClosed) return;
+      isClosed = true;
+      flush();
+      unwritten.delete(flush);
+      closeSync(descriptor);
+    },
+  };
+}
+
+function wholeLines(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, bytes.lastIndexOf(LINE_END) + 1);
+}
+
+/** Milliseconds since 1970, to the microsecond: what the logs of several processes are merged by. */
+export function nowMs(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { codeFolder, packageStores, readableByAgents } from './package-root.ts';
+
+const root = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Makes `folder` and tells where packages are looked for from there, relative to the root of the test. */
+function storesOf(folder: string): string[] {
+  const whole = path.join(root, folder);
+  mkdirSync(whole, { recursive: true });
+  return packageStores(whole)
+    .filter((store) => store.startsWith(root))
+    .map((store) => path.relative(root, store).replaceAll(path.sep, '/'));
+}
+
+test('an installed package finds its packages beside it, and its own before them', () => {
+  expect(storesOf('app/node_modules/gaia-mesh')).toEqual(['app/node_modules']);
+
+  mkdirSync(path.join(root, 'app/node_modules/gaia-mesh/node_modules'));
+  expect(storesOf('app/node_modules/gaia-mesh')).toEqual([
+    'app/node_modules/gaia-mesh/node_modules',
+    'app/node_modules',
+  ]);
+});
+
+test('a package in a workspace or in the store of pnpm finds them further up', () => {
+  expect(storesOf('mono/node_modules/.pnpm/gaia-mesh@1.0.0/node_modules/gaia-mesh')).toEqual([
+    'mono/node_modules/.pnpm/gaia-mesh@1.0.0/node_modules',
+    'mono/node_modules',
+  ]);
+});
+
+test('agents may read code and packages, and not the folder above them', () => {
+  const readable = readableByAgents();
+
+  expect(readable).toContain(path.join(codeFolder, 'node_modules') + path.sep);
+  expect(readable).not.toContain(codeFolder + path.sep);
+  // Without the end the name would let through folders whose names begin alike.
+  for (const item of readable) expect(item.endsWith(path.sep) || path.extname(item) === '.json').toBe(true);
+});

@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+/** The folder of `package.json` and of the source folders: the checkout, or the installed package. */
+export const codeFolder: string = path.dirname(path.dirname(here));
+
+/** The project is a checkout, not a package below somebody's `node_modules`: only that holds the sources. */
+export const isCheckout: boolean = existsSync(path.join(codeFolder, 'scripts', 'main.ts'));
+
+const packageSchema = z.object({
+  version: z.string(),
+  exports: z.record(z.string(), z.union([z.string(), z.object({ default: z.string() })])),
+});
+const { version, exports: entries } = packageSchema.parse(
+  JSON.parse(readFileSync(path.join(codeFolder, 'package.json'), 'utf8')),
+);
+
+export const packageVersion: string = version;
+
+/** The built files behind `gaia-mesh`, `gaia-mesh/contract`, …, by `.`, `./contract`, … */
+export const packageEntries: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  Object.entries(entries).map(([name, entry]) => [name, typeof entry === 'string' ? entry : entry.default]),
+);
+
+/** What an agent process may read: the code, its packages, and no folder of the user's. */
+export function readableByAgents(): string[] {
+  const code = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts'].map(
+    (name) => path.join(codeFolder, name) + path.sep,
+  );
+  return [...code, path.join(codeFolder, 'package.json'), ...packageStores(codeFolder)];
+}
+
+/**
+ * Where Node looks for the packages that the code in `folder` imports: in `node_modules` there and in every folder above.
+ * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up. Node reads through
+ * links, so a store that is one is there under both names.
+ */
+export function packageStores(folder: string): string[] {
+  const above = path.dirname(folder);
+  const store = path.join(folder, 'node_modules');
+  const here =
+    path.basename(folder) !== 'node_modules' && existsSync(store)
+      ? [...new Set([store, realpathSync(store)])].map((name) => name + path.sep)
+      : [];
+  return above === folder ? here : [...here, ...packageStores(above)];
+}

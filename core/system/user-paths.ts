@@ -1,0 +1,21 @@
+import path from 'node:path';
+import { codeFolder, isCheckout } from './package-root.ts';
+
+/**
+ * The folder in which the user typed the command. npm runs scripts in the project's root and leaves the user's own folder
+ * in `INIT_CWD`; outside npm it is just the current one.
+ */
+function userFolder(): string {
+  const { INIT_CWD } = process.env;
+  return INIT_CWD !== undefined && process.cwd() === codeFolder ? INIT_CWD : process.cwd();
+}
+
+/** A path as the user meant it. */
+export function userPath(file: string): string {
+  return path.resolve(userFolder(), file);
+}
+
+/** Where a run's results go unless another folder is named: the project root, or for an installed package the user's folder. */
+export function defaultOut(): string {
+  return isCheckout ? codeFolder : userFolder();
+}

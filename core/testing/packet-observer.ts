@@ -1,0 +1,13 @@
+import type { AuthorizedPacket } from '../hub/batch.ts';
+import type { MeshObserver } from '../hub/mesh-observer.ts';
+
+/** Tells of relayed packets one by one. */
+export function onPackets(
+  tell: (packet: Pick<AuthorizedPacket, 'head' | 'frameBytes'> & { readonly recipients: number }) => void,
+): Pick<MeshObserver, 'relayed'> {
+  return {
+    relayed({ packets, recipients }) {
+      for (const { head, frameBytes } of packets) tell({ head, frameBytes, recipients: recipients.length });
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { MeshError } from '../../contracts/errors.ts';
+
+const DEFAULT_NATS_URL = 'nats://127.0.0.1:4222';
+const DEFAULT_PORT = '4222';
+
+/** Where a server is, and who we are to it. */
+export interface NatsAddress {
+  /** Without credentials: this alone may be printed or recorded. */
+  readonly shown: string;
+  readonly host: string;
+  readonly port: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+  /** `tls://`: a server without TLS is refused. */
+  readonly isTls: boolean;
+  /** With credentials, for the environment of an agent. */
+  readonly secretUrl: string;
+}
+
+/**
+ * The server that was asked for, else that of NATS_URL, else the one on this machine. Credentials come with NATS_URL alone, since
+ * what is asked for is recorded; they are used where both name the same server.
+ *
+ * @throws MeshError `usage` for what is no such URL; the message has no credentials in it
+ */
+export function natsAddress(
+  asked: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): NatsAddress {
+  const known = environment.NATS_URL ? parsed('NATS_URL', environment.NATS_URL) : undefined;
+  if (asked === undefined) return known ?? parsed('NATS_URL', DEFAULT_NATS_URL);
+  const address = parsed('the URL of the NATS server', asked);
+  if (address.user !== undefined || address.token !== undefined) {
+    throw new MeshError(
+      'usage',
+      'the URL of the NATS server: commands and team files are recorded, so no credentials go into them; put the URL with them into the environment as NATS_URL',
+    );
+  }
+  return known?.shown === address.shown ? known : address;
+}
+
+function parsed(name: string, text: string): NatsAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWhole =
+    url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname + url.search + url.hash);
+  if (!isWhole || (url.protocol !== 'nats:' && url.protocol !== 'tls:')) {
+    // Not what came: there may be a password in it.
+    throw new MeshError('usage', `${name}: expected nats://HOST:PORT or tls://HOST:PORT`);
+  }
+  const port = url.port || DEFAULT_PORT;
+  const user = decoded(name, url.username);
+  const password = decoded(name, url.password);
+  return {
+    shown: `${url.protocol}//${url.hostname}:${port}`,
+    host: url.hostname,
+    port,
+    isTls: url.protocol === 'tls:',
+    secretUrl: text,
+    // As the server's own tools have it: a name without a password is a token.
+    ...(user === '' ? {} : password === '' ? { token: user } : { user, password }),
+  };
+}
+
+function decoded(name: string, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new MeshError('usage', `${name}: a % in its credentials begins no code`, { cause: error });
+  }
+}

@@ -1,0 +1,296 @@
+import { MeshError } from '../../contracts/errors.ts';
+import { type FrameRun, frameOf } from '../../wire/frame.ts';
+import { FrameIntake } from '../../wire/frame-intake.ts';
+import type { FrameLink, SlabPart } from '../../wire/frame-link.ts';
+import { HEADER_BYTES, messageOf, readMessage } from './link-message.ts';
+import type { NatsMessage, NatsServer } from './nats-server.ts';
+import { PieceQueue } from './piece-queue.ts';
+
+/**
+ * Bytes on their way to the other end that it has not taken. A server cuts a client off that is 64 MiB behind (`max_pending`), so a
+ * hub with a hundred agents, all at full speed, stays below that; and one agent alone is never slowed down by it on one network.
+ */
+export const WINDOW_BYTES = 512 * 1024;
+/** The other end hears of room in steps of this: a message for each would double their number. */
+const ANNOUNCED_BYTES = WINDOW_BYTES / 4;
+/**
+ * Longest piece of the stream in one message; less where the server takes less. The client collects a message that spans several reads
+ * of its socket piece by piece: with 128 KiB, frames of 64 KiB took a third longer.
+ */
+const MAX_PIECE_BYTES = WINDOW_BYTES / 16;
+
+/** Each end says so often that it is there. A process that ended is missed within this time: its server knows at once. */
+const HEARTBEAT_MS = 500;
+/** Beats without a word, until the other end counts as gone: 15 s. An agent may be busy with one thing for seconds. */
+const MAX_SILENT_BEATS = 30;
+
+/**
+ * A connection that carries frames over a NATS server. The stream of bytes is that of a TCP connection, cut into messages, each with
+ * its place in the stream: what a server loses is noticed, and ends the connection. An end sends no more than
+ * {@link WINDOW_BYTES} beyond what the other end said that it took, so a slow reader is waited for, as on TCP.
+ */
+export class NatsLink implements FrameLink {
+  readonly closed: Promise<MeshError | undefined>;
+  readonly #server: NatsServer;
+  readonly #ear: string;
+  readonly #voice: string;
+  readonly #intake: FrameIntake = new FrameIntake((fault) => this.destroy(fault));
+  readonly #beat: NodeJS.Timeout;
+  readonly #forget: () => void;
+  readonly #close: () => void;
+  readonly #maxPieceBytes: number;
+  /** Places in the stream to the other end. */
+  #sent = 0;
+  #takenThere = 0;
+  readonly #queue = new PieceQueue();
+  /** What waited when the connection ended. */
+  #unsent = 0;
+  #draining: PromiseWithResolvers<void> | undefined;
+  #endsWhenSent = false;
+  /** Places in the stream from there. */
+  #heard = 0;
+  #taken = 0;
+  #announced = 0;
+  readonly #waiting: Uint8Array[] = [];
+  #isPaused = false;
+  #isTaking = false;
+  #hasHungUp = false;
+  #silentBeats = 0;
+  #isEnded = false;
+
+  /** Speaks to `voice`, and hears what {@link hear} is given of what comes to `ear`. */
+  constructor(server: NatsServer, ear: string, voice: string) {
+    this.#server = server;
+    this.#ear = ear;
+    this.#voice = voice;
+    this.#maxPieceBytes = Math.min(MAX_PIECE_BYTES, server.maxMessageBytes - HEADER_BYTES);
+    const { promise, resolve } = Promise.withResolvers<MeshError | undefined>();
+    this.closed = promise;
+    this.#close = () => {
+      this.#intake.close();
+      resolve(this.#intake.fault);
+    };
+    this.#forget = server.onLost((fault) => {
+      this.#intake.fail(fault);
+      this.#finish();
+    });
+    this.#beat = setInterval(() => this.#onBeat(), HEARTBEAT_MS);
+  }
+
+  /** One message that came to this end's ear. */
+  hear(message: NatsMessage): void {
+    if (this.#isEnded) return;
+    this.#silentBeats = 0;
+    if (message.isNobodyThere) {
+      this.#hangUp();
+      return;
+    }
+    const said = readMessage(message.bytes);
+    switch (said?.kind) {
+      case 'data':
+        this.#hearData(said.place, said.bytes);
+        break;
+      case 'taken':
+        this.#hearTaken(said.place);
+        break;
+      case 'end':
+        if (this.#isNext(said.place)) this.#hangUp();
+        break;
+      default:
+        // An agent that opens a connection twice is two agents.
+        this.destroy(
+          new MeshError(
+            'frame',
+            said === undefined ? 'what came is no message of a link' : 'two agents answered to one name',
+          ),
+        );
+    }
+  }
+
+  /** Bytes of frames that were taken out of messages; what NATS puts around them is not counted. */
+  get bytesRead(): number {
+    return this.#taken;
+  }
+
+  get bytesWritten(): number {
+    return this.#sent + this.#queue.bytes + this.#unsent;
+  }
+
+  get queuedBytes(): number {
+    return this.#queue.bytes;
+  }
+
+  get isClosed(): boolean {
+    return this.#isEnded;
+  }
+
+  nextBlob(timeoutMs: number): Promise<Buffer> {
+    return this.#intake.nextBlob(timeoutMs);
+  }
+
+  start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
+    this.#intake.start(maxFrameBytes, onRun);
+  }
+
+  sendBlob(blob: Uint8Array): number {
+    const frame = frameOf(blob);
+    this.sendFrames(frame);
+    return frame.length;
+  }
+
+  sendFrames(frames: Uint8Array): boolean {
+    return this.#send([frames]);
+  }
+
+  /** Everything is copied into messages, or into the queue: no slab is held. */
+  sendParts(parts: readonly SlabPart[]): boolean {
+    return this.#send(parts.map(({ slab, start, end }) => slab.bytes.subarray(start, end)));
+  }
+
+  async drained(): Promise<void> {
+    if (this.#queue.bytes === 0) return;
+    this.#draining ??= Promise.withResolvers();
+    await this.#draining.promise;
+  }
+
+  /** What the other end sends waits here until its window is full, and then there. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#takeWaiting();
+  }
+
+  end(): void {
+    this.#endsWhenSent = true;
+    if (this.#queue.bytes === 0) this.destroy();
+  }
+
+  destroy(fault?: MeshError): void {
+    if (this.#isEnded) return;
+    if (fault !== undefined) this.#intake.fail(fault);
+    this.#server.publish(this.#voice, messageOf('end', this.#sent));
+    this.#finish();
+  }
+
+  reset(fault: MeshError): void {
+    this.destroy(fault);
+  }
+
+  #send(pieces: readonly Uint8Array[]): boolean {
+    if (this.#isEnded || this.#endsWhenSent) return true;
+    const isWaiting = this.#queue.bytes > 0;
+    for (const piece of pieces) this.#queue.add(isWaiting ? Buffer.from(piece) : piece);
+    if (isWaiting) return false;
+    this.#pump();
+    // What was not copied into messages is the caller's, who may write something else there.
+    this.#queue.own();
+    return this.#queue.bytes === 0;
+  }
+
+  /** Sends what fits the other end's window. */
+  #pump(): void {
+    while (this.#queue.bytes > 0) {
+      const room = WINDOW_BYTES - (this.#sent - this.#takenThere);
+      if (room <= 0) return;
+      const bytes = Math.min(room, this.#maxPieceBytes, this.#queue.bytes);
+      const message = messageOf('data', this.#sent, bytes);
+      this.#queue.take(message.subarray(HEADER_BYTES));
+      this.#sent += bytes;
+      this.#server.publish(this.#voice, message);
+    }
+    this.#draining?.resolve();
+    this.#draining = undefined;
+    if (this.#endsWhenSent) this.destroy();
+  }
+
+  #hearData(place: number, bytes: Uint8Array): void {
+    if (!this.#isNext(place)) return;
+    this.#heard += bytes.length;
+    if (this.#heard - this.#announced > WINDOW_BYTES) {
+      this.destroy(new MeshError('frame', `more than ${WINDOW_BYTES} bytes came at once`));
+      return;
+    }
+    // The client's buffer, of which these are a part, may be much larger.
+    if (this.#isPaused || this.#isTaking) this.#waiting.push(Buffer.from(bytes));
+    else this.#take(bytes);
+  }
+
+  #hearTaken(place: number): void {
+    if (place < this.#takenThere || place > this.#sent) {
+      this.destroy(new MeshError('frame', `the other end took ${place} bytes; it was sent ${this.#sent}`));
+      return;
+    }
+    this.#takenThere = place;
+    if (this.#queue.bytes > 0) this.#pump();
+  }
+
+  #isNext(place: number): boolean {
+    if (place === this.#heard) return true;
+    this.destroy(
+      new MeshError(
+        'io',
+        `byte ${place} of the stream came after byte ${this.#heard}: NATS lost a message, or somebody else wrote one`,
+      ),
+    );
+    return false;
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#taken += bytes.length;
+    this.#isTaking = true;
+    this.#intake.received(() => this.#intake.reader.push(bytes));
+    this.#isTaking = false;
+    if (this.#taken - this.#announced >= ANNOUNCED_BYTES) this.#announce();
+  }
+
+  #takeWaiting(): void {
+    if (this.#isTaking) return;
+    while (!this.#isPaused && !this.#isEnded) {
+      const bytes = this.#waiting.shift();
+      if (bytes === undefined) break;
+      this.#take(bytes);
+    }
+    if (this.#hasHungUp && this.#waiting.length === 0) this.#hangUp();
+  }
+
+  /** With a `reply` the server says so if nobody hears it. */
+  #announce(reply?: string): void {
+    if (this.#isEnded) return;
+    this.#announced = this.#taken;
+    this.#server.publish(this.#voice, messageOf('taken', this.#taken), reply);
+  }
+
+  #onBeat(): void {
+    this.#silentBeats += 1;
+    if (this.#silentBeats > MAX_SILENT_BEATS) {
+      const seconds = (MAX_SILENT_BEATS * HEARTBEAT_MS) / 1000;
+      this.destroy(new MeshError('io', `nothing was heard of it for ${seconds} s`));
+    } else {
+      this.#announce(this.#ear);
+    }
+  }
+
+  /** The other end has ended: what came before is still read. */
+  #hangUp(): void {
+    this.#hasHungUp = true;
+    if (this.#waiting.length > 0) return;
+    this.#intake.end();
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearInterval(this.#beat);
+    this.#forget();
+    this.#unsent = this.#queue.bytes;
+    this.#queue.clear();
+    this.#waiting.length = 0;
+    this.#draining?.resolve();
+    // The reader may be in the middle of the very bytes that ended it.
+    queueMicrotask(this.#close);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Listen } from '../transport.ts';
+import { messageOf } from './link-message.ts';
+import type { NatsAddress } from './nats-address.ts';
+import { NatsLink } from './nats-link.ts';
+import { NatsServer } from './nats-server.ts';
+import { subjectsOf } from './subjects.ts';
+
+/** Whoever listens for one name is in this queue group: the server gives each call to one of them. */
+const QUEUE = 'agents';
+
+interface NatsPlace {
+  readonly address: NatsAddress;
+  /** What the subjects begin with; see `subjects.ts`. */
+  readonly mesh: string;
+  readonly node: string;
+  /** What the subjects of outboxes begin with; `mesh`, if not given. */
+  readonly outboxes?: string;
+}
+
+/** Listens for hubs on a NATS server. When the server goes away it waits for it to come back. */
+export function natsListen({ address, mesh, node, outboxes = mesh }: NatsPlace): Listen {
+  return async ({ accept, fault }) => {
+    const server = await NatsServer.connect({ address, name: `gaia-mesh agent ${node}`, reconnects: true });
+    server.onLost(({ message }) => fault(message));
+    const subjects = subjectsOf(mesh, node);
+    let isBusy = false;
+    server.subscribe(
+      subjects.dial,
+      ({ reply: hub }) => {
+        // Whoever wants an answer anywhere else is no hub.
+        if (hub === undefined || !subjects.isHubEar(hub)) return;
+        if (isBusy) {
+          server.publish(hub, messageOf('end', 0));
+          return;
+        }
+        const ear = subjects.agentEar();
+        const link = new NatsLink(server, ear, hub);
+        const unsubscribe = server.subscribe(ear, (message) => link.hear(message));
+        void link.closed.then(unsubscribe);
+        server.publish(hub, messageOf('open', 0), ear);
+        accept(link);
+      },
+      QUEUE,
+    );
+    try {
+      await server.confirmed();
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+    return {
+      port: 0,
+      where: `${address.shown} as ${mesh}.${node}`,
+      setBusy(isBusyNow) {
+        isBusy = isBusyNow;
+      },
+      openJournal: async (runId) => {
+        const { StreamJournal } = await import('./outbox-stream.ts');
+        return StreamJournal.open(server, { root: outboxes, runId, node });
+      },
+      close: () => server.close(),
+    };
+  };
+}

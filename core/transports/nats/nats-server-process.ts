@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { MeshError } from '../../contracts/errors.ts';
+
+/** A server that does not listen within this time does not come up. */
+const START_TIMEOUT_MS = 10_000;
+/** What a server said is kept up to here, to be shown if it does not come up. */
+const MAX_OUTPUT_CHARACTERS = 64 * 1024;
+
+const PROGRAM = 'nats-server';
+
+/** Whether this machine has the program. */
+export function hasNatsServer(): boolean {
+  return spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+export interface NatsServerProcessOptions {
+  /** Further lines of its configuration file. */
+  readonly config?: string;
+  /** Where JetStream keeps its streams; without it the server has no JetStream. */
+  readonly store?: string;
+}
+
+/** A NATS server of our own, on a free port of the loopback address. */
+export class NatsServerProcess {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(child: ChildProcess, ended: Promise<unknown>, url: string) {
+    this.#child = child;
+    this.#ended = ended;
+    this.url = url;
+  }
+
+  /** @throws MeshError `io` when it is not installed, or does not come up */
+  static async start({ config = '', store }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
+    const file = path.join(folder, 'nats.conf');
+    // Options would win over the file: where it listens belongs to the file, too.
+    const jetStream = store === undefined ? '' : `jetstream: { store_dir: ${JSON.stringify(store)} }`;
+    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${jetStream}\n`);
+    // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
+    const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const ended = once(child, 'exit').catch(() => undefined);
+    try {
+      return new NatsServerProcess(child, ended, await listening(child));
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw error;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let said = '';
+  const fail = (why: string) =>
+    reject(new MeshError('io', `${PROGRAM} ${why}${said === '' ? '' : `:\n${said}`}`));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MAX_OUTPUT_CHARACTERS);
+    const port = /Listening for client connections on 127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+    if (port !== undefined && said.includes('Server is ready')) resolve(`nats://127.0.0.1:${port}`);
+  });
+  child.once('error', ({ message }) => fail(`cannot be started: ${message}`));
+  child.once('exit', (code) => fail(`ended with ${code}`));
+  const timer = setTimeout(
+    () => fail(`did not listen within ${START_TIMEOUT_MS / 1000} s`),
+    START_TIMEOUT_MS,
+  );
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}

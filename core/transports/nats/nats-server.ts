@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { MeshError, messageOf } from '../../contracts/errors.ts';
+import type { NatsAddress } from './nats-address.ts';
+
+/** A server that does not answer within this time is not there. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Between tries to find a lost server again. */
+const RECONNECT_WAIT_MS = 500;
+/** A request to JetStream that is not answered within this time has failed. */
+const JETSTREAM_TIMEOUT_MS = 5_000;
+/** Whoever waits for a lost server looks this often whether it is back. */
+const AWAIT_MS = 50;
+/** For the last words to a server. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** What a server answers where it was to tell who replies, and nobody is subscribed. */
+const NO_RESPONDERS = 503;
+
+export interface NatsMessage {
+  readonly bytes: Uint8Array;
+  /** Where the sender listens, if it said so. */
+  readonly reply: string | undefined;
+  /** From the server itself: nobody heard what was sent with this subject as its reply. */
+  readonly isNobodyThere: boolean;
+}
+
+interface NatsServerOptions {
+  readonly address: NatsAddress;
+  /** What the server calls this process in its lists. */
+  readonly name: string;
+  /** Whether a lost server is looked for again: subscriptions live on then, messages do not. */
+  readonly reconnects: boolean;
+}
+
+/**
+ * This process's connection to a NATS server. While it lives, messages come whole and in order; when it is lost, what was on its way
+ * may be lost with it, and whoever asked is told ({@link onLost}).
+ */
+export class NatsServer {
+  readonly address: NatsAddress;
+  readonly #connection: NatsConnection;
+  readonly #lostHandlers = new Set<(fault: MeshError) => void>();
+  #lastError: string | undefined;
+  #errors = 0;
+  #isConnected = true;
+  #isClosing = false;
+
+  private constructor(address: NatsAddress, connection: NatsConnection) {
+    this.address = address;
+    this.#connection = connection;
+    void this.#watch();
+  }
+
+  /** @throws MeshError `io` where there is none, saying how to start one */
+  static async connect({ address, name, reconnects }: NatsServerOptions): Promise<NatsServer> {
+    const { connect } = await import('@nats-io/transport-node');
+    const { host, port, user, password, token, isTls } = address;
+    try {
+      const connection = await connect({
+        servers: `${host}:${port}`,
+        name,
+        timeout: CONNECT_TIMEOUT_MS,
+        reconnect: reconnects,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: RECONNECT_WAIT_MS,
+        ...(user === undefined ? {} : { user, pass: password ?? '' }),
+        ...(token === undefined ? {} : { token }),
+        ...(isTls ? { tls: {} } : {}),
+      });
+      return new NatsServer(address, connection);
+    } catch (error) {
+      throw new MeshError('io', whyNot(error, address), { cause: error });
+    }
+  }
+
+  /** Longest message that the server takes. */
+  get maxMessageBytes(): number {
+    return this.#connection.info?.max_payload ?? 0;
+  }
+
+  /** `bytes` must stay as they are until the end of this turn of the event loop. */
+  publish(subject: string, bytes: Uint8Array, reply?: string): void {
+    if (this.#connection.isClosed()) return;
+    this.#connection.publish(subject, bytes, reply === undefined ? {} : { reply });
+  }
+
+  /** Of those who subscribe in the same `queue`, one gets each message. The function ends the subscription. */
+  subscribe(subject: string, onMessage: (message: NatsMessage) => void, queue?: string): () => void {
+    if (this.#connection.isClosed()) return () => undefined;
+    const subscription = this.#connection.subscribe(subject, {
+      ...(queue === undefined ? {} : { queue }),
+      callback: (error, message) => {
+        // A subscription that the server does not allow: `confirmed` says so.
+        if (error === null) onMessage(messageFrom(message));
+      },
+    });
+    return () => {
+      if (!this.#connection.isClosed()) subscription.unsubscribe();
+    };
+  }
+
+  /**
+   * Settles when the server has read all that was sent so far.
+   *
+   * @throws MeshError `io` when it did not allow some of it, or is gone
+   */
+  async confirmed(): Promise<void> {
+    const before = this.#errors;
+    try {
+      await this.#connection.flush();
+    } catch (error) {
+      throw this.#fault(messageOf(error), error);
+    }
+    // What it did not allow comes before its answer, but by a longer way.
+    await nextTurn();
+    if (this.#errors > before && this.#lastError !== undefined) throw this.#fault(this.#lastError);
+  }
+
+  /**
+   * What the server keeps on its disk. With `asks` it is asked first, which takes the right to ask (`$JS.API.INFO`).
+   *
+   * @throws MeshError `io` where it keeps nothing, saying how to start one that does
+   */
+  async jetStream({ asks }: { readonly asks: boolean }): Promise<JetStreamManager> {
+    const { jetstreamManager } = await import('@nats-io/jetstream');
+    try {
+      return await jetstreamManager(this.#connection, { timeout: JETSTREAM_TIMEOUT_MS, checkAPI: asks });
+    } catch (error) {
+      const { host, port } = this.address;
+      const hint =
+        error instanceof Error && error.name === 'JetStreamNotEnabled'
+          ? `it has no JetStream, which acknowledged delivery needs; start it so: nats-server -js -sd FOLDER -a ${host} -p ${port}`
+          : `JetStream: ${messageOf(error)}`;
+      throw this.#fault(hint, error);
+    }
+  }
+
+  /** Calls `handler` when the connection is lost, however soon it may be back. The function takes that back. */
+  onLost(handler: (fault: MeshError) => void): () => void {
+    this.#lostHandlers.add(handler);
+    return () => this.#lostHandlers.delete(handler);
+  }
+
+  /**
+   * Settles when the server is there, or there again.
+   *
+   * @throws MeshError `io` when it is not within `timeoutMs`
+   */
+  async isThere(timeoutMs: number): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs;
+    while (!this.#isConnected) {
+      if (performance.now() > deadlineMs || this.#isClosing) {
+        throw this.#fault(`it has been gone for ${Math.round(timeoutMs / 1000)} s`);
+      }
+      await sleep(AWAIT_MS);
+    }
+  }
+
+  /** Closes when the server has read all that was sent, if it still does. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#connection.isClosed()) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    // A server that went away meanwhile has nothing to be told.
+    await Promise.race([this.#connection.flush().catch(() => undefined), late]);
+    clearTimeout(timer);
+    await this.#connection.close();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'error') {
+        this.#lastError = status.error.message;
+        this.#errors += 1;
+      }
+      if (status.type === 'reconnect') this.#isConnected = true;
+      if (status.type === 'disconnect' || status.type === 'close') {
+        this.#isConnected = false;
+        this.#lose();
+      }
+    }
+  }
+
+  #lose(): void {
+    if (this.#isClosing) return;
+    const fault = this.#fault(`it is gone${this.#lastError === undefined ? '' : ` (${this.#lastError})`}`);
+    for (const handler of this.#lostHandlers) handler(fault);
+  }
+
+  #fault(why: string, cause?: unknown): MeshError {
+    return new MeshError('io', `NATS server ${this.address.shown}: ${why}`, { cause });
+  }
+}
+
+function messageFrom({ data, reply, headers }: Msg): NatsMessage {
+  return { bytes: data, reply, isNobodyThere: data.length === 0 && headers?.code === NO_RESPONDERS };
+}
+
+function whyNot(error: unknown, { shown, host, port }: NatsAddress): string {
+  const message = messageOf(error);
+  if (!/connection refused|timeout/i.test(message)) return `NATS server ${shown}: ${message}`;
+  return `no NATS server answers at ${shown} (${message}); start one: nats-server -a ${host} -p ${port}`;
+}

@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { MeshError } from '../../contracts/errors.ts';
+
+/** Where agents that were started by hand are asked for, unless it is said otherwise. Those of a run are below it. */
+export const DEFAULT_SUBJECT = 'gaia';
+
+const subjectPattern = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
+
+/** @throws MeshError `usage`: wildcards, spaces and empty parts mean something else to a server, or nothing */
+export function checkedSubject(name: string, subject: string): string {
+  if (subjectPattern.test(subject)) return subject;
+  throw new MeshError(
+    'usage',
+    `${name}: expected words of A-Z a-z 0-9 _ - with dots between them, not ${JSON.stringify(subject)}`,
+  );
+}
+
+/** A dot would begin another part. No node id has an equals sign, so no two ids become one. */
+function partOf(id: string): string {
+  return id.replaceAll('.', '=');
+}
+
+/**
+ * Where agents keep their outboxes, in a stream of JetStream's for all runs below one subject:
+ *
+ *     <root>.outbox.<run>.<node>
+ */
+export function outboxesOf(root: string) {
+  // Whoever says hello names the run: what would mean something else to the server is not said to it.
+  const nameOf = (runId: string) =>
+    /^[\w-]{1,64}$/.test(runId) ? runId : `=${createHash('sha256').update(runId).digest('hex')}`;
+  const ofRun = (runId: string) => `${root}.outbox.${nameOf(runId)}`;
+  return {
+    stream: `${partOf(root)}-outbox`,
+    all: `${root}.outbox.>`,
+    ofRun: (runId: string) => `${ofRun(runId)}.*`,
+    of: (runId: string, node: string) => `${ofRun(runId)}.${partOf(node)}`,
+  };
+}
+
+/**
+ * Subjects of one agent. All begin alike, so that a server can be told who may use which:
+ *
+ *     <mesh>.<node>.dial            a hub asks for a connection here
+ *     <mesh>.<node>.hub.<token>     what the agent says in one connection
+ *     <mesh>.<node>.agent.<token>   what the hub says in it
+ *
+ * Tokens are fresh and cannot be guessed: who cannot listen in cannot write into a connection either.
+ */
+interface AgentSubjects {
+  readonly dial: string;
+  hubEar(): string;
+  agentEar(): string;
+  /** Whether it is one of this agent's: nobody is answered anywhere else. */
+  isHubEar(subject: string): boolean;
+  isAgentEar(subject: string): boolean;
+}
+
+const TOKEN_BYTES = 16;
+
+export function subjectsOf(mesh: string, node: string): AgentSubjects {
+  const prefix = `${mesh}.${partOf(node)}`;
+  const ear = (side: string) => `${prefix}.${side}.${randomBytes(TOKEN_BYTES).toString('hex')}`;
+  const isEar = (side: string, subject: string) =>
+    subject.startsWith(`${prefix}.${side}.`) &&
+    /^[0-9a-f]{32}$/.test(subject.slice(prefix.length + side.length + 2));
+  return {
+    dial: `${prefix}.dial`,
+    hubEar: () => ear('hub'),
+    agentEar: () => ear('agent'),
+    isHubEar: (subject) => isEar('hub', subject),
+    isAgentEar: (subject) => isEar('agent', subject),
+  };
+}

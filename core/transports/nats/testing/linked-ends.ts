@@ -1,0 +1,76 @@
+import { onTestFinished } from 'vitest';
+import type { MeshNode } from '../../../hub/link.ts';
+import type { FrameLink } from '../../../wire/frame-link.ts';
+import type { Listener } from '../../transport.ts';
+import { natsAddress } from '../nats-address.ts';
+import { NatsDialler } from '../nats-dialler.ts';
+import { natsListen } from '../nats-listen.ts';
+import { NatsServer } from '../nats-server.ts';
+
+export const MESH = 'test';
+
+export function nodeNamed(id: string): MeshNode {
+  return { id, tool: 'reason', port: 0, secret: '' };
+}
+
+/** This process as a client of the server, until the test is over. */
+export async function clientOf(url: string): Promise<NatsServer> {
+  const server = await NatsServer.connect({ address: natsAddress(url, {}), name: 'test', reconnects: false });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+export async function diallerOf(url: string): Promise<NatsDialler> {
+  return new NatsDialler(await clientOf(url), () => MESH);
+}
+
+interface ListeningEnd {
+  readonly listener: Listener;
+  /** The next connection that is opened to it. */
+  accepted(): Promise<FrameLink>;
+  /** How many have been opened so far. */
+  opened(): number;
+  readonly faults: readonly string[];
+}
+
+/** An agent's end of nothing yet. */
+export async function listeningEnd(url: string, node: string): Promise<ListeningEnd> {
+  const links: FrameLink[] = [];
+  let opened = 0;
+  const waiting: ((link: FrameLink) => void)[] = [];
+  const faults: string[] = [];
+  const listen = natsListen({ address: natsAddress(url, {}), mesh: MESH, node });
+  const listener = await listen({
+    accept(link) {
+      opened += 1;
+      const next = waiting.shift();
+      if (next === undefined) links.push(link);
+      else next(link);
+    },
+    fault: (message) => faults.push(message),
+  });
+  onTestFinished(async () => {
+    for (const link of links) link.destroy();
+    await listener.close();
+  });
+  const accepted = () => {
+    const link = links.shift();
+    return link === undefined
+      ? new Promise<FrameLink>((resolve) => waiting.push(resolve))
+      : Promise.resolve(link);
+  };
+  return { listener, accepted, opened: () => opened, faults };
+}
+
+/** Both ends of a connection over the server. */
+export async function linkedEnds(url: string): Promise<{ hub: FrameLink; agent: FrameLink }> {
+  const end = await listeningEnd(url, '0');
+  const hub = await (await diallerOf(url)).dial(nodeNamed('0'));
+  if (hub === undefined) throw new Error('nobody listens');
+  const agent = await end.accepted();
+  onTestFinished(() => {
+    hub.destroy();
+    agent.destroy();
+  });
+  return { hub, agent };
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { addLine, emptyLine, type LedgerLine, ledgerLineSchema } from '../contracts/ledger.ts';
+import type { JsonObject } from '../contracts/packet.ts';
+
+/**
+ * The books of one agent: what it sent, as only the sender can know it. The hub counts whole frames and nothing else,
+ * so accounting costs the relay nothing; after the last task it sends `mesh.settle`, each agent answers with
+ * `mesh.books`, and the two are compared. Both packets are session bytes.
+ */
+export const SETTLE_TYPE = 'mesh.settle';
+export const BOOKS_TYPE = 'mesh.books';
+
+/**
+ * What the hub tells agents on the way, as session bytes: `{id}` of an agent that is gone, or is back, so that nobody waits
+ * for its replies; a task (`task_id` of the envelope) that went on to another copy of the agent `{id}`, with the same effect in this
+ * task; and a task that ended without an answer, so that nobody goes on with it.
+ */
+export const LOST_TYPE = 'mesh.lost';
+export const BACK_TYPE = 'mesh.back';
+export const HANDED_ON_TYPE = 'mesh.handed_on';
+export const STOP_TYPE = 'mesh.stop';
+
+export const booksSchema = z.strictObject({
+  /** One entry a packet type that was sent. Times are sums in microseconds: in the tool, and in the codec. */
+  sent: z
+    .array(
+      z.strictObject({
+        type: z.string(),
+        line: ledgerLineSchema,
+        tool_us: z.number().nonnegative(),
+        encode_us: z.number().nonnegative(),
+      }),
+    )
+    .max(10_000),
+  /** `decode_us` is over all packets, most of which need only their heads read. */
+  received: z.strictObject({
+    packets: z.int().nonnegative(),
+    bytes: z.int().nonnegative(),
+    decode_us: z.number().nonnegative(),
+  }),
+  /** Blobs that did not decode or validate here. */
+  refused: z.strictObject({ packets: z.int().nonnegative(), bytes: z.int().nonnegative() }),
+});
+
+export type Books = z.infer<typeof booksSchema>;
+
+/** Books in the making. */
+export class BookKeeper {
+  readonly #sent = new Map<string, { line: LedgerLine; toolUs: number; encodeUs: number }>();
+  readonly #received = { packets: 0, bytes: 0, decode_us: 0 };
+  readonly #refused = { packets: 0, bytes: 0 };
+
+  sent(type: string, line: LedgerLine, times: { readonly toolUs: number; readonly encodeUs: number }): void {
+    let entry = this.#sent.get(type);
+    if (entry === undefined) {
+      entry = { line: emptyLine(), toolUs: 0, encodeUs: 0 };
+      this.#sent.set(type, entry);
+    }
+    addLine(entry.line, line);
+    entry.toolUs += times.toolUs;
+    entry.encodeUs += times.encodeUs;
+  }
+
+  received(frameBytes: number, decodeUs: number): void {
+    this.#received.packets += 1;
+    this.#received.bytes += frameBytes;
+    this.#received.decode_us += decodeUs;
+  }
+
+  refused(frameBytes: number): void {
+    this.#refused.packets += 1;
+    this.#refused.bytes += frameBytes;
+  }
+
+  toPayload(): JsonObject {
+    return {
+      sent: [...this.#sent].map(([type, { line, toolUs, encodeUs }]) => ({
+        type,
+        line: { ...line },
+        tool_us: Math.round(toolUs),
+        encode_us: Math.round(encodeUs),
+      })),
+      received: { ...this.#received, decode_us: Math.round(this.#received.decode_us) },
+      refused: { ...this.#refused },
+    };
+  }
+}

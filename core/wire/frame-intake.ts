@@ -1,0 +1,103 @@
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
+import { FrameReader, type FrameRun } from './frame.ts';
+
+/** Blobs that may wait unread while the handshake takes turns. More is flooding. */
+const MAX_WAITING_BLOBS = 2;
+
+/** The receiving half of a connection: frames out of bytes, first in turns, then as a stream of runs. */
+export class FrameIntake {
+  readonly reader: FrameReader = new FrameReader(MAX_HANDSHAKE_FRAME_BYTES, (run) => this.#take(run));
+  readonly #onViolation: (fault: MeshError) => void;
+  readonly #waiting: Buffer[] = [];
+  #onRun: ((run: FrameRun) => void) | undefined;
+  #wake: (() => void) | undefined;
+  #fault: MeshError | undefined;
+  #isClosed = false;
+
+  /** `onViolation` is told of bytes that are no frames, and closes the connection. */
+  constructor(onViolation: (fault: MeshError) => void) {
+    this.#onViolation = onViolation;
+  }
+
+  /** Why the connection ended: the first reason that was given. */
+  get fault(): MeshError | undefined {
+    return this.#fault;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The connection is ending, and this is why. */
+  fail(fault: MeshError): void {
+    this.#fault ??= fault;
+    this.#wake?.();
+  }
+
+  /** The other end has said its last byte; a frame that it was in the middle of is torn. */
+  end(): void {
+    const { pendingBytes } = this.reader;
+    if (pendingBytes === 0) return;
+    this.fail(new MeshError('frame', `torn frame: the connection ended ${pendingBytes} bytes into it`));
+  }
+
+  /** Nothing comes any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.reader.end();
+    this.#wake?.();
+  }
+
+  /** Runs `read`, which hands bytes to the {@link reader}. */
+  received(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#onViolation(
+        error instanceof MeshError ? error : new MeshError('frame', messageOf(error), { cause: error }),
+      );
+    }
+  }
+
+  /** See `FrameLink.nextBlob`. */
+  async nextBlob(timeoutMs: number): Promise<Buffer> {
+    const deadlineMs = performance.now() + timeoutMs;
+    for (;;) {
+      const blob = this.#waiting.shift();
+      if (blob !== undefined) return blob;
+      if (this.#fault !== undefined) throw this.#fault;
+      if (this.#isClosed) throw new MeshError('handshake', 'the other end hung up during the handshake');
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) {
+        throw new MeshError('handshake', `no handshake message within ${Math.round(timeoutMs)} ms`);
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, leftMs);
+      await promise;
+      clearTimeout(timer);
+    }
+  }
+
+  /** See `FrameLink.start`. */
+  start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
+    if (this.#waiting.length > 0) {
+      this.#onViolation(new MeshError('frame', 'a frame came before the handshake had ended'));
+    }
+    this.reader.maxFrameBytes = maxFrameBytes;
+    this.#onRun = onRun;
+  }
+
+  #take(run: FrameRun): void {
+    if (this.#onRun !== undefined) {
+      this.#onRun(run);
+      return;
+    }
+    for (const blob of run.copies()) this.#waiting.push(blob);
+    if (this.#waiting.length > MAX_WAITING_BLOBS) {
+      throw new MeshError('frame', `more than ${MAX_WAITING_BLOBS} frames at once during the handshake`);
+    }
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,334 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
+import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
+import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
+import type { FrameLink } from './frame-link.ts';
+
+/**
+ * What hub and agent agree on before the first packet, as JSON in frames, in turns:
+ *
+ *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce
+ *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits, offer?
+ *     hub   → agent  begin    proof, max_frame, offers?
+ *     agent → hub    ready
+ *
+ * A `refuse` with a message may take the place of any of them. With a secret (`auth: hmac`) each side proves that it
+ * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce, said]), where
+ * `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the hub, null where there is none. Both nonces
+ * are fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ *
+ * Where deliveries are to be acknowledged (`core/wire/delivery.ts`), hello and welcome have a `delivery` each: the last packet that the hub
+ * has from the agent, and what the agent is done with. What `said` is gains it as a last element, on both sides.
+ *
+ * The hub sends `begin` when every agent has said `welcome`: offers are what members want the others to know (public keys).
+ */
+const WIRE_VERSION = 1;
+
+const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
+const authSchema = z.enum(['hmac', 'open']);
+
+/** In a hello: the hub takes whichever node and tool it finds. */
+export const ANY = '*';
+
+const offerSchema: z.ZodType<JsonValue> = z.json();
+const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
+
+const packetIdSchema = z.string().min(1).max(HEAD_LENGTHS.id);
+const hubDeliverySchema = z.strictObject({
+  mode: z.literal('acknowledged'),
+  have: packetIdSchema.nullable(),
+  /** Deliveries may get lost on the way, since that was asked for: the agent is to say what it has. */
+  lossy: z.literal(true).exactOptional(),
+});
+const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
+export type HubDelivery = z.infer<typeof hubDeliverySchema>;
+type AgentDelivery = z.infer<typeof agentDeliverySchema>;
+
+const helloSchema = z.strictObject({
+  kind: z.literal('hello'),
+  wire: z.int(),
+  run: z.string().min(1).max(128),
+  node: z.union([nodeIdSchema, z.literal(ANY)]),
+  tool: z.string().min(1).max(64),
+  adapter: z.string().min(1).max(256),
+  auth: authSchema,
+  nonce: nonceSchema,
+  delivery: hubDeliverySchema.exactOptional(),
+});
+
+const welcomeSchema = z.strictObject({
+  kind: z.literal('welcome'),
+  wire: z.int(),
+  node: nodeIdSchema,
+  tool: z.string().min(1).max(64),
+  adapter: z.string().min(1).max(256),
+  auth: authSchema,
+  nonce: nonceSchema,
+  proof: z.string().max(64),
+  subscribes: packetTypesSchema,
+  emits: packetTypesSchema,
+  offer: offerSchema.exactOptional(),
+  delivery: agentDeliverySchema.exactOptional(),
+});
+
+const beginSchema = z.strictObject({
+  kind: z.literal('begin'),
+  proof: z.string().max(64),
+  max_frame: z.int().positive(),
+  offers: z.record(nodeIdSchema, offerSchema).exactOptional(),
+});
+
+const readySchema = z.strictObject({ kind: z.literal('ready') });
+const refuseSchema = z.object({ kind: z.literal('refuse'), message: z.string().max(2048) });
+
+type Hello = z.infer<typeof helloSchema>;
+
+export interface HubSide {
+  readonly runId: string;
+  /** Whom it expects; {@link ANY} for whoever is there. */
+  readonly node: string;
+  readonly tool: string;
+  readonly adapter: string;
+  /** Empty: no proof is given or asked for. */
+  readonly secret: string;
+  readonly maxFrameBytes: number;
+  /** Takes the agent's offer and settles with those of all members; without it there are none. */
+  readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
+  /** Deliveries are to be acknowledged; an agent that cannot do that is refused. */
+  readonly delivery?: HubDelivery;
+  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  readonly timeoutMs?: number;
+}
+
+/** Offers of all members, by node id. */
+export type Offers = Readonly<Record<string, JsonValue>>;
+
+export interface AgentSide {
+  readonly node: string;
+  readonly tool: string;
+  /** An adapter that this agent insists on; without it the hub's is taken. */
+  readonly adapter: string | undefined;
+  readonly secret: string;
+  /** Packet types that it works on, and those that it sends. */
+  readonly subscribes: readonly string[];
+  readonly emits: readonly string[];
+  /** Finds the adapter; throws with the names that this agent knows. */
+  readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
+  /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
+  readonly isBusy: () => boolean;
+  /** What it is done with in a run. An agent without it acknowledges nothing. */
+  readonly delivery?: (runId: string) => Promise<AgentDelivery>;
+  /** Deliveries are acknowledged from here on, with a hub that has proved itself; `have` is the last packet that it has. */
+  readonly begin?: (have: string | null) => Promise<void>;
+  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  readonly timeoutMs?: number;
+}
+
+interface Agreement {
+  readonly session: AdapterSession;
+  readonly maxFrameBytes: number;
+}
+
+/**
+ * The hub's side: proposes, and refuses an agent that is not the one it was told to expect.
+ *
+ * @throws MeshError `handshake`, naming both sides' values; `frame` or `io` when the connection fails
+ */
+export async function greetAgent(
+  socket: FrameLink,
+  side: HubSide,
+): Promise<
+  Agreement &
+    Pick<AgentSide, 'node' | 'tool' | 'subscribes' | 'emits'> & {
+      readonly delivery: AgentDelivery | undefined;
+    }
+> {
+  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
+  const hello: Hello = {
+    kind: 'hello',
+    wire: WIRE_VERSION,
+    run: side.runId,
+    node: side.node,
+    tool: side.tool,
+    adapter: side.adapter,
+    auth: side.secret === '' ? 'open' : 'hmac',
+    nonce: randomBytes(32).toString('hex'),
+    ...(side.delivery === undefined ? {} : { delivery: side.delivery }),
+  };
+  send(socket, hello);
+  const welcome = await receive(socket, welcomeSchema, deadlineMs);
+  for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
+    if (hello[key] !== welcome[key] && hello[key] !== ANY)
+      refuse(socket, mismatch(key, hello[key], welcome[key]));
+  }
+  if (side.delivery !== undefined && welcome.delivery === undefined) {
+    refuse(socket, `agent ${welcome.node} keeps no outbox, so it cannot have its deliveries acknowledged`);
+  }
+  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null, ...ifAny(welcome.delivery)];
+  if (!proves(welcome.proof, proofOf(side.secret, 'agent', hello, welcome.nonce, said))) {
+    refuse(
+      socket,
+      `agent ${welcome.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
+    );
+  }
+  const { maxFrameBytes } = side;
+  const { node, tool } = welcome;
+  const offers = await side.exchange?.(node, welcome.offer);
+  send(socket, {
+    kind: 'begin',
+    proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [
+      maxFrameBytes,
+      offers ?? null,
+      ...ifAny(side.delivery),
+    ]),
+    max_frame: maxFrameBytes,
+    ...(offers === undefined ? {} : { offers }),
+  });
+  await receive(socket, readySchema, deadlineMs);
+  const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
+  const { subscribes, emits, delivery } = welcome;
+  return { session, maxFrameBytes, node, tool, subscribes, emits, delivery };
+}
+
+/**
+ * The agent's side: answers with what it is, and goes on only with a hub that knows the secret.
+ *
+ * @throws MeshError `handshake`; `frame` or `io` when the connection fails
+ */
+export async function answerHub(
+  socket: FrameLink,
+  side: AgentSide,
+): Promise<
+  Agreement & {
+    readonly adapter: ProtocolAdapter;
+    readonly opener: Pick<ProtocolAdapter, 'open'>;
+    /** What the hub asked for and said, where deliveries are acknowledged. */
+    readonly delivery: HubDelivery | undefined;
+  }
+> {
+  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
+  const hello = await receive(socket, helloSchema, deadlineMs);
+  const refuseFor = (error: unknown) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`);
+  const name = side.adapter ?? hello.adapter;
+  const adapter = await side.resolveAdapter(name).catch(refuseFor);
+  const member = adapter.join?.({ runId: hello.run, self: side.node });
+  const nonce = randomBytes(32).toString('hex');
+  const delivery =
+    hello.delivery === undefined ? undefined : await side.delivery?.(hello.run).catch(refuseFor);
+  const said = [side.subscribes, side.emits, member?.offer ?? null, ...ifAny(delivery)];
+  send(socket, {
+    kind: 'welcome',
+    wire: WIRE_VERSION,
+    node: side.node,
+    tool: side.tool,
+    adapter: name,
+    auth: side.secret === '' ? 'open' : 'hmac',
+    nonce,
+    proof: proofOf(side.secret, 'agent', hello, nonce, said),
+    subscribes: [...side.subscribes],
+    emits: [...side.emits],
+    ...(member === undefined ? {} : { offer: member.offer }),
+    ...(delivery === undefined ? {} : { delivery }),
+  });
+  const begin = await receive(socket, beginSchema, deadlineMs);
+  const { max_frame: maxFrameBytes, offers } = begin;
+  const hubSaid = [maxFrameBytes, offers ?? null, ...ifAny(hello.delivery)];
+  if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, hubSaid))) {
+    refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
+  }
+  if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
+  if (hello.delivery !== undefined) await side.begin?.(hello.delivery.have).catch(refuseFor);
+  send(socket, { kind: 'ready' });
+  const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
+  return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };
+}
+
+function sessionOf(
+  hello: Hello,
+  secret: string,
+  agentNonce: string,
+  self: string,
+  peer: string,
+  offers: Offers = {},
+): AdapterSession {
+  return {
+    runId: hello.run,
+    self,
+    peer,
+    linkKey: keyFrom(secret, Buffer.from(hello.nonce + agentNonce, 'hex'), hello.run),
+    runKey: runKeyOf(secret, hello.run),
+    offers: new Map(Object.entries(offers)),
+  };
+}
+
+/** The key that all members of a run share; see {@link AdapterSession.runKey}. */
+export function runKeyOf(secret: string, runId: string): Uint8Array {
+  return keyFrom(secret, Buffer.alloc(0), runId);
+}
+
+function keyFrom(secret: string, salt: Uint8Array, runId: string): Uint8Array {
+  if (secret === '') return new Uint8Array(32);
+  return new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${runId}`, 32));
+}
+
+function proofOf(
+  secret: string,
+  role: 'hub' | 'agent',
+  { wire, run, node, tool, adapter, nonce }: Hello,
+  agentNonce: string,
+  said: readonly unknown[],
+): string {
+  if (secret === '') return '';
+  const text = JSON.stringify([role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
+  return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+/** What is proved only where it was said: without it, texts are those of a wire that does not know it. */
+function ifAny(value: unknown): unknown[] {
+  return value === undefined ? [] : [value];
+}
+
+function proves(proof: string, expected: string): boolean {
+  const [came, wanted] = [Buffer.from(proof), Buffer.from(expected)];
+  return came.length === wanted.length && timingSafeEqual(came, wanted);
+}
+
+function mismatch(key: string, hub: string | number, agent: string | number): string {
+  const hint =
+    key === 'auth'
+      ? ' (hmac: GAIA_MESH_SECRET is set there; open: it is not; set the same value on both sides)'
+      : '';
+  return `hub and agent disagree about ${key}: the hub has ${hub}, the agent has ${agent}${hint}`;
+}
+
+type Message = z.infer<typeof helloSchema | typeof welcomeSchema | typeof beginSchema | typeof readySchema>;
+
+function send(socket: FrameLink, message: Readonly<Message>): void {
+  socket.sendBlob(Buffer.from(JSON.stringify(message)));
+}
+
+function refuse(socket: FrameLink, message: string): never {
+  socket.sendBlob(Buffer.from(JSON.stringify({ kind: 'refuse', message })));
+  socket.end();
+  throw new MeshError('handshake', message);
+}
+
+async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, deadlineMs: number): Promise<T> {
+  const blob = await socket.nextBlob(deadlineMs - performance.now());
+  let value: unknown;
+  try {
+    value = JSON.parse(blob.toString('utf8'));
+  } catch (error) {
+    throw new MeshError('handshake', `the other end does not speak the handshake: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  const refusal = refuseSchema.safeParse(value);
+  if (refusal.success) throw new MeshError('handshake', `the other end refused: ${refusal.data.message}`);
+  const result = schema.safeParse(value);
+  if (!result.success)
+    throw new MeshError('handshake', `unexpected handshake message: ${issuesOf(result.error)}`);
+  return result.data;
+}

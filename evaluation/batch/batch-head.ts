@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import type { Team } from '../../core/contracts/team.ts';
+import { writeWhole } from '../../core/run/run-folder.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { shortPath } from '../plan/batch-places.ts';
+import type { Setup } from '../plan/batch-setup.ts';
+import type { Question } from '../questions/question.ts';
+
+/** Version of the file's format. */
+const HEAD_VERSION = 1;
+
+const teamSchema = z.strictObject({
+  name: z.string().min(1),
+  description: z.string(),
+  engine: z.string(),
+  model: z.string().nullable(),
+  adapter: z.string(),
+  routing: z.string(),
+  agents: z.int().positive(),
+  concurrency: z.int().positive(),
+});
+
+const questionSchema = z.strictObject({
+  task_id: z.string().min(1),
+  question: z.string(),
+  level: z.string().optional(),
+  category: z.string(),
+  truths: z.array(z.string()),
+  file_name: z.string().optional(),
+});
+
+/**
+ * What a batch is of: `<answers>.batch.json`, beside the journal, which holds what came of it. Together they are all that a report is
+ * made from. It holds the true answers, which no agent may read.
+ */
+export const batchHeadSchema = z.strictObject({
+  schema_version: z.literal(HEAD_VERSION),
+  gaia_mesh: z.string(),
+  /** Name of the answers file beside it. */
+  answers: z.string().min(1),
+  /** Of the question file, as the user would type it; null for those of a scoring API. */
+  source: z.string().nullable(),
+  repeat: z.int().positive(),
+  setup: z.record(z.string(), z.string()),
+  teams: z.array(teamSchema).min(1),
+  questions: z.array(questionSchema),
+});
+
+export type BatchHead = z.infer<typeof batchHeadSchema>;
+
+/** Of a plan, what its head says. */
+interface HeadFacts {
+  readonly places: { readonly answers: string; readonly head: string };
+  readonly setup: Setup;
+  readonly teams: readonly { readonly team: Team; readonly concurrency: number }[];
+  readonly questions: readonly Question[];
+}
+
+/** Written before the first question: whatever becomes of the batch, a report can be made of what there is. */
+export function writeBatchHead(facts: HeadFacts, repeat: number, source: string | undefined): BatchHead {
+  const { places, setup, teams, questions } = facts;
+  const head: BatchHead = {
+    schema_version: HEAD_VERSION,
+    gaia_mesh: packageVersion,
+    answers: path.basename(places.answers),
+    source: source === undefined ? null : shortPath(source),
+    repeat,
+    setup,
+    teams: teams.map(({ team, concurrency }) => ({
+      name: team.name,
+      description: team.description ?? '',
+      engine: team.engine,
+      model: team.model ?? null,
+      adapter: team.adapter,
+      routing: team.routing,
+      agents: team.agents.length,
+      concurrency,
+    })),
+    questions: questions.map(({ taskId, question, level, category, truths, fileName }) => ({
+      task_id: taskId,
+      question,
+      ...(level === undefined ? {} : { level }),
+      category,
+      truths: [...truths],
+      ...(fileName === undefined ? {} : { file_name: fileName }),
+    })),
+  };
+  try {
+    writeWhole(places.head, `${JSON.stringify(head)}\n`);
+  } catch (error) {
+    throw new MeshError('io', `cannot write ${places.head}: ${messageOf(error)}`, { cause: error });
+  }
+  return head;
+}
+
+/**
+ * @throws MeshError `usage` where there is none, `config` for a file that is something else
+ */
+export function readBatchHead(file: string): BatchHead {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('usage', `${file}: ${fileFaultOf(error)}: npm run gaia writes it`, { cause: error });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MeshError('config', `${file}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const parsed = batchHeadSchema.safeParse(value);
+  if (!parsed.success)
+    throw new MeshError('config', `${file}: expected the head of a batch: ${issuesOf(parsed.error)}`);
+  return parsed.data;
+}
+
+/** The questions as they were asked. */
+export function questionsOfHead({ questions }: BatchHead): Question[] {
+  return questions.map(({ task_id, question, level, category, truths, file_name }) => ({
+    taskId: task_id,
+    question,
+    ...(level === undefined ? {} : { level }),
+    category,
+    truths,
+    ...(file_name === undefined ? {} : { fileName: file_name }),
+  }));
+}
+
+/** @throws MeshError `usage`: results of one batch on the questions of another would be nonsense */
+export function checkSameBatch(head: BatchHead, headFile: string, journal: Setup, journalFile: string): void {
+  const names = Object.keys({ ...head.setup, ...journal });
+  const other = names.find((name) => head.setup[name] !== journal[name]);
+  if (other !== undefined)
+    throw new MeshError(
+      'usage',
+      `${headFile} and ${journalFile} are of different batches (${other} differs)`,
+    );
+}

@@ -1,0 +1,425 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { placeFile } from '../questions/place-file.ts';
+import type { Question } from '../questions/question.ts';
+import type { CachedAnswer, TeamCache } from './answer-cache.ts';
+import { type Batch, type BatchEvent, runBatch } from './batch.ts';
+import { Journal } from './journal.ts';
+import type { AskTeam, TeamReply } from './team-reply.ts';
+import { questionOf, replyOf } from './testing/results.ts';
+
+let folder = '';
+let journal: Journal;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-batch-'));
+  journal = Journal.open(path.join(folder, 'journal'), {}, { resume: false });
+});
+afterEach(() => {
+  journal.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);
+
+/** A team of the test's own: it notes what it is asked, and `answer` says what comes of it. */
+function teamOf(answer: (question: Question, cycle: number) => TeamReply | Promise<TeamReply> = rightly) {
+  const asked: string[] = [];
+  const askTeam: AskTeam = async (question, { cycle }, signal) => {
+    asked.push(cycle === 1 ? question.taskId : `${question.taskId}#${cycle}`);
+    await setImmediate();
+    signal.throwIfAborted();
+    return answer(question, cycle);
+  };
+  return { asked, askTeam };
+}
+
+const rightly = (question: Question) => replyOf({ answer: question.truths[0] ?? '' });
+
+async function run(askTeam: AskTeam, count: number, more: Partial<Batch> = {}) {
+  const events: BatchEvent[] = [];
+  const end = await runBatch({
+    team: 'single',
+    questions: ids(count).map((id) => questionOf(id)),
+    askTeam,
+    concurrency: 1,
+    repeat: 1,
+    limits: { question: {}, run: {} },
+    journal,
+    placeFile: async (question) => question,
+    clean: (raw) => raw,
+    redact: (text) => text,
+    onEvent: (event) => events.push(event),
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { end, events };
+}
+
+const kept = (id: string, cycle = 1) => journal.read({ task_id: id, team: 'single', cycle });
+/** Never settles by itself, as a team whose model is silent. */
+const untilAborted: AskTeam = (_question, _attempt, signal) =>
+  new Promise((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+  );
+
+/** A cache in memory: the store's has a contract suite of its own. */
+class MemoryCache implements TeamCache {
+  readonly entries = new Map<string, CachedAnswer>();
+  async get(question: Question) {
+    return this.entries.get(question.question);
+  }
+  async put(question: Question, answer: CachedAnswer) {
+    this.entries.set(question.question, answer);
+  }
+}
+
+describe('a batch', () => {
+  test('asks every question in order, one after the other, and keeps each (SV-03, REQ-073)', async () => {
+    const { asked, askTeam } = teamOf();
+
+    const { end } = await run(askTeam, 5);
+
+    expect(end).toEqual({ kind: 'finished' });
+    expect(asked).toEqual(ids(5));
+    for (const id of ids(5)) expect(kept(id)).toMatchObject({ status: 'answered', correct: true });
+  });
+
+  test('has as many questions on their way as it may', async () => {
+    let open = 0;
+    let most = 0;
+    const { askTeam } = teamOf(async (question) => {
+      open += 1;
+      most = Math.max(most, open);
+      for (let turn = 0; turn < 5; turn++) await setImmediate();
+      open -= 1;
+      return rightly(question);
+    });
+
+    await run(askTeam, 20, { concurrency: 4 });
+
+    expect([most, journal.size]).toEqual([4, 20]);
+  });
+
+  test('leaves out what the journal has', async () => {
+    await run(teamOf().askTeam, 3);
+    const { asked, askTeam } = teamOf();
+
+    const { events } = await run(askTeam, 5);
+
+    expect(asked).toEqual(['q3', 'q4']);
+    expect(events.filter(({ kind }) => kind === 'kept')).toHaveLength(3);
+  });
+
+  test('goes on after a question that failed or ran out of time (C-06, RA-59)', async () => {
+    const { askTeam } = teamOf((question) => {
+      if (question.taskId === 'q1')
+        return replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'no' });
+      if (question.taskId === 'q2') return replyOf({ status: 'timeout', answer: null, rawAnswer: null });
+      return rightly(question);
+    });
+
+    const { end } = await run(askTeam, 4);
+
+    expect(end.kind).toBe('finished');
+    expect(ids(4).map((id) => kept(id)?.status)).toEqual(['answered', 'failed', 'timeout', 'answered']);
+    expect(kept('q1')).toMatchObject({ correct: false, final_answer: 'No answer: no' });
+  });
+
+  test('asks all of a cycle before the next one', async () => {
+    const { asked, askTeam } = teamOf();
+
+    await run(askTeam, 3, { repeat: 3, concurrency: 2 });
+
+    expect(asked.map((id) => id.split('#')[1] ?? '1')).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3].map(String));
+    expect(kept('q1', 3)).toMatchObject({ cycle: 3, correct: true });
+  });
+
+  test('places a question’s file before it is asked; one that is missing is told to the team (RA-04, REQ-052)', async () => {
+    const seen: unknown[] = [];
+    const questions = [questionOf('q0', { fileName: 'none.csv' })];
+
+    const { events } = await run(
+      async (question) => {
+        seen.push(question.attachment);
+        return rightly(question);
+      },
+      1,
+      { questions, placeFile: (question, cycle) => placeFile(question, cycle, { root: folder, folder }) },
+    );
+
+    const reason = `${path.join(folder, 'none.csv')}: there is no such file`;
+    expect(seen).toEqual([{ status: 'missing', name: 'none.csv', reason }]);
+    expect(events[0]).toMatchObject({ kind: 'asked', question: { attachment: { reason } } });
+    expect(kept('q0')?.file).toBe(`none.csv: missing: ${reason}`);
+  });
+
+  test('ends with a bug and does not make an answer of it', async () => {
+    const { askTeam } = teamOf((question) => {
+      if (question.taskId === 'q2') throw new TypeError('x is not a function');
+      return rightly(question);
+    });
+
+    await expect(run(askTeam, 5, { concurrency: 2 })).rejects.toThrow('x is not a function');
+    expect(kept('q2')).toBeUndefined();
+    expect(kept('q0')).toBeDefined();
+  });
+});
+
+describe('the answer cache in a batch', () => {
+  test('is asked before the team and filled after it, before the journal (RA-06)', async () => {
+    const order: string[] = [];
+    const cache = new (class extends MemoryCache {
+      override async get(question: Question) {
+        order.push('cache get');
+        return super.get(question);
+      }
+      override async put(question: Question, answer: CachedAnswer) {
+        order.push(`cache put ${answer.finalAnswer}`);
+        await super.put(question, answer);
+      }
+    })();
+    await run(
+      async () => {
+        order.push('team');
+        return replyOf({ answer: null, rawAnswer: ' 4. ' });
+      },
+      1,
+      {
+        cache,
+        clean: (raw) => {
+          order.push('clean');
+          return raw.replaceAll(/[ .]/g, '');
+        },
+        onEvent: ({ kind }) => order.push(kind),
+      },
+    );
+
+    expect(order).toEqual(['asked', 'cache get', 'cache', 'team', 'clean', 'cache put 4', 'finished']);
+  });
+
+  test('answers without the team: marked, with no model call, no tokens, in no time (RA-08)', async () => {
+    // Time passes only while the cache is asked: a busy machine takes any time between two steps.
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const cache = new (class extends MemoryCache {
+      override get(question: Question) {
+        vi.advanceTimersByTime(3);
+        return super.get(question);
+      }
+    })();
+    await cache.put(questionOf('q0'), {
+      finalAnswer: 'answer of q0',
+      rawAnswer: 'raw',
+      reasoningTrace: 'as then',
+    });
+    const { asked, askTeam } = teamOf();
+
+    await run(askTeam, 2, { cache });
+
+    expect(asked).toEqual(['q1']);
+    expect(kept('q0')).toMatchObject({
+      ...{ cached: true, correct: true, reasoning_trace: 'as then', raw_answer: 'raw' },
+      ...{ tokens: 0, cost: 0, model_calls: 0, packets: 0, bytes: 0, seconds: 0.003 },
+    });
+    expect(cache.entries.get('What is q1?')).toMatchObject({ finalAnswer: 'answer of q1' });
+  });
+
+  test('keeps no failure, and is left alone when questions are repeated (C-11)', async () => {
+    const cache = new MemoryCache();
+    const failing = teamOf(() =>
+      replyOf({ status: 'failed', answer: 'The question could not be answered due to planner failures.' }),
+    );
+    await run(failing.askTeam, 1, { cache });
+    expect(cache.entries.size).toBe(0);
+
+    await cache.put(questionOf('q1'), { finalAnswer: 'old', rawAnswer: null, reasoningTrace: '' });
+    const { asked, askTeam } = teamOf();
+    await run(askTeam, 2, { cache, repeat: 2 });
+    expect(asked).toEqual(['q1', 'q0#2', 'q1#2']);
+  });
+
+  test('that is lost stops the batch, but the answer that was just found is kept (C-06)', async () => {
+    const cache = new (class extends MemoryCache {
+      override async put(): Promise<void> {
+        throw new MeshError('store', 'database is locked');
+      }
+    })();
+
+    const { end } = await run(teamOf().askTeam, 3, { cache });
+
+    expect(end).toMatchObject({
+      kind: 'stopped',
+      reason: expect.stringContaining('the store, team single, question q0'),
+    });
+    expect([kept('q0')?.status, journal.size]).toEqual(['answered', 1]);
+  });
+});
+
+describe('limits', () => {
+  test('of a question: time is held while it is asked', async () => {
+    const { end } = await run(untilAborted, 2, { limits: { question: { seconds: 0.01 }, run: {} } });
+
+    expect(end.kind).toBe('finished');
+    expect(kept('q1')).toMatchObject({
+      status: 'timeout',
+      reason: "no answer within the question's 0.01 s",
+      correct: false,
+    });
+  });
+
+  test.each([
+    ['tokens', { tokens: 9 }, 'it took 10 tokens; a question may take 9'],
+    ['cost', { costUsd: 0.009 }, 'it cost $0.01; a question may cost $0.009'],
+  ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, question, reason) => {
+    await run(teamOf().askTeam, 1, { limits: { question, run: {} } });
+
+    expect(kept('q0')).toMatchObject({ status: 'failed', reason, tokens: 10, correct: false });
+  });
+
+  test.each([
+    ['tokens', { tokens: 30 }, 'the run has taken 30 tokens of 30 (--max-tokens)'],
+    ['cost', { costUsd: 0.03 }, 'the run has cost $0.0300 of $0.03 (--max-cost)'],
+  ])(
+    'of the run: no further question is asked when %s are used up, and a larger one resumes (REQ-082)',
+    async (_what, limit, reason) => {
+      const first = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+      expect(first.end).toEqual({ kind: 'limit', reason });
+      expect(journal.size).toBe(3);
+
+      const again = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+      expect([again.end.kind, journal.size]).toEqual(['limit', 3]);
+
+      const { asked, askTeam } = teamOf();
+      expect((await run(askTeam, 5)).end.kind).toBe('finished');
+      expect(asked).toEqual(['q3', 'q4']);
+    },
+  );
+
+  test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {
+    const { end } = await run(untilAborted, 4, {
+      concurrency: 2,
+      limits: { question: {}, run: { seconds: 0.01 } },
+    });
+
+    expect(end).toEqual({ kind: 'limit', reason: 'the run has taken its 0.01 s (--max-time)' });
+    expect(journal.size).toBe(0);
+  });
+});
+
+describe('a cause that is every question’s', () => {
+  const gone = (question: Question) =>
+    Number(question.taskId.slice(1)) < 4
+      ? rightly(question)
+      : replyOf({
+          status: 'failed',
+          answer: null,
+          rawAnswer: null,
+          reason: 'no server at :11434',
+          code: 'engine',
+        });
+
+  test('such as a model that is gone stops the batch after three in a row, names it, and asks all three again (REQ-067)', async () => {
+    const { asked, askTeam } = teamOf(gone);
+
+    const { end } = await run(askTeam, 20);
+
+    expect(asked).toEqual(ids(7));
+    expect(end).toMatchObject({ kind: 'stopped', error: { code: 'engine' } });
+    expect(end).toMatchObject({
+      reason:
+        'the model, team single, question q6 (What is q6?): 3 questions in a row failed, the last one: no server at :11434. ' +
+        'What was finished is kept; when the cause is gone, --resume asks the rest',
+    });
+    expect(journal.size).toBe(4);
+
+    const again = teamOf();
+    expect((await run(again.askTeam, 20)).end.kind).toBe('finished');
+    expect(again.asked).toEqual(ids(20).slice(4));
+  });
+
+  test('is none while other questions are answered in between: then they failed (C-06)', async () => {
+    const { askTeam } = teamOf((question) =>
+      Number(question.taskId.slice(1)) % 3 === 0
+        ? rightly(question)
+        : replyOf({
+            status: 'failed',
+            answer: null,
+            rawAnswer: null,
+            reason: 'context too long',
+            code: 'engine',
+          }),
+    );
+
+    const { end } = await run(askTeam, 9);
+
+    expect(end.kind).toBe('finished');
+    expect(ids(9).filter((id) => kept(id)?.status === 'failed')).toHaveLength(6);
+  });
+
+  test.each([
+    ['a full disk', 'io', 'files'],
+    ['a lost hub', 'agent', 'the agents'],
+    ['a lost store', 'store', 'the store'],
+  ] as const)('such as %s stops it at once (REQ-067)', async (_what, code, component) => {
+    const { asked, askTeam } = teamOf((question) => {
+      if (question.taskId === 'q2') throw new MeshError(code, 'it is gone');
+      return rightly(question);
+    });
+
+    const { end } = await run(askTeam, 5);
+
+    expect(asked).toEqual(['q0', 'q1', 'q2']);
+    expect(end).toMatchObject({
+      kind: 'stopped',
+      reason: expect.stringContaining(`${component}, team single, question q2`),
+    });
+    expect(journal.size).toBe(2);
+  });
+
+  test('breaks off what is on its way', async () => {
+    const askTeam: AskTeam = async (question, attempt, signal) => {
+      if (question.taskId === 'q0') throw new MeshError('agent', 'the hub is gone');
+      return untilAborted(question, attempt, signal);
+    };
+
+    const { end } = await run(askTeam, 10, { concurrency: 4 });
+
+    expect([end.kind, journal.size]).toEqual(['stopped', 0]);
+  });
+});
+
+test('Ctrl-C keeps what is finished, breaks off the rest, and says so', async () => {
+  const interrupt = new AbortController();
+  const { asked, askTeam } = teamOf((question) => {
+    if (question.taskId === 'q3') {
+      interrupt.abort(new MeshError('interrupted', 'interrupted'));
+      return replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'interrupted' });
+    }
+    return rightly(question);
+  });
+
+  const { end } = await run(askTeam, 10, { signal: interrupt.signal });
+
+  expect(end).toEqual({ kind: 'interrupted', reason: 'interrupted' });
+  expect(asked).toEqual(ids(4));
+  expect(journal.size).toBe(3);
+  expect(readFileSync(journal.file, 'utf8').split('\n')).toHaveLength(5);
+});
+
+test('an answer that comes at the very moment of Ctrl-C is kept', async () => {
+  const interrupt = new AbortController();
+  const { asked, askTeam } = teamOf((question) => {
+    if (question.taskId === 'q3') interrupt.abort(new MeshError('interrupted', 'interrupted'));
+    return rightly(question);
+  });
+
+  const { end } = await run(askTeam, 10, { signal: interrupt.signal });
+
+  expect(end).toEqual({ kind: 'interrupted', reason: 'interrupted' });
+  expect(asked).toEqual(ids(4));
+  expect(journal.size).toBe(4);
+});

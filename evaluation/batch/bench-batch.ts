@@ -1,0 +1,140 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
+import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
+import type { BenchPlan } from '../plan/bench-plan.ts';
+import { attemptId, type Question } from '../questions/question.ts';
+import { cycleLines } from '../results/batch-table.ts';
+import { failureLine } from '../results/bench-report.ts';
+import { type BatchSummary, type Interval, SummaryBuilder } from '../results/bench-summary.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import { teamSummary } from '../results/summary.ts';
+import { cachedOutcome, scoresBy, taskResult } from '../results/task-result.ts';
+import { scorerNamed } from '../scorers/scorer.ts';
+import { storeCache } from './answer-cache.ts';
+import { type BatchEnd, runBatch } from './batch.ts';
+import type { BatchStore } from './batch-store.ts';
+import { Journal } from './journal.ts';
+import { keyText } from './journal-index.ts';
+import type { MeshTeam } from './mesh-team.ts';
+import { redactor } from './redact.ts';
+
+/** Failed tasks that are named at the end; `results.jsonl` has them all. */
+const SHOWN_FAILURES = 5;
+
+/**
+ * The journal of a batch that is resumed.
+ *
+ * @throws MeshError `usage` where there is none, it was another batch, or it is finished
+ */
+export function resumedJournal(file: string, plan: BenchPlan): Journal {
+  if (!existsSync(file))
+    throw new MeshError('usage', `--resume: there is no batch to go on with: there is no ${file}`);
+  const journal = Journal.open(file, plan.setup, { resume: true });
+  const total = plan.tasks.length * plan.repeat;
+  if (journal.size < total) return journal;
+  journal.close();
+  throw new MeshError(
+    'usage',
+    `--resume: all ${total} tasks in ${file} are finished; without --resume they are run anew`,
+  );
+}
+
+/** What a batch of tasks came to. */
+export interface BenchBatch {
+  readonly end: BatchEnd;
+  readonly summary: SummaryBuilder;
+  readonly wallMs: number;
+  readonly failures: readonly string[];
+  /** With `--repeat`. */
+  readonly cycles: Pick<ReturnType<typeof teamSummary>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
+  readonly cycleLines: readonly string[];
+}
+
+/** Has a team do all tasks of a plan, but for those that the journal has. */
+export async function runBenchBatch(
+  plan: BenchPlan,
+  mesh: MeshTeam,
+  journal: Journal,
+  store: BatchStore,
+  onCached: () => void,
+  signal: AbortSignal,
+): Promise<BenchBatch> {
+  const { planned, tasks, repeat, limits } = plan;
+  const { team, setup, concurrency } = planned;
+  const byId = new Map(tasks.map((task) => [task.taskId, task]));
+  const score = scoresBy(scorerNamed(team.scorer));
+  const fromCache = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
+    const outcome = cachedOutcome(attemptId(task.taskId, cycle), final_answer, seconds);
+    const result = taskResult(task, { outcome, scores: score(task, final_answer), models: undefined });
+    return { ...result, task_id: outcome.taskId, cached: true as const };
+  };
+  const kept = new Set<string>();
+  const startMs = performance.now();
+  const end = await runBatch({
+    team: team.name,
+    questions: tasks,
+    askTeam: mesh.ask,
+    concurrency,
+    repeat,
+    limits,
+    ...(store.cache === undefined ? {} : { cache: storeCache(store.cache, team.name, setup) }),
+    journal,
+    toleratesFailures: true,
+    placeFile: async (task) => task,
+    clean: (raw) => cleanAnswer(raw) ?? undefined,
+    redact: redactor(process.env),
+    onEvent(event) {
+      if (event.kind === 'kept') kept.add(keyText(event.key));
+      if (event.kind !== 'finished' || !event.result.cached) return;
+      const task = byId.get(event.result.task_id);
+      if (task === undefined) return;
+      appendFileSync(mesh.folder.resultsFile, `${JSON.stringify(fromCache(task, event.result))}\n`);
+      onCached();
+    },
+    signal,
+  });
+  const wallMs = performance.now() - startMs;
+  const summary = new SummaryBuilder();
+  const failures: string[] = [];
+  for (let cycle = 1; cycle <= repeat; cycle++) {
+    for (const task of tasks) {
+      const key = { task_id: task.taskId, team: team.name, cycle };
+      const result = journal.read(key);
+      if (result === undefined) continue;
+      const onMesh = result.mesh ?? fromCache(task, result);
+      if (kept.has(keyText(key))) summary.addEarlier(task, onMesh);
+      else summary.add(task, onMesh);
+      if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)
+        failures.push(failureLine(onMesh.task_id, onMesh.status, result.reason));
+    }
+  }
+  const repeated =
+    repeat === 1
+      ? undefined
+      : teamSummary(tasks, repeat, ({ taskId }, cycle) =>
+          journal.read({ task_id: taskId, team: team.name, cycle }),
+        );
+  return {
+    ...{ end, summary, wallMs, failures },
+    cycles: repeated && {
+      ...(repeated.cycles && { cycles: repeated.cycles }),
+      ...(repeated.pass_at && { pass_at: repeated.pass_at }),
+      ...(repeated.pass_hat && { pass_hat: repeated.pass_hat }),
+    },
+    cycleLines: repeated === undefined ? [] : [...cycleLines(repeated), ''],
+  };
+}
+
+/** What `bench --tasks --json` prints, and the bounds that its table shows. */
+export function benchSummary(
+  { summary, wallMs, cycles }: BenchBatch,
+  metrics: RunMetrics,
+): { readonly json: BatchSummary; readonly interval: (part?: string) => Interval | null } {
+  const { run_id, team, adapter, engine, ledger } = metrics;
+  const facts = { run_id, team, adapter, engine, balanced: ledger.balanced };
+  return {
+    json: { ...summary.summary(facts, metrics, wallMs), ...cycles },
+    interval: (part) => summary.interval(part),
+  };
+}

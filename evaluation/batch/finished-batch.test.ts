@@ -1,0 +1,109 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { besides } from '../plan/batch-places.ts';
+import { loadTeam } from '../teams/load-team.ts';
+import { writeBatchHead } from './batch-head.ts';
+import { openBatch, summariesOf } from './finished-batch.ts';
+import { Journal } from './journal.ts';
+import { questionOf, resultOf } from './testing/results.ts';
+
+const setup = { questions: 'sha', repeat: '1' };
+
+/** A batch of two questions, of which one is finished, as its writer leaves it. */
+function batchOf(): { answers: string; journal: Journal } {
+  const answers = path.join(temporaryFolder(), 'a.jsonl');
+  const { journal: file, head } = besides(answers);
+  const journal = Journal.open(file, setup, { resume: false });
+  const questions = [questionOf('lamp', { level: '2', fileName: 'lamp.txt' }), questionOf('bridge')];
+  const teams = [{ team: loadTeam('single', (name) => name), concurrency: 4 }];
+  writeBatchHead({ places: { answers, head }, setup, teams, questions }, 1, '/elsewhere/q.jsonl');
+  journal.append(resultOf('lamp', { final_answer: 'Zoë 🏁' }));
+  return { answers, journal };
+}
+
+describe('a batch that is looked at', () => {
+  test('while it is on has what is finished by then, and leaves the writer alone', () => {
+    const { answers, journal } = batchOf();
+    const before = readFileSync(journal.file);
+
+    const batch = openBatch(answers);
+
+    expect(batch.head).toMatchObject({
+      ...{ answers: 'a.jsonl', source: '/elsewhere/q.jsonl', repeat: 1, setup },
+      teams: [{ name: 'single', engine: 'extractive', model: null, routing: 'broadcast', agents: 1 }],
+    });
+    expect(batch.questions).toEqual([
+      { ...questionOf('lamp', { level: '2' }), fileName: 'lamp.txt' },
+      questionOf('bridge'),
+    ]);
+    expect(batch.read({ task_id: 'lamp', team: 'single', cycle: 1 })?.final_answer).toBe('Zoë 🏁');
+    expect(batch.read({ task_id: 'bridge', team: 'single', cycle: 1 })).toBeUndefined();
+    expect(summariesOf(batch).single).toMatchObject({ questions: 2, correct: 1, not_asked: 1 });
+    batch.close();
+    journal.append(resultOf('bridge'));
+    expect(readFileSync(journal.file).subarray(0, before.length)).toEqual(before);
+    journal.close();
+  });
+
+  test('with a torn last line has the lines before, and the file is as it was', () => {
+    const { answers, journal } = batchOf();
+    journal.close();
+    appendFileSync(journal.file, '{"task_id":"bri');
+    const before = readFileSync(journal.file);
+
+    const batch = openBatch(journal.file);
+
+    expect(summariesOf(batch).single).toMatchObject({ correct: 1, not_asked: 1 });
+    batch.close();
+    expect(answers).toBe(batch.answers);
+    expect(readFileSync(journal.file)).toEqual(before);
+  });
+
+  test.each([
+    [
+      'no head',
+      (a: string) => a.replace('a.jsonl', 'b.jsonl'),
+      /b\.batch\.json: there is no such file: npm run gaia/,
+    ],
+    [
+      'a head that is none',
+      (a: string) => {
+        writeFileSync(besides(a).head, '{"teams":[]}');
+        return a;
+      },
+      /a\.batch\.json: expected the head of a batch: /,
+    ],
+    [
+      'a head that is no JSON',
+      (a: string) => {
+        writeFileSync(besides(a).head, '{');
+        return a;
+      },
+      /a\.batch\.json: not JSON/,
+    ],
+    [
+      'the head of another batch',
+      (a: string) => {
+        const { head } = besides(a);
+        writeFileSync(head, readFileSync(head, 'utf8').replace('"questions":"sha"', '"questions":"other"'));
+        return a;
+      },
+      /are of different batches \(questions differs\)/,
+    ],
+    [
+      'a journal that is none',
+      (a: string) => {
+        writeFileSync(besides(a).journal, 'Dear diary\n');
+        return a;
+      },
+      /this is no journal of a batch/,
+    ],
+  ])('and has %s is refused', (_what, change, message) => {
+    const { answers, journal } = batchOf();
+    journal.close();
+
+    expect(() => openBatch(change(answers))).toThrow(message);
+  });
+});

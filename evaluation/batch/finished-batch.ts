@@ -1,0 +1,71 @@
+import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { besides } from '../plan/batch-places.ts';
+import type { Question } from '../questions/question.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import { type TeamSummary, teamSummary } from '../results/summary.ts';
+import { type BatchHead, checkSameBatch, questionsOfHead, readBatchHead } from './batch-head.ts';
+import { headerOf } from './journal.ts';
+import { JournalIndex, type ResultKey } from './journal-index.ts';
+
+/** A batch as its files tell it: what it is of, and what came of each attempt that is finished. */
+export interface FinishedBatch {
+  readonly head: BatchHead;
+  readonly questions: readonly Question[];
+  /** One at a time: a batch may be larger than memory. */
+  readonly read: (key: ResultKey) => GaiaResult | undefined;
+}
+
+/**
+ * Opens a batch to look at it: one that is finished, that was broken off, or that is on.
+ *
+ * @param file its answers, its journal, or its `.batch.json`: the others are beside it
+ * @throws MeshError `usage` where they are not, `store` for a damaged journal
+ */
+export function openBatch(file: string): FinishedBatch & { readonly answers: string; close(): void } {
+  const { answers, head: headFile, journal } = placesOf(file);
+  const head = readBatchHead(headFile);
+  let descriptor: number;
+  try {
+    descriptor = openSync(journal, 'r');
+  } catch (error) {
+    throw new MeshError('usage', `${journal}: ${fileFaultOf(error)}: npm run gaia writes it`, {
+      cause: error,
+    });
+  }
+  try {
+    const index = new JournalIndex(journal, descriptor);
+    index.load((line, isWhole, where) => {
+      // Of a batch that is just beginning there is no result yet.
+      if (isWhole) checkSameBatch(head, headFile, headerOf(line, where).setup, journal);
+      return isWhole;
+    });
+    const close = () => closeSync(descriptor);
+    return { head, answers, questions: questionsOfHead(head), read: (key) => index.read(key), close };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** What each of its teams came to. */
+export function summariesOf({ head, questions, read }: FinishedBatch): Record<string, TeamSummary> {
+  return Object.fromEntries(
+    head.teams.map(({ name }) => [
+      name,
+      teamSummary(questions, head.repeat, ({ taskId }, cycle) =>
+        read({ task_id: taskId, team: name, cycle }),
+      ),
+    ]),
+  );
+}
+
+function placesOf(file: string): { answers: string; head: string; journal: string } {
+  if (file.endsWith('.batch.json')) {
+    const answers = path.join(path.dirname(file), readBatchHead(file).answers);
+    return { ...besides(answers), answers, head: file };
+  }
+  const answers = file.replace(/\.journal$/, '');
+  return { ...besides(answers), answers };
+}

@@ -1,0 +1,140 @@
+import { fstatSync, readSync } from 'node:fs';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { type GaiaResult, gaiaResultSchema } from '../results/gaia-result.ts';
+
+/** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const READ_BYTES = 64 * 1024;
+
+/** Which attempt: one question in one cycle by one team. */
+export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
+
+/** Where each result of a journal is in its file; nothing else of them is held in memory. */
+export class JournalIndex {
+  readonly file: string;
+  readonly #descriptor: number;
+  readonly #lines = new Map<string, { readonly at: number; readonly bytes: number }>();
+
+  constructor(file: string, descriptor: number) {
+    this.file = file;
+    this.#descriptor = descriptor;
+  }
+
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  has(key: ResultKey): boolean {
+    return this.#lines.has(keyText(key));
+  }
+
+  set(key: ResultKey, at: number, bytes: number): void {
+    this.#lines.set(keyText(key), { at, bytes });
+  }
+
+  /** The result, read from the file; undefined where it is not finished. */
+  read(key: ResultKey): GaiaResult | undefined {
+    const line = this.#lines.get(keyText(key));
+    if (line === undefined) return undefined;
+    const bytes = Buffer.alloc(line.bytes);
+    this.#fill(bytes, line.at);
+    return parseJsonLine(bytes.toString('utf8'), gaiaResultSchema, this.file);
+  }
+
+  /**
+   * Finds what is in the file.
+   *
+   * @param takesHeader hears the first line; says whether there is more to read
+   * @returns where the last whole line ends, and what had to be left out: a line that was torn when the writer was killed
+   * @throws MeshError `store` when a line in the middle is damaged
+   */
+  load(takesHeader: (line: string, isWhole: boolean, where: string) => boolean): {
+    end: number;
+    dropped: string | undefined;
+  } {
+    let end = 0;
+    for (const { text, at, bytes, number, isLast, isWhole } of this.#readLines()) {
+      const where = `${this.file}:${number}`;
+      if (number === 1) {
+        if (!takesHeader(text, isWhole, where)) break;
+      } else {
+        const result = isWhole ? resultIn(text, where) : 'the line is not whole';
+        if (typeof result === 'string') {
+          if (!isLast) throw damaged(where, result);
+          return {
+            end,
+            dropped: `${where}: the last line was torn when the run before ended: that question is asked again`,
+          };
+        }
+        this.set(result, at, bytes);
+      }
+      end = at + bytes;
+    }
+    return { end, dropped: undefined };
+  }
+
+  /** The lines with where they are; the last one is not whole if no line feed ends it. */
+  *#readLines(): Generator<{
+    text: string;
+    at: number;
+    bytes: number;
+    number: number;
+    isLast: boolean;
+    isWhole: boolean;
+  }> {
+    const { size } = fstatSync(this.#descriptor);
+    let begun = Buffer.alloc(0);
+    let at = 0;
+    let number = 0;
+    for (let offset = 0; offset < size; ) {
+      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - offset));
+      this.#fill(chunk, offset);
+      offset += chunk.length;
+      begun = Buffer.concat([begun, chunk]);
+      for (let feed = begun.indexOf(0x0a); feed >= 0; feed = begun.indexOf(0x0a)) {
+        const bytes = feed + 1;
+        const text = begun.toString('utf8', 0, feed);
+        begun = begun.subarray(bytes);
+        number += 1;
+        yield { text, at, bytes, number, isLast: at + bytes === size, isWhole: true };
+        at += bytes;
+      }
+      if (begun.length > MAX_LINE_BYTES)
+        throw damaged(`${this.file}:${number + 1}`, `longer than ${MAX_LINE_BYTES} bytes`);
+    }
+    if (begun.length > 0) {
+      const text = begun.toString('utf8');
+      yield { text, at, bytes: begun.length, number: number + 1, isLast: true, isWhole: false };
+    }
+  }
+
+  #fill(into: Buffer, at: number): void {
+    for (let filled = 0; filled < into.length; ) {
+      const read = readSync(this.#descriptor, into, filled, into.length - filled, at + filled);
+      if (read === 0) break;
+      filled += read;
+    }
+  }
+}
+
+/** The result, or what is wrong with the line. */
+function resultIn(line: string, where: string): GaiaResult | string {
+  try {
+    return parseJsonLine(line, gaiaResultSchema, where);
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return error.message;
+  }
+}
+
+function damaged(where: string, what: string): MeshError {
+  return new MeshError(
+    'store',
+    `the journal is damaged at ${where} (${what}): mend or delete that line, or begin anew without --resume`,
+  );
+}
+
+export function keyText({ team, cycle, task_id }: ResultKey): string {
+  return JSON.stringify([team, cycle, task_id]);
+}

@@ -1,0 +1,150 @@
+import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { FileLock } from '../../core/system/file-lock.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { checkSetup, type Setup } from '../plan/batch-setup.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
+
+/** Version of the journal's format. */
+const JOURNAL_VERSION = 1;
+
+const headerSchema = z.strictObject({
+  journal: z.literal(JOURNAL_VERSION),
+  setup: z.record(z.string(), z.string()),
+});
+
+/**
+ * The results of a batch, one JSON line each, behind a line that says what the batch is. Lines are only ever added, each
+ * in one write, so a process that is killed leaves whole lines and at most one torn one, which is dropped on resuming. Nothing is
+ * held in memory but where each line is.
+ */
+export class Journal {
+  readonly file: string;
+  /** What reading it had to leave out: a line that was torn when the writer was killed. */
+  readonly dropped: string | undefined;
+  readonly #descriptor: number;
+  readonly #lock: FileLock;
+  readonly #index: JournalIndex;
+  #end = 0;
+
+  private constructor(file: string, descriptor: number, lock: FileLock, setup: Setup) {
+    this.file = file;
+    this.#descriptor = descriptor;
+    this.#lock = lock;
+    this.#index = new JournalIndex(file, descriptor);
+    this.dropped = this.#readAll(setup);
+  }
+
+  /**
+   * Opens the journal of a batch. To resume goes on with what is there; else what is there is put aside as `<file>.previous`.
+   *
+   * @throws MeshError `usage` when it belongs to another set-up; `store` when a line in the middle is damaged;
+   *   `locked` while another process writes it; `io`
+   */
+  static open(file: string, setup: Setup, { resume }: { readonly resume: boolean }): Journal {
+    const lock = lockBatch(file, 'another batch');
+    let descriptor: number | undefined;
+    try {
+      if (!resume && existsSync(file)) renameSync(file, `${file}.previous`);
+      descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+');
+      return new Journal(file, descriptor, lock, setup);
+    } catch (error) {
+      if (descriptor !== undefined) closeSync(descriptor);
+      lock.release();
+      if (error instanceof MeshError) throw error;
+      throw new MeshError('io', `journal ${file}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  has(key: ResultKey): boolean {
+    return this.#index.has(key);
+  }
+
+  /**
+   * Writes a result down: it is in the file when the call returns, and survives the end of this process.
+   *
+   * @throws MeshError `io` when the disk is full: nothing can be finished any more
+   */
+  append(result: GaiaResult): void {
+    // A bug of the batch, which would be paid for twice.
+    if (this.#index.has(result)) throw new Error(`result ${keyText(result)} is in the journal already`);
+    const { at, bytes } = this.#write(`${JSON.stringify(result)}\n`);
+    this.#index.set(result, at, bytes);
+  }
+
+  /** The result, read from the file; undefined where it is not finished. */
+  read(key: ResultKey): GaiaResult | undefined {
+    return this.#index.read(key);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+    this.#lock.release();
+  }
+
+  #write(line: string): { at: number; bytes: number } {
+    const bytes = Buffer.from(line);
+    const at = this.#end;
+    try {
+      for (let from = 0; from < bytes.length; )
+        from += writeSync(this.#descriptor, bytes, from, bytes.length - from, at + from);
+    } catch (error) {
+      const full = systemCodeOf(error) === 'ENOSPC' ? 'the disk is full' : messageOf(error);
+      throw new MeshError('io', `journal ${this.file}: ${full}: what was finished before is kept`, {
+        cause: error,
+      });
+    }
+    this.#end = at + bytes.length;
+    return { at, bytes: bytes.length };
+  }
+
+  #readAll(setup: Setup): string | undefined {
+    const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup })}\n`;
+    const { end, dropped } = this.#index.load((line, isWhole, where) => {
+      // Killed within the first write. Anything else that begins otherwise is a file of somebody else's.
+      if (!isWhole && header.startsWith(line)) return false;
+      checkSetup(this.file, headerOf(line, where).setup, setup);
+      return true;
+    });
+    this.#end = end;
+    // What comes next must begin a line of its own.
+    ftruncateSync(this.#descriptor, end);
+    if (end === 0) this.#write(header);
+    return dropped;
+  }
+}
+
+/** @throws MeshError `store` for a file that is no journal */
+export function headerOf(line: string, where: string): z.infer<typeof headerSchema> {
+  try {
+    return parseJsonLine(line, headerSchema, where);
+  } catch (error) {
+    throw new MeshError(
+      'store',
+      `${where}: this is no journal of a batch, and is left as it is: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/**
+ * Takes the batch whose journal that is, for one process.
+ *
+ * @throws MeshError `locked` while `owner` (in words) has it; `io` when its folder cannot be written
+ */
+export function lockBatch(journal: string, owner: string): FileLock {
+  const file = `${journal}.lock`;
+  return FileLock.take(
+    file,
+    (holder) =>
+      `${owner} (process ${holder}) writes there: wait for it, choose another --out, or delete ${file} if there is none`,
+  );
+}

@@ -1,0 +1,253 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { type ErrorCode, MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import type { Task } from '../../core/contracts/task.ts';
+import type { Team } from '../../core/contracts/team.ts';
+import type { AgentGroupOptions } from '../../core/run/agent-group.ts';
+import { type Asked, MeshRun, type RunObserver } from '../../core/run/mesh-run.ts';
+import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
+import type { FaultRequest } from '../../core/run/run-faults.ts';
+import type { RunFolder } from '../../core/run/run-folder.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { codeFolder, packageVersion, readableByAgents } from '../../core/system/package-root.ts';
+import { engineNamed } from '../../tools/engines/registry.ts';
+import { readAnyText } from '../../tools/files/read-any.ts';
+import { promptNamed } from '../../tools/prompts.ts';
+import { NO_ANSWER } from '../../tools/roles/answer/answered.ts';
+import { TRUTHS_FILE, type Truth } from '../../tools/roles/overseer/truths.ts';
+import { attemptId, type Question } from '../questions/question.ts';
+import { scoresBy, taskResult } from '../results/task-result.ts';
+import { scorerNamed } from '../scorers/scorer.ts';
+import { agentLaunch, type RunPlaces } from '../teams/agent-launch.ts';
+import type { ResultKey } from './journal-index.ts';
+import type { AskTeam, TeamReply } from './team-reply.ts';
+
+interface MeshTeamOptions {
+  readonly team: Team;
+  /** Folder for the mesh's own results: metrics, archive, workspaces. */
+  readonly out: string;
+  readonly adapter: ProtocolAdapter;
+  /** Folder of the tasks' files, and the store: a file, or the URL of a server. */
+  readonly places: RunPlaces;
+  readonly portBase: number | 'auto' | undefined;
+  /** Agents that somebody else started, and what to type to start one. */
+  readonly external?: ReadonlySet<string>;
+  readonly howToStart?: AgentGroupOptions['howToStart'];
+  readonly faults?: FaultRequest | undefined;
+  /** Several questions, whose results are lines of a file. */
+  readonly isBatch: boolean;
+  /** Goes on with the run in the folder: which of its results are finished. */
+  readonly isFinished?: (key: ResultKey) => boolean;
+  /** All that will be asked, for the one agent that may know the true answers. */
+  readonly questions: readonly Question[];
+  readonly repeat: number;
+  /** Of one question; without it the team file's. */
+  readonly timeoutMs?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly observer: RunObserver;
+  readonly signal: AbortSignal;
+}
+
+/** A team of agents on a mesh that answers questions; one mesh for all questions of a batch. */
+export class MeshTeam {
+  readonly ask: AskTeam;
+  readonly #run: MeshRun;
+  readonly #options: MeshTeamOptions;
+  readonly #tasks: Task[] = [];
+
+  private constructor(run: MeshRun, options: MeshTeamOptions) {
+    this.#run = run;
+    this.#options = options;
+    this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
+    if (options.isBatch) writeFileSync(run.folder.resultsFile, keptLines(run.folder.resultsFile, options));
+  }
+
+  /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */
+  static async start(options: MeshTeamOptions): Promise<MeshTeam> {
+    const { team, adapter, out, observer, signal, portBase, places, external = new Set(), faults } = options;
+    if (places.files !== undefined) mkdirSync(places.files, { recursive: true });
+    const timeoutMs = options.timeoutMs ?? team.limits.task_timeout_s * 1000;
+    const withRun = ofRun(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
+    const run = await MeshRun.start({
+      team: withRun,
+      adapter,
+      score: scoresBy(scorerNamed(team.scorer)),
+      out,
+      resumes: options.isFinished !== undefined,
+      portBase,
+      external,
+      ...(options.howToStart === undefined ? {} : { howToStart: options.howToStart }),
+      ...(faults === undefined ? {} : { faults }),
+      timeoutMs,
+      entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
+      readable: readableByAgents(),
+      launchOf: (agent) => agentLaunch(withRun, agent, places),
+      environment: process.env,
+      engine: await engineNamed(team.engine, {
+        prompts: promptNamed,
+        ...(team.model === undefined ? {} : { model: team.model }),
+        ...(team.model_host === undefined ? {} : { host: team.model_host }),
+        ...(team.engine_options === undefined ? {} : { options: team.engine_options }),
+      }),
+      version: packageVersion,
+      codeFolder,
+      command: process.argv.slice(2),
+      observer,
+      signal,
+      workspaceFiles: truthFiles(team, options.questions, options.repeat),
+    });
+    return new MeshTeam(run, options);
+  }
+
+  /** Ends the agents and writes the mesh's own results. */
+  close(): Promise<RunMetrics> {
+    return this.#run.close(this.#tasks, this.#options.isBatch);
+  }
+
+  get folder(): RunFolder {
+    return this.#run.folder;
+  }
+
+  async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<TeamReply> {
+    const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
+    const task = await taskOf(team, question, cycle, signal);
+    this.#tasks.push(task);
+    const asked = await this.#run.ask(task, {
+      signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    });
+    const result = taskResult(task, asked);
+    if (this.#options.isBatch) appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
+    const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
+    return { ...replyOf(asked), mesh };
+  }
+}
+
+/** Lines of an earlier run that is gone on with: those of what is finished, in whole lines. */
+function keptLines(file: string, { isFinished, team, questions, repeat }: MeshTeamOptions): string {
+  if (isFinished === undefined || !existsSync(file)) return '';
+  const finished = new Set<string>();
+  for (let cycle = 1; cycle <= repeat; cycle++)
+    for (const { taskId } of questions)
+      if (isFinished({ task_id: taskId, team: team.name, cycle })) finished.add(attemptId(taskId, cycle));
+  const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const kept = whole.filter((line) => finished.has(parseJsonLine(line, keySchema, file).task_id));
+  return kept.map((line) => `${line}\n`).join('');
+}
+
+const keySchema = z.looseObject({ task_id: z.string() });
+
+/** The overseer keeps its attempts by run, and must know when a question's time is up; so must all who wait for a model. */
+function ofRun(team: Team, runId: string, timeS: number): Team {
+  const agents = team.agents.map((agent) =>
+    agent.tool === 'oversee'
+      ? { ...agent, options: { run_id: runId, team: team.name, time_s: timeS, ...agent.options } }
+      : agent,
+  );
+  return { ...team, agents, limits: { ...team.limits, task_timeout_s: timeS } };
+}
+
+/** Teams that score themselves get the true answers in one agent's workspace, which no other agent can read. */
+function truthFiles(team: Team, questions: readonly Question[], repeat: number) {
+  const lines = (cycle: number) =>
+    questions
+      .filter(({ truths }) => truths.length > 0)
+      .map(({ taskId, level, truths }) => {
+        const truth: Truth = {
+          task_id: attemptId(taskId, cycle),
+          question_id: taskId,
+          cycle,
+          level: level ?? null,
+          answers: [...truths],
+        };
+        return `${JSON.stringify(truth)}\n`;
+      });
+  return team.agents
+    .filter(({ tool }) => tool === 'oversee')
+    .map(({ id }) => ({
+      agent: id,
+      name: TRUTHS_FILE,
+      text: Array.from({ length: repeat }, (_, cycle) => lines(cycle + 1).join('')).join(''),
+    }));
+}
+
+/** The question as a task of the mesh. */
+async function taskOf(team: Team, question: Question, cycle: number, signal: AbortSignal): Promise<Task> {
+  const { attachment, level, source } = question;
+  const missing =
+    attachment?.status === 'missing' ? `\n\n[The attached file ${attachment.name} is missing.]` : '';
+  return {
+    taskId: attemptId(question.taskId, cycle),
+    question: question.question + missing,
+    document: question.document ?? (await attachmentText(team, question, signal)),
+    truths: question.truths,
+    ...(attachment === undefined ? {} : { fileName: attachment.name }),
+    ...(level === undefined ? {} : { level }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+/** For teams without file tools, and for those that know documents only. */
+async function attachmentText(team: Team, { attachment }: Question, signal: AbortSignal): Promise<string> {
+  const wantsText = team.document === 'attachment' || team.entry === undefined;
+  if (!wantsText || attachment?.status !== 'placed') return '';
+  try {
+    return await readAnyText(attachment.file, signal);
+  } catch (error) {
+    // A picture, or a file that is broken: the team has to do without, as a person would who cannot open it.
+    if (error instanceof MeshError && error.code === 'tool') return '';
+    throw error;
+  }
+}
+
+/** What a final packet says; the pipeline's has the answer alone. */
+const finalSchema = z.looseObject({
+  answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
+  raw_answer: z.string().optional(),
+  reasoning_trace: z.string().default(''),
+  tool_calls: z
+    .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
+    .default([]),
+  failed_role: z.string().optional(),
+  code: z.string().optional(),
+});
+
+const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
+
+/** A reply of the mesh as the batch knows it. */
+function replyOf({ models, outcome: { answer, final, ...outcome }, usage }: Asked): TeamReply {
+  const parsed = finalSchema.safeParse(final ?? {});
+  const said = parsed.success ? parsed.data : finalSchema.parse({});
+  const isEmpty = answer === null || answer.trim() === '';
+  const gaveUp = isEmpty || said.failed_role !== undefined || answer === NO_ANSWER;
+  const status = outcome.status === 'answered' && gaveUp ? 'failed' : outcome.status;
+  const empty = parsed.success
+    ? 'the team gave an empty answer'
+    : `its final packet: ${issuesOf(parsed.error)}`;
+  const reason = outcome.reason ?? (isEmpty ? empty : answer);
+  const code =
+    CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
+  // By the agents' own notes, not the final packet: that one knows of no reply whose packet did not come in time, or never.
+  const { model_calls = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = 0 } = models ?? {};
+  return {
+    status,
+    answer,
+    rawAnswer: said.raw_answer ?? answer,
+    reasoningTrace: said.reasoning_trace,
+    ...(status === 'answered' ? {} : { reason }),
+    ...(status === 'answered' || code === undefined ? {} : { code }),
+    ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
+    usage,
+    toolCalls: said.tool_calls,
+    tokens: Math.max(outcome.counts.token_sum, prompt_tokens + completion_tokens),
+    costUsd: cost_usd,
+    packets: outcome.counts.pkt_cnt,
+    bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,
+    seconds: outcome.elapsedMs / 1000,
+    modelCalls: model_calls,
+  };
+}

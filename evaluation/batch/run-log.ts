@@ -1,0 +1,132 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MAX_LOG_BYTES } from '../../core/contracts/limits.ts';
+import type { Question } from '../questions/question.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import { isToolStep, stepsOf } from '../results/trace-steps.ts';
+import type { BatchEvent } from './batch.ts';
+
+/** What each kind of line begins with, so that a person finds it and a program can tell them apart (RA-55). */
+const SYMBOLS = {
+  run: '🚀',
+  question: '❓',
+  file: '📎',
+  missing: '⚠️',
+  cache: '💾',
+  thought: '🧠',
+  tool: '🔧',
+  right: '✅',
+  wrong: '❌',
+  answer: '💬',
+  failed: '🛑',
+  note: 'ℹ️',
+} as const;
+
+/**
+ * `agent_run_<time>.log`: what happened, for people. It is derived from the batch's events and results, which are the record (C-28):
+ * time, symbol, team, question, and what it is. Tool calls with arguments and result, and the reasoning, come from the trace.
+ */
+export class RunLog {
+  readonly file: string;
+  readonly #descriptor: number;
+  readonly #redact: (text: string) => string;
+  #bytes = 0;
+
+  /** @throws MeshError `io` when the folder cannot be written */
+  constructor(folder: string, redact: (text: string) => string, startedAt = new Date()) {
+    const time = startedAt.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
+    this.file = path.join(folder, `agent_run_${time}.log`);
+    this.#redact = redact;
+    try {
+      mkdirSync(folder, { recursive: true });
+      this.#descriptor = openSync(this.file, 'a');
+    } catch (error) {
+      throw new MeshError('io', `log ${this.file}: ${messageOf(error)}`, { cause: error });
+    }
+    this.#line(
+      'run',
+      '',
+      Object.entries(SYMBOLS)
+        .map(([kind, symbol]) => `${symbol} ${kind}`)
+        .join('  '),
+    );
+  }
+
+  note(text: string): void {
+    this.#line('note', '', text);
+  }
+
+  /** With its stack, as nobody can make it happen again by looking at it (RA-56). */
+  error(error: unknown): void {
+    this.#line('failed', '', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+
+  event(event: BatchEvent): void {
+    switch (event.kind) {
+      case 'kept':
+        this.#line('note', whoOf(event.key), 'finished in an earlier run');
+        break;
+      case 'asked':
+        this.#asked(event.team, event.cycle, event.question);
+        break;
+      case 'cache':
+        this.#line('cache', `${event.team} ${event.question.taskId}`, event.isHit ? 'hit' : 'miss');
+        break;
+      case 'finished':
+        this.#finished(event.result);
+        break;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #asked(team: string, cycle: number, { taskId, level, question, attachment }: Question): void {
+    const who = whoOf({ team, cycle, task_id: taskId });
+    this.#line('question', who, `${level === undefined ? '' : `level ${level}: `}${question}`);
+    if (attachment?.status === 'placed')
+      this.#line('file', who, `${attachment.name}, ${attachment.bytes} bytes, from ${attachment.from}`);
+    if (attachment?.status === 'missing')
+      this.#line('missing', who, `${attachment.name}: ${attachment.reason}`);
+  }
+
+  #finished(result: GaiaResult): void {
+    const who = whoOf(result);
+    for (const step of stepsOf(result.reasoning_trace))
+      this.#line(isToolStep(step) ? 'tool' : 'thought', who, step);
+    const { tokens, cost, seconds, model_calls, cached } = result;
+    const took = cached
+      ? `from the cache in ${seconds} s`
+      : `${tokens} tokens, ${cost === null ? 'cost not known' : `$${cost}`}, ${model_calls} model calls, ${seconds} s`;
+    if (result.status !== 'answered') {
+      const role = result.failed_role === undefined ? '' : ` (${result.failed_role})`;
+      this.#line('failed', who, `${result.status}${role}: ${result.reason ?? ''}; ${took}`);
+      return;
+    }
+    const kind = result.correct === null ? 'answer' : result.correct ? 'right' : 'wrong';
+    this.#line(kind, who, `${result.final_answer}; ${took}`);
+  }
+
+  #line(kind: keyof typeof SYMBOLS, who: string, text: string): void {
+    if (this.#bytes > MAX_LOG_BYTES) return;
+    const time = new Date().toISOString();
+    const more = this.#redact(text).replaceAll(/\r?\n/g, '\n    ');
+    // What agents say must not drive the terminal of whoever reads the log.
+    const plain = more.replaceAll(/[^\P{Cc}\n]/gu, ' ');
+    const bytes = Buffer.from(`${time} ${SYMBOLS[kind]} ${who === '' ? '' : `[${who}] `}${plain}\n`);
+    this.#bytes += bytes.length;
+    const cut = `${time} ${SYMBOLS.note} the log reached ${MAX_LOG_BYTES} bytes; what follows is not kept\n`;
+    const written = this.#bytes > MAX_LOG_BYTES ? Buffer.from(cut) : bytes;
+    try {
+      for (let from = 0; from < written.length; ) from += writeSync(this.#descriptor, written, from);
+    } catch (error) {
+      throw new MeshError('io', `log ${this.file}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+function whoOf({ team, cycle, task_id }: Pick<GaiaResult, 'team' | 'cycle' | 'task_id'>): string {
+  return `${team} ${task_id}${cycle === 1 ? '' : ` cycle ${cycle}`}`;
+}

@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { RunObserver } from '../../core/run/mesh-run.ts';
+import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
+import type { GaiaPlan } from '../plan/gaia-plan.ts';
+import type { PlannedTeam } from '../plan/team-options.ts';
+import { placeFile } from '../questions/place-file.ts';
+import { oneLine } from '../terminal/table.ts';
+import { type Batch, type BatchEnd, runBatch } from './batch.ts';
+import { MeshTeam } from './mesh-team.ts';
+
+/** What the teams of a batch share. */
+export type SharedBatch = Pick<Batch, 'journal' | 'repeat' | 'redact' | 'onEvent' | 'signal'> & {
+  readonly portBase: number | 'auto';
+  /** Hears what goes wrong in the mesh. */
+  readonly note: (text: string) => void;
+};
+
+export interface TeamEnd {
+  readonly end: BatchEnd;
+  /** Of this process alone: what came from the journal took no time. */
+  readonly asked: number;
+  readonly wallSeconds: number;
+}
+
+/** Runs a plan's questions through one team. Where all are finished already, no agent is started. */
+export async function runTeam(
+  plan: GaiaPlan,
+  planned: PlannedTeam,
+  shared: SharedBatch,
+  cache: Batch['cache'],
+): Promise<TeamEnd> {
+  const { questions, limits, places } = plan;
+  const { team, concurrency } = planned;
+  const { journal, repeat } = shared;
+  const before = journal.size;
+  const isWhole = questions.every(({ taskId }) =>
+    Array.from({ length: repeat }, (_, i) => i + 1).every((cycle) =>
+      journal.has({ task_id: taskId, team: team.name, cycle }),
+    ),
+  );
+  if (isWhole) {
+    for (let cycle = 1; cycle <= repeat; cycle++)
+      for (const { taskId } of questions)
+        shared.onEvent({ kind: 'kept', key: { task_id: taskId, team: team.name, cycle } });
+    return { end: { kind: 'finished' }, asked: 0, wallSeconds: 0 };
+  }
+  const mesh = await startMesh(plan, planned, shared);
+  if (!(mesh instanceof MeshTeam)) return { end: mesh, asked: 0, wallSeconds: 0 };
+  const startMs = performance.now();
+  try {
+    const end = await runBatch({
+      ...shared,
+      team: team.name,
+      questions,
+      askTeam: mesh.ask,
+      concurrency,
+      limits,
+      toleratesFailures: planned.faults !== undefined,
+      ...(cache === undefined ? {} : { cache }),
+      placeFile: (question, cycle) =>
+        placeFile(question, cycle, {
+          root: places.files,
+          ...(plan.folder === undefined ? {} : { folder: plan.folder }),
+          ...(plan.api === undefined ? {} : { api: plan.api }),
+        }),
+      clean: (raw) => cleanAnswer(raw) ?? undefined,
+    });
+    const wallSeconds = (performance.now() - startMs) / 1000;
+    return { end, asked: journal.size - before, wallSeconds };
+  } finally {
+    // Whatever happened: no process and no port stays behind.
+    await mesh.close();
+  }
+}
+
+/** The team on its mesh, or why it cannot come up: what other teams have finished is worth writing all the same. */
+async function startMesh(
+  plan: GaiaPlan,
+  planned: PlannedTeam,
+  shared: SharedBatch,
+): Promise<MeshTeam | BatchEnd> {
+  const { questions, limits, places } = plan;
+  const { team, adapter, faults } = planned;
+  const { seconds, tokens } = limits.question;
+  const { signal } = shared;
+  try {
+    return await MeshTeam.start({
+      team,
+      out: path.join(places.runs, team.name),
+      adapter,
+      places: { files: places.files, store: places.store },
+      isBatch: true,
+      faults,
+      portBase: shared.portBase,
+      questions,
+      repeat: shared.repeat,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      maxTokens: tokens,
+      observer: alarms(shared.note),
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted) return { kind: 'interrupted', reason: 'interrupted' };
+    if (!(error instanceof MeshError)) throw error;
+    return { kind: 'stopped', reason: `team ${team.name} did not start: ${error.message}`, error };
+  }
+}
+
+function alarms(note: (text: string) => void): RunObserver {
+  return {
+    faultNews: note,
+    refused: (node, reason, bytes) => note(`refused from ${node}: ${oneLine(reason, 200)} (${bytes} B)`),
+    agentLost: (node, reason) => note(`agent ${node.id} (${node.tool}) is gone: ${oneLine(reason, 200)}`),
+  };
+}

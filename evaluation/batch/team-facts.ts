@@ -1,0 +1,26 @@
+import type { PlannedTeam } from '../plan/team-options.ts';
+import type { TeamEnd } from './run-team.ts';
+
+/** What a summary says of a team beside its figures. */
+export interface TeamFacts {
+  readonly engine: string;
+  readonly model: string | null;
+  readonly adapter: string;
+  /** Of this process: questions that were finished in it, by its clock; null where there were none. */
+  readonly wall_seconds: number | null;
+  readonly questions_per_s: number | null;
+}
+
+export function factsOf(
+  { engine, model, adapter }: PlannedTeam['team'],
+  end: TeamEnd | undefined,
+): TeamFacts {
+  const timed = end === undefined || end.asked === 0 ? undefined : end;
+  return {
+    engine,
+    model: model ?? null,
+    adapter,
+    wall_seconds: timed?.wallSeconds ?? null,
+    questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
+  };
+}

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '../../core/contracts/errors.ts';
+import type { Question } from '../questions/question.ts';
+import type { MeshResult } from '../results/task-result.ts';
+
+/**
+ * Has one question answered by a team. It is the only thing that the batch knows of the mesh.
+ *
+ * A failure of this question alone comes as a reply with `failed` or `timeout`. It rejects when no question can be asked any more:
+ * `io` (disk full), `store`, `agent` and `handshake` (hub or agents lost), `interrupted`; or with a bug.
+ */
+export type AskTeam = (
+  question: Question,
+  attempt: { readonly cycle: number },
+  signal: AbortSignal,
+) => Promise<TeamReply>;
+
+export interface TeamReply {
+  readonly status: 'answered' | 'timeout' | 'failed';
+  /** What the team said, before it was cleaned. */
+  readonly rawAnswer: string | null;
+  /** The bare answer; of a failed question its exact failure text, where the team has one (C-20). */
+  readonly answer: string | null;
+  readonly reasoningTrace: string;
+  /** What stood in the way of an answer. */
+  readonly reason?: string;
+  /** The kind of failure: `engine` and `agent` again and again mean that it is not the question's fault. */
+  readonly code?: ErrorCode;
+  readonly failedRole?: string;
+  readonly usage: readonly RoleUsage[];
+  readonly toolCalls: readonly ToolUse[];
+  readonly tokens: number;
+  /** US dollars; null where a price is not known. */
+  readonly costUsd: number | null;
+  readonly packets: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly modelCalls: number;
+  /** How its task ended on the mesh; undefined for an answer from the cache. */
+  readonly mesh?: MeshResult;
+}
+
+/** What one role took of one model. */
+interface RoleUsage {
+  readonly role: string;
+  readonly model: string;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly calls: number;
+  readonly cost_usd: number | null;
+}
+
+interface ToolUse {
+  readonly tool: string;
+  readonly count: number;
+  readonly failed: number;
+}

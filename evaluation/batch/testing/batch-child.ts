@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { readQuestions } from '../../questions/read-questions.ts';
+import { answerLine, writeLines } from '../../results/answers.ts';
+import type { GaiaResult } from '../../results/gaia-result.ts';
+import { teamSummary } from '../../results/summary.ts';
+import { runBatch } from '../batch.ts';
+import { Journal } from '../journal.ts';
+import type { AskTeam } from '../team-reply.ts';
+import { replyOf } from './results.ts';
+
+/**
+ * A process that runs a batch with a team of its own, for tests that kill it. What it answers depends on the question alone.
+ * Arguments: folder (has `questions.jsonl`), characters of a trace, questions at a time. It resumes where there is a journal.
+ */
+const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);
+
+const askTeam: AskTeam = async ({ taskId }) => {
+  appendFileSync(path.join(folder, 'asked'), `${taskId}\n`);
+  const digest = createHash('sha256').update(taskId).digest('hex');
+  await setTimeout(Number.parseInt(digest.slice(0, 1), 16) % 3);
+  return replyOf({
+    answer: Number.parseInt(digest.slice(1, 2), 16) % 2 === 0 ? `answer of ${taskId}` : 'something else',
+    reasoningTrace: `Zoë 🏁 ${digest.repeat(Math.ceil(Number(traceCharacters) / digest.length))}`,
+    tokens: Number.parseInt(digest.slice(2, 5), 16),
+  });
+};
+
+const { questions, sha256 } = readQuestions(path.join(folder, 'questions.jsonl'));
+const journal = Journal.open(path.join(folder, 'journal'), { questions: sha256 }, { resume: true });
+const end = await runBatch({
+  team: 'single',
+  questions,
+  askTeam,
+  concurrency: Number(concurrency),
+  repeat: 1,
+  limits: { question: {}, run: {} },
+  journal,
+  placeFile: async (question) => question,
+  clean: (raw) => raw,
+  redact: (text) => text,
+  onEvent: ({ kind }) => process.stdout.write(`${kind}\n`),
+  signal: new AbortController().signal,
+});
+if (end.kind !== 'finished') throw new Error(end.reason);
+const read = (taskId: string) => journal.read({ task_id: taskId, team: 'single', cycle: 1 });
+writeLines(path.join(folder, 'answers.jsonl'), linesOf());
+const summary = teamSummary(questions, 1, ({ taskId }) => read(taskId));
+writeLines(path.join(folder, 'summary.json'), [JSON.stringify(summary)]);
+journal.close();
+
+function* linesOf(): Generator<string> {
+  for (const { taskId } of questions) {
+    const result: GaiaResult | undefined = read(taskId);
+    if (result !== undefined) yield answerLine(result);
+  }
+}

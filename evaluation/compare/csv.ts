@@ -1,0 +1,42 @@
+import type { ComparedAdapter, ComparisonFile, MatrixCell } from './comparison-file.ts';
+
+type Value = string | number | null | undefined;
+
+/** One line an adapter, every number in full. */
+export function adaptersCsv({ adapters }: ComparisonFile): string {
+  return csvOf(adapters, ({ ledger: { total }, vs_baseline: vs, ...row }: ComparedAdapter) => ({
+    adapter: row.adapter,
+    wire_bytes: total.wire,
+    payload_bytes: total.payload,
+    header_bytes: total.header_size,
+    payload_coding_bytes: total.payload_coding,
+    layer_bytes: total.layers,
+    session_bytes: row.session_bytes,
+    prompt_tokens: row.prompt_tokens,
+    encode_us: row.encode_us,
+    decode_us: row.decode_us,
+    latency_us_median: row.latency_us.median,
+    latency_us_p95: row.latency_us.p95,
+    rounds: row.rounds,
+    bytes_ratio: vs?.bytes.ratio ?? 1,
+    bytes_verdict: vs?.bytes.verdict ?? 'equal',
+    time_ratio: vs?.time.ratio ?? 1,
+    time_low: vs?.time.low,
+    time_high: vs?.time.high,
+    time_adjusted_p: vs?.time.adjustedP,
+    time_effect: vs?.time.effectSize,
+    time_detectable: vs?.time.detectable,
+    time_verdict: vs?.time.verdict ?? 'baseline',
+  }));
+}
+
+/** One line an adapter and run. */
+export function matrixCsv({ matrix }: ComparisonFile): string {
+  return csvOf(matrix, (cell: MatrixCell) => cell);
+}
+
+function csvOf<T>(rows: readonly T[], valuesOf: (row: T) => Readonly<Record<string, Value>>): string {
+  const records = rows.map(valuesOf);
+  const lines = records.map((record) => Object.values(record).map((value) => value ?? ''));
+  return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
+}

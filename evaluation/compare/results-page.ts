@@ -1,0 +1,109 @@
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { type MeasuredPart, writeMeasured } from '../terminal/docs-page.ts';
+import { count, decimals } from '../terminal/table.ts';
+import { markdownOf, tableView } from '../terminal/table-view.ts';
+import { type ComparisonFile, hasMatrix, noiseOf } from './comparison-file.ts';
+import {
+  COLUMNS_EXPLAINED,
+  comparisonTable,
+  matrixTable,
+  playedText,
+  taskShareText,
+} from './comparison-table.ts';
+import { httpSection } from './http/http-section.ts';
+import { type HttpCosts, measureHttp } from './http/measure-http.ts';
+
+interface Compared {
+  /** Archive of the run that the report is about. */
+  readonly archive: string;
+  readonly adapters: readonly ProtocolAdapter[];
+  /** Arguments of the command, its name first. */
+  readonly args: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Measures what HTTP and TLS add, and writes the measured part of the results page, `file`. */
+export async function writeResults(
+  file: string,
+  report: ComparisonFile,
+  { archive, adapters, args, signal }: Compared,
+): Promise<void> {
+  console.error('what HTTP and TLS add …');
+  const http = await measureHttp(await readArchivedRecording(archive), adapters, signal);
+  await writeMeasured(file, args, comparisonPart(report, http));
+}
+
+/** The measured part of `docs/comparison.md`. */
+export function comparisonPart(report: ComparisonFile, http: HttpCosts): MeasuredPart {
+  const { team, engine, agents } = report;
+  const growth = hasMatrix(report) ? `\n## How the cost grows\n\n${markdownOf(matrixTable(report))}\n` : '';
+  return {
+    facts: `team ${team}, engine ${engine}, ${agents} agents; ${playedText(report)}`,
+    limits: limitsOf(report),
+    body: `## Adapters
+
+${markdownOf(comparisonTable(report))}
+
+All adapters carry the same packets, which were recorded once, through the same live processes, in random order within each round.
+${COLUMNS_EXPLAINED}
+
+${report.sentence}
+
+${taskShareText(report)}
+
+${nullTest(report)}
+
+## Where the bytes are
+
+${partsTable(report)}
+
+\`payload\` is what the application says, as JSON; \`envelope\` what is around it; \`payload coding\` what this way of writing the payload adds
+or saves; \`layers\` what signatures, encryption, checksums and compression do; \`framing\` the length before each packet. They sum to
+\`wire\`, and that over the run to what the sockets counted.
+${growth}
+## What HTTP and TLS add
+
+${httpSection(http, report)}`,
+  };
+}
+
+function nullTest(report: ComparisonFile): string {
+  const { baseline, null_test } = report;
+  const floor = noiseOf(report);
+  const { ratio, low, high } = null_test;
+  if (floor === null) {
+    return `The null test: \`${baseline}\` against itself had too few rounds for an interval, so no difference can be called one.`;
+  }
+  return (
+    `The null test: \`${baseline}\` was played twice in each round, and the second took ${decimals(ratio, 3)} times as long as the first (95 % ` +
+    `interval ${decimals(low, 3)}–${decimals(high, 3)}), so whatever lies within ${decimals(floor.low, 3)}–${decimals(floor.high, 3)} is ` +
+    'no difference here, since one and the same program differs as much from itself.'
+  );
+}
+
+function partsTable({ adapters }: ComparisonFile): string {
+  const titles = ['adapter', 'payload', 'envelope', 'payload coding', 'layers', 'framing', 'wire'];
+  const rows = adapters.map(({ adapter, ledger: { total } }) => [
+    adapter,
+    ...[total.payload, total.envelope, total.payload_coding, total.layers, total.framing, total.wire].map(
+      count,
+    ),
+  ]);
+  return markdownOf(tableView(titles, rows));
+}
+
+function limitsOf({ adapters, agents, packets, tasks, environment }: ComparisonFile): string[] {
+  const payload = adapters[0]?.ledger.total.payload ?? 0;
+  return [
+    'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte costs time, sizes weigh more than here.',
+    'A2A and MCP normally ride on HTTP and TLS, and so does ANP. The adapters write their messages into the frames of the mesh; what ' +
+      'HTTP and TLS add is shown beside, in bytes, measured once, with the real SDK where there is one. Their time was not measured.',
+    'Broadcast is not their request model. There a client asks one server, which answers; here a packet goes to all, and nothing ' +
+      'is acknowledged.',
+    `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +
+      'envelopes weigh less, with other contents codings do.',
+    `The hub and ${agents} agents shared ${environment.cpus} cores, so times hold waits for one; with a core for each they would be others.`,
+    'Times are those of these libraries, in JavaScript: of what implements a format, not of the format.',
+  ];
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+
+/** A run whose packets are compared: its archive, and how many agents hear them. */
+export interface Scenario {
+  readonly archive: string;
+  /** More agents than were recorded, which hear everything and say nothing; undefined for those that were. */
+  readonly agents: number | undefined;
+}
+
+/** What to compare on; an empty list stands for what `bench` takes by itself. */
+export interface ScenarioChoice {
+  /** Archive of a run that was made; then there is no choice of teams and engines. */
+  readonly recording: string | undefined;
+  readonly teams: readonly string[];
+  readonly engines: readonly string[];
+  /** Tools of the user's for all of them, as `bench` takes them. */
+  readonly tools?: readonly string[];
+  /** Numbers of agents. */
+  readonly agents: readonly number[];
+}
+
+/**
+ * Every combination of the teams, engines and numbers of agents that were chosen. Runs that are not given as an archive are made
+ * now, below `folder`.
+ *
+ * @throws MeshError `agent` when a run fails
+ */
+export async function scenariosOf(
+  { recording, teams, engines, tools = [], agents }: ScenarioChoice,
+  folder: string,
+  signal: AbortSignal,
+): Promise<readonly Scenario[]> {
+  const archives = recording === undefined ? [] : [recording];
+  if (recording === undefined) {
+    for (const team of orDefault(teams)) {
+      for (const engine of orDefault(engines)) {
+        const out = path.join(folder, `recorded-${archives.length}`);
+        archives.push(await recordRun(out, { team, engine, tools }, signal));
+      }
+    }
+  }
+  return archives.flatMap((archive) => orDefault(agents).map((count) => ({ archive, agents: count })));
+}
+
+function orDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
+  return chosen.length > 0 ? chosen : [undefined];
+}
+
+/** Runs a team on the default task and returns the archive. */
+async function recordRun(
+  out: string,
+  { team, engine, tools }: { team: string | undefined; engine: string | undefined; tools: readonly string[] },
+  signal: AbortSignal,
+): Promise<string> {
+  const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
+  const options = [
+    ...(team === undefined ? [] : ['--team', team]),
+    ...(engine === undefined ? [] : ['--engine', engine]),
+    ...tools.flatMap((tool) => ['--tool', tool]),
+  ];
+  console.error(`recording a run${options.length > 0 ? ` (${options.join(' ')})` : ''} …`);
+  const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
+  const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  // The terminal interrupts the child as well, which ends in order.
+  signal.throwIfAborted();
+  if (code !== 0) throw new MeshError('agent', `the run to record ended with exit code ${code}`);
+  return path.join(out, 'run_artifacts.tar.gz');
+}

@@ -1,0 +1,75 @@
+import { emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { openMembers } from '../../../core/wire/members.ts';
+import { adapterNamed } from '../../../protocols/registry.ts';
+import { type ComparisonFile, parseComparison } from '../comparison-file.ts';
+
+const packet: Packet = {
+  type: 'said',
+  from: '0',
+  id: '0-1',
+  task_id: 't',
+  token_used: 0,
+  ts: 0,
+  payload: { text: 'Its lamp was lit on 3 October 1868.', list: [1, 2, 3] },
+};
+
+/** The line of the ledger for one packet of `spec`. */
+export async function sampleLine(spec: string): Promise<LedgerLine> {
+  const codec = openMembers(await adapterNamed(spec), 'sample', ['0']).get('0');
+  if (codec === undefined) return emptyLine();
+  return lineOf(codec, packet, codec.encode(packet).length, codec.layerBytes?.last);
+}
+
+/** The same, read. */
+export async function sampleFile(specs: readonly string[], text = 'hello'): Promise<ComparisonFile> {
+  return parseComparison(JSON.stringify(await sampleComparison(specs, text)), 'sample');
+}
+
+/** What `comparison.json` holds of these adapters, the first being the baseline; `text` stands wherever one can. */
+export async function sampleComparison(specs: readonly string[], text = 'hello'): Promise<object> {
+  const interval = { n: 20, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5, effectSize: 0 };
+  const adapters = [];
+  for (const [index, spec] of specs.entries()) {
+    const total = await sampleLine(spec);
+    const time = { ...interval, ratio: 1 + index / 5, low: 0.9 + index / 5, high: 1.1 + index / 5 };
+    const verdict = index > 1 ? 'slower' : 'no detectable difference';
+    adapters.push({
+      adapter: spec,
+      ledger: { types: { said: total }, total },
+      bytes_on_wire: total.wire * 2,
+      session_bytes: 1000,
+      encode_us: 10,
+      decode_us: 20,
+      latency_us: { median: 5000 * (1 + index), p95: null, p99: null },
+      samples_us: Array.from({ length: 20 }, (_, round) => 5000 * (1 + index) + round * 100),
+      rounds: 20,
+      prompt_tokens: index === 0 ? 50 : null,
+      vs_baseline:
+        index === 0
+          ? null
+          : {
+              bytes: { ratio: 1, low: 1, high: 1, verdict: 'equal' },
+              time: { ...time, adjustedP: 0.01, detectable: 1.15, verdict },
+            },
+    });
+  }
+  return {
+    schema_version: 1,
+    sentence: `anp is slower than json. ${text}`,
+    run_id: 'sample',
+    team: text,
+    engine: 'extractive',
+    agents: 4,
+    tasks: 1,
+    packets: 1,
+    task_ms: 100,
+    seed: 1,
+    environment: { cpu: text, cpus: 2, node: 'v24.0.0' },
+    baseline: specs[0] ?? '',
+    null_test: interval,
+    adapters,
+    rounds: 20,
+    stopped: 'rounds',
+  };
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Task } from '../../core/contracts/task.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
+import type { Question } from '../questions/question.ts';
+import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
+import { scorerNamed } from '../scorers/scorer.ts';
+import { loadTeam } from '../teams/load-team.ts';
+import type { Setup } from './batch-setup.ts';
+import { type PlannedTeam, planTeam, setupOfBatch, type TeamOptions, teamWith } from './team-options.ts';
+
+export interface BenchOptions extends TeamOptions, LimitOptions {
+  readonly team: string;
+  readonly task?: string;
+  readonly document?: string;
+  readonly question?: string;
+  readonly answer?: string;
+  readonly tasks?: string;
+  readonly limit?: number;
+  readonly resume?: boolean;
+  readonly repeat: number;
+  /** Answers of earlier runs are taken. */
+  readonly cache?: boolean;
+  readonly store?: string;
+  readonly out?: string;
+  readonly portBase?: number | 'auto';
+  readonly external?: readonly string[];
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** What a `bench` will do, with everything looked up and checked: nothing has been started or written yet. */
+export interface BenchPlan {
+  readonly planned: PlannedTeam;
+  readonly tasks: readonly Question[];
+  /** Several tasks, or one several times: results are written line by line, and a summary is printed. */
+  readonly isBatch: boolean;
+  readonly repeat: number;
+  readonly setup: Setup;
+  readonly limits: BatchLimits;
+  readonly external: ReadonlySet<string>;
+  /** Things that the user should know and that stop nothing. */
+  readonly warnings: readonly string[];
+}
+
+const MAX_PORT = 65_535;
+const DEFAULT_TASK = 'cairn-astel-light';
+
+/** @throws MeshError `usage` or `config` */
+export async function planOf(options: BenchOptions): Promise<BenchPlan> {
+  const warnings: string[] = [];
+  const team = teamWith(loadTeam(options.team, userPath), options);
+  const external = new Set(options.external);
+  for (const id of external) {
+    if (team.agents.some((agent) => agent.id === id)) continue;
+    const ids = team.agents.map((agent) => agent.id).join(', ');
+    throw new MeshError('usage', `--external ${id}: team ${team.name} has no agent ${id}; it has ${ids}`);
+  }
+  const lastPort = Number(options.portBase) + team.agents.length - 1;
+  if (lastPort > MAX_PORT) {
+    const most = MAX_PORT - team.agents.length + 1;
+    throw new MeshError(
+      'usage',
+      `--port-base ${options.portBase}: ${team.agents.length} agents need at most ${most}`,
+    );
+  }
+  scorerNamed(team.scorer);
+  const isBatch = options.tasks !== undefined || options.repeat > 1;
+  checkTaskOptions(options, isBatch);
+  const tasks =
+    options.tasks === undefined
+      ? [oneTask(options, warnings)]
+      : readTaskFile(userPath(options.tasks), options.limit);
+  const planned = await planTeam(team, options, external);
+  const digest = createHash('sha256').update(JSON.stringify(tasks)).digest('hex');
+  return {
+    planned,
+    tasks: tasks.map((task) => ({ ...task, category: 'text' })),
+    isBatch,
+    repeat: options.repeat,
+    setup: setupOfBatch({ tasks: `sha256:${digest}`, scorer: team.scorer }, options.repeat, [planned]),
+    limits: limitsOf(options),
+    external,
+    warnings,
+  };
+}
+
+function checkTaskOptions(options: BenchOptions, isBatch: boolean): void {
+  const ways = ['task', 'document', 'tasks'].filter((way) => way in options);
+  if (ways.length > 1)
+    throw new MeshError('usage', `choose one of ${ways.map((way) => `--${way}`).join(' and ')}`);
+  const { tasks, limit, resume, question, answer, cache } = options;
+  if (tasks === undefined && limit !== undefined) throw new MeshError('usage', '--limit goes with --tasks');
+  if (!isBatch && resume === true) throw new MeshError('usage', '--resume goes with --tasks');
+  if (!isBatch && cache === true) throw new MeshError('usage', '--cache goes with --tasks');
+  if (tasks !== undefined && (question !== undefined || answer !== undefined)) {
+    throw new MeshError('usage', '--question and --answer go with --document: a task file has its own');
+  }
+}
+
+/** Names of the tasks that ship with the project. */
+export function shippedTasks(): string[] {
+  return readdirSync(tasksFolder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
+
+function oneTask(options: BenchOptions, warnings: string[]): Task {
+  if (options.document === undefined) {
+    if (options.answer !== undefined)
+      throw new MeshError('usage', '--answer goes with --document and --question');
+    const task = readTaskFolder(taskFolder(options.task ?? DEFAULT_TASK));
+    // Another question about the same document: its truth is not this one's.
+    return options.question === undefined ? task : { ...task, question: options.question, truths: [] };
+  }
+  if (options.question === undefined || options.question.trim() === '') {
+    throw new MeshError('usage', '--document needs a --question about it');
+  }
+  const file = userPath(options.document);
+  const document = readDocument(file);
+  if (document.trim() === '') throw new MeshError('config', `document ${file}: it is empty`);
+  return {
+    taskId: path.basename(file),
+    question: options.question,
+    document,
+    truths: options.answer === undefined ? truthBeside(file, options.question, warnings) : [options.answer],
+  };
+}
+
+/** A `ground_truth.json` beside the document counts if it is about the same question. */
+function truthBeside(documentFile: string, question: string, warnings: string[]): string[] {
+  const file = path.join(path.dirname(documentFile), 'ground_truth.json');
+  if (!existsSync(file)) return [];
+  try {
+    const truth = readTruth(file);
+    return truth.question === undefined || truth.question === question
+      ? [truth.answer, ...(truth.aliases ?? [])]
+      : [];
+  } catch (error) {
+    // The answer is worth having even where it cannot be scored (MP-61).
+    if (!(error instanceof MeshError)) throw error;
+    warnings.push(`${error.message}: the answer is not scored`);
+    return [];
+  }
+}
+
+function taskFolder(nameOrFolder: string): string {
+  const shipped = path.join(tasksFolder, path.basename(nameOrFolder));
+  if (nameOrFolder === path.basename(nameOrFolder) && existsSync(shipped)) return shipped;
+  const folder = userPath(nameOrFolder);
+  if (existsSync(folder)) return folder;
+  throw new MeshError(
+    'usage',
+    `no task ${nameOrFolder}: neither a folder, nor one of ${shippedTasks().join(', ')}`,
+  );
+}

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Team } from '../../core/contracts/team.ts';
+import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
+import type { FaultRequest } from '../../core/run/run-faults.ts';
+
+export interface FaultOptions {
+  readonly faults?: string;
+  readonly faultSeed?: number;
+  readonly restart?: string;
+}
+
+/** Seeds that are drawn are below this: short enough to type. */
+const DRAWN_SEEDS = 2 ** 31;
+
+/**
+ * What the options ask for, if they ask for anything; a seed that is missing is drawn.
+ *
+ * @throws MeshError `usage`
+ */
+export function faultRequest(
+  options: FaultOptions,
+  team: Team,
+  adapter: ProtocolAdapter,
+  external: ReadonlySet<string>,
+): FaultRequest | undefined {
+  const { faults: spec, faultSeed, restart } = options;
+  if (restart !== undefined && restart !== 'on-failure') {
+    throw new MeshError('usage', `--restart ${restart}: expected on-failure`);
+  }
+  if (restart !== undefined && adapter.join !== undefined) {
+    throw new MeshError(
+      'usage',
+      `--restart does not go with ${adapter.name}: its members exchange keys at the start of a run, and those of an agent that is started again would be known to nobody; choose an adapter without keys, e.g. json`,
+    );
+  }
+  if (spec === undefined) {
+    if (faultSeed !== undefined) throw new MeshError('usage', '--fault-seed goes with --faults');
+    return restart === undefined ? undefined : { spec: null, seed: null, faults: [], restarts: true };
+  }
+  const faults = parseFaults(spec, team.agents);
+  for (const fault of faults) {
+    if (fault.kind !== 'kill' || !external.has(fault.agent)) continue;
+    throw new MeshError(
+      'usage',
+      `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run ends only what it has started`,
+    );
+  }
+  return { spec, seed: faultSeed ?? randomInt(1, DRAWN_SEEDS), faults, restarts: restart !== undefined };
+}

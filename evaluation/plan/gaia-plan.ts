@@ -1,0 +1,112 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Team } from '../../core/contracts/team.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
+import type { Question } from '../questions/question.ts';
+import { readQuestions } from '../questions/read-questions.ts';
+import { ScoringApi } from '../questions/scoring-api.ts';
+import { BASELINE } from '../results/baseline.ts';
+import { loadTeam } from '../teams/load-team.ts';
+import type { Setup } from './batch-setup.ts';
+import { exposedBy, folderOf, type GaiaPlaces, type PlaceOptions, placesOf } from './gaia-places.ts';
+import {
+  keepsAttempts,
+  type PlannedTeam,
+  planTeam,
+  setupOfBatch,
+  type TeamOptions,
+  teamWith,
+} from './team-options.ts';
+
+export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
+  /** `all` alone stands for all that ship. */
+  readonly team: readonly string[];
+  readonly api?: string;
+  readonly random?: boolean;
+  readonly limit?: number;
+  readonly username?: string;
+  readonly agentCode?: string;
+  readonly resume?: boolean;
+  readonly repeat: number;
+  readonly portBase?: number | 'auto';
+  /** `--no-cache` makes it false. */
+  readonly cache: boolean;
+  readonly cacheFile?: string;
+  readonly json?: boolean;
+  /** Put the figures into `docs/gaia-results.md`. */
+  readonly write?: boolean;
+}
+
+/** What a `gaia` will do, with everything looked up and checked: nothing has been started or written yet. */
+export interface GaiaPlan {
+  readonly teams: readonly PlannedTeam[];
+  readonly questions: readonly Question[];
+  readonly setup: Setup;
+  /** The user's folder with the attachments. */
+  readonly folder: string | undefined;
+  readonly api: ScoringApi | undefined;
+  readonly limits: BatchLimits;
+  readonly places: GaiaPlaces;
+  /** Things that the user should know and that stop nothing. */
+  readonly warnings: readonly string[];
+}
+
+/** `--team all`, in this order: the baseline first. */
+const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
+
+/** @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be asked */
+export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+  const warnings: string[] = [];
+  const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
+  const { questions, sha256 } = await questionsOf(options, api);
+  const teams = await Promise.all(
+    teamsOf(options, questions, warnings).map((team) => planTeam(team, options)),
+  );
+  if (options.cacheFile !== undefined && teams.length > 1)
+    throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
+  const exposed = teams.some(({ team }) => keepsAttempts(team)) ? exposedBy(options) : undefined;
+  if (exposed !== undefined) warnings.push(exposed);
+  return {
+    teams,
+    questions,
+    setup: setupOfBatch({ questions: sha256 }, options.repeat, teams),
+    folder: folderOf(options),
+    api,
+    limits: limitsOf(options),
+    places: placesOf(options),
+    warnings,
+  };
+}
+
+async function questionsOf(
+  options: GaiaOptions,
+  api: ScoringApi | undefined,
+): Promise<{ questions: readonly Question[]; sha256: string }> {
+  if (options.questions === undefined && api === undefined)
+    throw new MeshError('usage', 'give --questions FILE.jsonl, or --api URL to get them from a scoring API');
+  if (options.random === true) {
+    if (api === undefined) throw new MeshError('usage', '--random goes with --api');
+    const question = await api.randomQuestion();
+    return { questions: [question], sha256: `random ${question.taskId}` };
+  }
+  const all =
+    options.questions === undefined ? await api?.questions() : readQuestions(userPath(options.questions));
+  if (all === undefined) throw new Error('there is a file or a server');
+  return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
+}
+
+function teamsOf(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
+  const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
+  const teams = names.map((name) => teamWith(loadTeam(name, userPath), options));
+  const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
+  if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is there twice`);
+  return teams.filter((team) => {
+    const unknown = questions.filter(({ truths }) => truths.length === 0).length;
+    if (!team.agents.some(({ tool }) => tool === 'oversee') || unknown === 0) return true;
+    const why = `team ${team.name} learns from true answers, and ${unknown} of ${questions.length} questions have none`;
+    // It does not run without (C-12); of several teams the others can.
+    if (teams.length === 1) throw new MeshError('usage', why);
+    warnings.push(`${why}: it is left out`);
+    return false;
+  });
+}

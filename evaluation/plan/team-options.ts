@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { unknown } from '../../core/contracts/registry.ts';
+import { type Team, type TeamAgent, TRANSPORTS } from '../../core/contracts/team.ts';
+import type { FaultRequest } from '../../core/run/run-faults.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { DELIVERIES } from '../../core/wire/delivery.ts';
+import { adapterNamed, checkSpec } from '../../protocols/registry.ts';
+import { checkKey, engineNames } from '../../tools/engines/registry.ts';
+import { toolNeeds } from '../../tools/registry.ts';
+import { checkTeamServers } from '../teams/check-servers.ts';
+import { hashUserFiles } from '../teams/user-files.ts';
+import { withNames, withTools } from '../teams/user-options.ts';
+import type { Setup } from './batch-setup.ts';
+import { type FaultOptions, faultRequest } from './fault-request.ts';
+
+/** What the command line says about every team, and wins over the team file with. */
+export interface TeamOptions extends FaultOptions {
+  readonly adapter?: string;
+  readonly engine?: string;
+  /** Tools of the user's in the place of others: `WHICH=FILE`, or a file alone. */
+  readonly tool?: readonly string[];
+  readonly model?: string;
+  /** Where the model is served. */
+  readonly host?: string;
+  /** The same, of a server that speaks as OpenAI's does: without an engine it means that one. */
+  readonly baseUrl?: string;
+  readonly scorer?: string;
+  /** Of one question, in seconds. */
+  readonly timeout?: number;
+  readonly delivery?: string;
+  readonly transport?: string;
+  readonly natsUrl?: string;
+  readonly natsSubject?: string;
+  readonly concurrency?: number;
+}
+
+/** A team as it is to run, with everything looked up and checked. */
+export interface PlannedTeam {
+  readonly team: Team;
+  readonly adapter: ProtocolAdapter;
+  readonly setup: TeamSetup;
+  readonly concurrency: number;
+  readonly faults: FaultRequest | undefined;
+}
+
+/** Questions on their way at once. What is learned from one is there for the next only if they come one after the other (OV-15, C-14). */
+const CONCURRENCY = 4;
+const ONE_AT_A_TIME: readonly string[] = ['oversee', 'moderate'];
+
+/** @param external agents that somebody else starts */
+export async function planTeam(
+  team: Team,
+  options: TeamOptions,
+  external: ReadonlySet<string> = new Set(),
+): Promise<PlannedTeam> {
+  const adapter = await adapterNamed(team.adapter);
+  const isSequential = team.agents.some(({ tool }) => ONE_AT_A_TIME.includes(tool));
+  return {
+    team,
+    adapter,
+    setup: setupOf(team),
+    concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
+    faults: faultRequest(options, team, adapter, external),
+  };
+}
+
+/** What a batch is of, for its journal: whoever resumes it has to ask for the same. */
+export function setupOfBatch(questions: Setup, repeat: number, teams: readonly PlannedTeam[]): Setup {
+  const setup: Record<string, string> = { ...questions, repeat: String(repeat) };
+  for (const { team, setup: own, faults } of teams) {
+    setup[`team ${team.name}`] = `${own.model}, ${team.adapter}, prompts ${own.promptVersion}`;
+    if (faults !== undefined) setup.faults = faults.spec ?? 'restarts';
+  }
+  return setup;
+}
+
+/**
+ * A team as it is to run: engine, model and key are checked before anything is started (RA-50).
+ *
+ * @throws MeshError `usage`, `config`
+ */
+export function teamWith(team: Team, given: TeamOptions): Team {
+  const options = withNames(given);
+  if (options.host !== undefined && options.baseUrl !== undefined)
+    throw new MeshError('usage', '--host and --base-url are the same: give one of them');
+  const engine = options.engine ?? (options.baseUrl === undefined ? undefined : 'openai');
+  if (engine !== undefined && !engineNames.includes(engine)) throw unknown('engine', engine, engineNames);
+  if (options.adapter !== undefined) checkSpec(options.adapter);
+  const host = options.host ?? options.baseUrl ?? team.model_host;
+  // Ollama's own variable may hold a bare `host:port`.
+  if (host !== undefined && URL.parse(host) === null && !/^[^/\s]+:\d+$/.test(host))
+    throw new MeshError(
+      'usage',
+      `expected an address like http://127.0.0.1:11434, not ${JSON.stringify(host)}`,
+    );
+  const agents = withTools(team, options.tool).map((agent): TeamAgent => {
+    const { engine: _engine, model: _model, ...rest } = agent;
+    // An engine or a model for the run is one for every agent.
+    if (engine !== undefined) return rest;
+    return options.model === undefined || agent.model === undefined
+      ? agent
+      : { ...agent, model: options.model };
+  });
+  const delivery = DELIVERIES.find((name) => name === (options.delivery ?? team.delivery));
+  if (delivery === undefined)
+    throw new MeshError('usage', `--delivery ${options.delivery}: expected ${DELIVERIES.join(' or ')}`);
+  const result: Team = {
+    ...team,
+    agents,
+    delivery,
+    scorer: options.scorer ?? team.scorer,
+    limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
+    transport: transportOf(options) ?? team.transport,
+    ...(options.natsUrl === undefined ? {} : { nats_url: options.natsUrl }),
+    ...(options.natsSubject === undefined ? {} : { nats_subject: options.natsSubject }),
+    adapter: options.adapter ?? team.adapter,
+    engine: engine ?? team.engine,
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(host === undefined ? {} : { model_host: host }),
+  };
+  checkTeamServers(result);
+  for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
+    checkKey(name, host === undefined ? {} : { host });
+  return result;
+}
+
+function transportOf({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {
+  const isOfNats = natsUrl !== undefined || natsSubject !== undefined;
+  if (transport === undefined) return isOfNats ? 'nats' : undefined;
+  const known = TRANSPORTS.find((name) => name === transport);
+  if (known === undefined) throw unknown('transport', transport, TRANSPORTS);
+  if (isOfNats && known !== 'nats') {
+    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
+  }
+  return known;
+}
+
+/** What answers of a team depend on, beside question and file: part of the cache's key, and what a resumed batch must share. */
+export interface TeamSetup {
+  /** Engine and model, of each agent that has its own. */
+  readonly model: string;
+  /** Changes with any prompt, and with any word of the team's file. */
+  readonly promptVersion: string;
+}
+
+function setupOf(team: Team): TeamSetup {
+  const named = ({ engine, model }: { engine?: string | undefined; model?: string | undefined }) =>
+    `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
+  const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
+  const hash = createHash('sha256');
+  // Where it is served is not what it says; how its packets are written and carried neither.
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = team;
+  const {
+    delivery: _delivery,
+    transport: _transport,
+    nats_url: _url,
+    nats_subject: _subject,
+    ...rest
+  } = others;
+  hash.update(JSON.stringify(rest));
+  const folder = path.join(codeFolder, 'config', 'prompts');
+  const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
+  for (const { prompt } of team.agents)
+    if (prompt !== undefined) hash.update('\0').update(readFileSync(prompt));
+  hashUserFiles(hash, [team.engine, ...team.agents.flatMap(({ tool, engine }) => [tool, engine ?? ''])]);
+  return {
+    model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
+    promptVersion: hash.digest('hex').slice(0, 32),
+  };
+}
+
+/** Whether an agent of the team works with the store itself. */
+export function keepsAttempts(team: Team): boolean {
+  return team.agents.some(({ tool }) => toolNeeds(tool).store === true);
+}

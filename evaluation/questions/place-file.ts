@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { access, copyFile, mkdir, rename, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DOWNLOADS, taskFilesFolder } from '../../core/agent/task-files.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { type Attachment, attemptId, type Question } from './question.ts';
+import type { ScoringApi } from './scoring-api.ts';
+
+/** Where files of questions come from, and where agents read them. */
+interface FilePlaces {
+  /** One folder a task below it. */
+  readonly root: string;
+  /** The user's own folder with the attachments; it is asked first (C-35). */
+  readonly folder?: string;
+  readonly api?: ScoringApi;
+}
+
+/**
+ * Puts a question's file where the team reads it, just before it is asked (C-34): copied from the user's folder, else fetched to
+ * `downloads/`. What cannot be had is said in the result: the run goes on, and the team is told (RA-04).
+ *
+ * @throws MeshError `io` when the place itself cannot be written, as on a full disk
+ */
+export async function placeFile(question: Question, cycle: number, places: FilePlaces): Promise<Question> {
+  const { fileName } = question;
+  if (fileName === undefined) return question;
+  const into = taskFilesFolder(places.root, attemptId(question.taskId, cycle));
+  await makeFolder(path.join(into, DOWNLOADS));
+  const attachment = await placed(question.taskId, fileName, into, places);
+  return { ...question, attachment };
+}
+
+/** Files that the user's folder should have and has not, or cannot be read: said before the first question (REQ-052). */
+export async function missingFiles(questions: readonly Question[], folder: string): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { taskId, fileName } of questions) {
+    if (fileName === undefined) continue;
+    const fault = await faultOf(path.join(folder, fileName));
+    if (fault !== undefined) faults.push(`${taskId}: ${path.join(folder, fileName)}: ${fault}`);
+  }
+  return faults;
+}
+
+async function placed(taskId: string, name: string, into: string, places: FilePlaces): Promise<Attachment> {
+  const reasons: string[] = [];
+  if (places.folder !== undefined) {
+    const source = path.join(places.folder, name);
+    const fault = await faultOf(source);
+    if (fault === undefined)
+      return { ...(await copied(source, path.join(into, name))), name, from: 'folder' };
+    reasons.push(`${source}: ${fault}`);
+  }
+  if (places.api !== undefined) {
+    const file = path.join(into, DOWNLOADS, name);
+    try {
+      return { status: 'placed', name, file, ...(await places.api.file(taskId, file)), from: 'api' };
+    } catch (error) {
+      if (!(error instanceof MeshError) || error.code === 'interrupted') throw asPlaceFault(file, error);
+      reasons.push(error.message);
+    }
+  }
+  return {
+    status: 'missing',
+    name,
+    reason: reasons.join('; ') || 'there is no folder to look in: give --files',
+  };
+}
+
+/** Copied, not linked: a link would point out of the folder that agents may read. */
+async function copied(source: string, file: string): Promise<Extract<Attachment, { status: 'placed' }>> {
+  try {
+    await copyFile(source, `${file}.part`);
+    await rename(`${file}.part`, file);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of createReadStream(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    return {
+      status: 'placed',
+      name: path.basename(file),
+      file,
+      bytes,
+      sha256: hash.digest('hex'),
+      from: 'folder',
+    };
+  } catch (error) {
+    throw asPlaceFault(file, error);
+  }
+}
+
+async function faultOf(file: string): Promise<string | undefined> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no plain file';
+    await access(file, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    return fileFaultOf(error);
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw asPlaceFault(folder, error);
+  }
+}
+
+/** Agents' own folders are ours to write: when that fails, it fails for every question. */
+function asPlaceFault(file: string, error: unknown): unknown {
+  if (systemCodeOf(error) === undefined) return error;
+  return new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
+}

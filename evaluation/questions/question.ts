@@ -1,0 +1,134 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { HEAD_LENGTHS } from '../../core/contracts/packet.ts';
+
+/** One question, from wherever it came: GAIA's own file, a plain one, or a scoring API. */
+export interface Question {
+  readonly taskId: string;
+  readonly question: string;
+  readonly level?: string;
+  readonly source?: string;
+  /** What it asks for, by which gains and losses are told apart (OV-44): the file's word, or what its attachment is. */
+  readonly category: string;
+  /** The true answer and its other accepted forms; empty where nobody knows. */
+  readonly truths: readonly string[];
+  /** The attachment's plain name, without any folder. */
+  readonly fileName?: string;
+  /** A text that the question is about, where the line has one. */
+  readonly document?: string;
+  /** Where the attachment is, once somebody has looked. */
+  readonly attachment?: Attachment;
+}
+
+/** What became of a question's file before the question was asked. */
+export type Attachment =
+  | {
+      readonly status: 'placed';
+      readonly name: string;
+      readonly file: string;
+      readonly bytes: number;
+      readonly sha256: string;
+      readonly from: 'folder' | 'api';
+    }
+  | { readonly status: 'missing'; readonly name: string; readonly reason: string };
+
+/** A question and its page of context; far above any that people write, far below a frame. */
+const MAX_QUESTION_CHARACTERS = 1024 * 1024;
+/** Room for the number of the attempt behind it, see {@link attemptId}. */
+const MAX_ID_CHARACTERS = HEAD_LENGTHS.task_id - 8;
+
+const answerText = z.union([z.string(), z.number()]).transform(String);
+const wellFormed = (text: string) => text.isWellFormed();
+const questionText = z.string().min(1).max(MAX_QUESTION_CHARACTERS);
+
+/**
+ * One question as the sources write it: GAIA's `metadata.jsonl` (`Question`, `Level`, `Final answer`), the scoring API (lower-case
+ * `question`, `Level`), or plain lines (`question`, `answer`, `aliases`, `level`). What else a line says is left alone (C-21).
+ */
+export const questionSchema = z
+  .looseObject({
+    task_id: z.union([
+      z.string().min(1).max(MAX_ID_CHARACTERS).refine(wellFormed, 'has a lone surrogate'),
+      z.int().transform(String),
+    ]),
+    Question: questionText.optional(),
+    question: questionText.optional(),
+    Level: z.union([z.string(), z.number()]).nullish(),
+    level: z.union([z.string(), z.number()]).nullish(),
+    'Final answer': answerText.nullish(),
+    answer: answerText.nullish(),
+    aliases: z.array(answerText).nullish(),
+    file_name: z.string().nullish(),
+    category: z.string().min(1).max(100).optional(),
+    document: z.string().optional(),
+  })
+  .transform((line, context): Question => {
+    const question = line.Question ?? line.question;
+    if (question === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['question'],
+        message: 'it has neither Question nor question',
+      });
+      return z.NEVER;
+    }
+    // A question mark is GAIA's word for an answer that is kept back (the test split).
+    const official = line['Final answer'] === '?' ? undefined : line['Final answer'];
+    const answer = official ?? line.answer ?? undefined;
+    const level = line.Level ?? line.level ?? undefined;
+    const fileName = safeFileName(line.file_name ?? '');
+    return {
+      taskId: line.task_id,
+      question: question.toWellFormed(),
+      ...(level === undefined || level === '' ? {} : { level: String(level) }),
+      category: line.category ?? categoryOf(question, fileName),
+      truths: answer === undefined ? [] : [answer, ...(line.aliases ?? [])],
+      ...(fileName === undefined ? {} : { fileName }),
+      ...(line.document === undefined ? {} : { document: line.document }),
+    };
+  });
+
+/**
+ * The id under which an attempt runs: the task's own, and from the second cycle on with the cycle's number, since a mesh knows
+ * each task once.
+ */
+export function attemptId(taskId: string, cycle: number): string {
+  return cycle === 1 ? taskId : `${taskId}#${cycle}`;
+}
+
+/** Longest name that file systems take, in bytes. */
+const MAX_NAME_BYTES = 255;
+
+/**
+ * The plain name in what a source calls a file: the part after the last separator, without control characters (RA-03). Undefined
+ * where nothing is left that could be a name.
+ */
+export function safeFileName(given: string): string | undefined {
+  const last = given.split(/[/\\]/).at(-1) ?? '';
+  const name = last
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim();
+  if (name === '' || /^\.+$/.test(name)) return undefined;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  // The ending says what is in it, so the middle goes.
+  const ending = path.extname(name).slice(0, 16);
+  const kept = Buffer.from(name).subarray(0, MAX_NAME_BYTES - Buffer.byteLength(ending) - 3);
+  return `${kept.toString('utf8').replaceAll('\ufffd', '')}${ending}`;
+}
+
+const CATEGORIES: readonly (readonly [string, RegExp])[] = [
+  ['table', /\.(xlsx|xls|ods|csv|tsv)$/i],
+  ['document', /\.(pdf|docx|pptx|txt|md|json|jsonl|jsonld|xml|html?)$/i],
+  ['image', /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i],
+  ['audio', /\.(mp3|wav|m4a|flac|ogg)$/i],
+  ['video', /\.(mp4|mov|mkv|webm|avi)$/i],
+  ['code', /\.(py|js|ts|c|cpp|java|sh)$/i],
+  ['archive', /\.(zip|tar|gz)$/i],
+];
+
+/** A rough kind, for questions whose file names none. */
+function categoryOf(question: string, fileName: string | undefined): string {
+  if (fileName !== undefined) return CATEGORIES.find(([, pattern]) => pattern.test(fileName))?.[0] ?? 'file';
+  return /youtu\.?be/i.test(question) ? 'video' : 'text';
+}

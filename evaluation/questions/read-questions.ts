@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../../core/contracts/limits.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import type { Task } from '../../core/contracts/task.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { type Question, questionSchema } from './question.ts';
+
+/** Names that a document has in a task folder, in the order they are looked for. */
+const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
+const TRUTH_FILE = 'ground_truth.json';
+
+const answerSchema = z.union([z.string(), z.number()]).transform(String);
+
+const truthSchema = z.looseObject({
+  question: z.string().min(1).optional(),
+  answer: answerSchema,
+  aliases: z.array(answerSchema).optional(),
+});
+
+const lineSchema = z.looseObject({
+  task_id: z
+    .union([
+      z
+        .string()
+        .min(1)
+        .max(256)
+        .refine((id) => id.isWellFormed(), 'has a lone surrogate'),
+      z.int(),
+    ])
+    .transform(String),
+  question: z.string().min(1),
+  document: z.string().optional(),
+  answer: answerSchema.optional(),
+  aliases: z.array(answerSchema).nullish(),
+  source: z.string().optional(),
+  level: z.union([z.string(), z.number()]).transform(String).optional(),
+});
+
+/**
+ * A task folder: `document.txt` (or `.md`) and `ground_truth.json` with `question` and `answer`.
+ *
+ * @throws MeshError `config`, naming the file
+ */
+export function readTaskFolder(folder: string): Task {
+  const document = readDocument(documentIn(folder));
+  const truthFile = path.join(folder, TRUTH_FILE);
+  const truth = readTruth(truthFile);
+  if (truth.question === undefined) throw new MeshError('config', `${truthFile}: it needs a "question"`);
+  return {
+    taskId: path.basename(folder),
+    question: truth.question,
+    document,
+    truths: [truth.answer, ...(truth.aliases ?? [])],
+  };
+}
+
+/**
+ * A truth file: a JSON object with `answer` (MP-61).
+ *
+ * @throws MeshError `config`
+ */
+export function readTruth(file: string): z.infer<typeof truthSchema> {
+  const text = readText(file, MAX_DOCUMENT_BYTES, 'ground truth');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MeshError('config', `${file}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const result = truthSchema.safeParse(value);
+  if (!result.success) throw new MeshError('config', `${file}: ${issuesOf(result.error)}`);
+  return result.data;
+}
+
+/**
+ * Tasks of a JSONL file, one a line: `task_id, question, document, answer?, aliases?, source?, level?`. A line without
+ * `document` is about the document in the file's own folder. All lines are checked before any is returned.
+ *
+ * @throws MeshError `config` with the line number
+ */
+export function readTaskFile(file: string, limit = Number.POSITIVE_INFINITY): Task[] {
+  let shared: string | undefined;
+  const text = readText(file, Number.POSITIVE_INFINITY, 'task file');
+  return readLines(file, text, 'task', limit, (line, where): Task => {
+    const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
+      line,
+      lineSchema,
+      where,
+    );
+    if (document === undefined) shared ??= readDocument(documentIn(path.dirname(file), where));
+    return {
+      taskId: task_id,
+      question,
+      document: document ?? shared ?? '',
+      truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
+      ...(source === undefined ? {} : { source }),
+      ...(level === undefined ? {} : { level }),
+    };
+  });
+}
+
+/** The whole of GAIA is under 1 MB; a larger file than this is no list of questions. */
+const MAX_QUESTIONS_BYTES = 256 * 1024 * 1024;
+
+export interface Questions {
+  readonly questions: readonly Question[];
+  /** Of the text that they were read from: tells whether a run goes on with the same ones. */
+  readonly sha256: string;
+}
+
+/**
+ * All questions of a JSONL file, in order, before any is asked (REQ-073). Malformed JSON is a critical error (C-21).
+ *
+ * @throws MeshError `config` with file and line
+ */
+export function readQuestions(file: string): Questions {
+  const text = readText(file, MAX_QUESTIONS_BYTES, 'question file');
+  const questions = readLines(file, text, 'question', Number.POSITIVE_INFINITY, (line, where) =>
+    parseJsonLine(line, questionSchema, where),
+  );
+  return { questions, sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** What the lines of a JSONL file say, up to a limit; each has an id of its own. */
+function readLines<Entry extends { readonly taskId: string }>(
+  file: string,
+  text: string,
+  what: string,
+  limit: number,
+  entryOf: (line: string, where: string) => Entry,
+): Entry[] {
+  const entries: Entry[] = [];
+  const numbers = new Map<string, number>();
+  let number = 0;
+  for (const line of text.split('\n')) {
+    number += 1;
+    if (entries.length >= limit) break;
+    if (line.trim() === '') continue;
+    const where = `${file}:${number}`;
+    if (Buffer.byteLength(line) > MAX_LINE_BYTES)
+      throw new MeshError('config', `${where}: longer than ${MAX_LINE_BYTES} bytes`);
+    const entry = entryOf(line, where);
+    const other = numbers.get(entry.taskId);
+    if (other !== undefined)
+      throw new MeshError('config', `${where}: task_id ${entry.taskId} is on line ${other} too`);
+    numbers.set(entry.taskId, number);
+    entries.push(entry);
+  }
+  if (entries.length === 0) throw new MeshError('config', `${file}: there is no ${what} in it`);
+  return entries;
+}
+
+/**
+ * A document of the user's: text or Markdown, as UTF-8.
+ *
+ * @throws MeshError `config` when it is missing, is no text, or is too large
+ */
+export function readDocument(file: string): string {
+  const text = readText(file, MAX_DOCUMENT_BYTES, 'document');
+  if (text.includes('\u0000')) {
+    throw new MeshError(
+      'config',
+      `${file}: this is no text (it has NUL bytes); a document is UTF-8 text or Markdown`,
+    );
+  }
+  return text;
+}
+
+function documentIn(folder: string, where = folder): string {
+  const file = DOCUMENT_FILES.map((name) => path.join(folder, name)).find((name) => existsSync(name));
+  if (file === undefined)
+    throw new MeshError(
+      'config',
+      `${where}: no document; expected ${DOCUMENT_FILES.join(' or ')} in ${folder}`,
+    );
+  return file;
+}
+
+function readText(file: string, maxBytes: number, what: string): string {
+  let bytes: Buffer;
+  try {
+    const { size } = statSync(file);
+    if (size > maxBytes)
+      throw new MeshError('config', `${file}: ${size} bytes; a ${what} has at most ${maxBytes}`);
+    bytes = readFileSync(file);
+  } catch (error) {
+    if (error instanceof MeshError) throw error;
+    throw new MeshError('config', `${what} ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new MeshError('config', `${file}: not UTF-8 text`, { cause: error });
+  }
+}

@@ -1,0 +1,243 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { taskFilesFolder } from '../../core/agent/task-files.ts';
+import {
+  type ScoringScript,
+  type ScoringServer,
+  startScoringServer,
+} from '../batch/testing/scoring-server.ts';
+import { missingFiles, placeFile } from './place-file.ts';
+import { ScoringApi } from './scoring-api.ts';
+
+const items = [
+  { task_id: 'a-1', question: 'How many legs do three spiders have together?', Level: '1', file_name: '' },
+  { task_id: 'b-2', question: 'Sum the second column.', Level: '1', file_name: 'b-2.xlsx' },
+];
+
+let folder = '';
+const servers: ScoringServer[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-api-'));
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function apiOf(script: Partial<ScoringScript> = {}, signal = new AbortController().signal) {
+  const server = await startScoringServer({ questions: items, ...script });
+  servers.push(server);
+  return { server, api: new ScoringApi(server.url, signal, { firstBackoffMs: 1 }) };
+}
+
+describe('the scoring API', () => {
+  test('gives its questions, checked, with their files’ names (SV-02, RA-02)', async () => {
+    const { api } = await apiOf();
+
+    const { questions, sha256 } = await api.questions();
+
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(questions).toEqual([
+      { taskId: 'a-1', question: items[0]?.question, level: '1', category: 'text', truths: [] },
+      {
+        taskId: 'b-2',
+        question: items[1]?.question,
+        level: '1',
+        category: 'table',
+        truths: [],
+        fileName: 'b-2.xlsx',
+      },
+    ]);
+    expect(await api.randomQuestion()).toEqual(questions[0]);
+  });
+
+  test.each([
+    ['no JSON', '<html>', 'what came is not JSON'],
+    ['no list', '{"detail": "x"}', 'expected array'],
+    ['nothing', '[]', 'there is no question in it'],
+    ['an item without a question', '[{"task_id": "a"}]', '0.question'],
+    [
+      'an id twice',
+      '[{"task_id":"a","question":"q"},{"task_id":"a","question":"q"}]',
+      'task_id a comes twice',
+    ],
+  ])('that replies with %s is named, with what is wrong (RA-02)', async (_what, questions, message) => {
+    const { api, server } = await apiOf({ questions });
+
+    await expect(api.questions()).rejects.toMatchObject({ code: 'config' });
+    await expect(api.questions()).rejects.toThrow(`${server.url}/questions: `);
+    await expect(api.questions()).rejects.toThrow(message);
+  });
+
+  test('that is busy is asked again, five times at most', async () => {
+    const patient = await apiOf({ refusals: 5 });
+    expect((await patient.api.questions()).questions).toHaveLength(2);
+    expect(patient.server.requests).toHaveLength(6);
+
+    const busy = await apiOf({ refusals: 6 });
+    await expect(busy.api.questions()).rejects.toThrow('HTTP 429: Too many requests');
+    expect(busy.server.requests).toHaveLength(6);
+  });
+
+  test('that names a time to wait is given it, and Ctrl-C ends the waiting', async () => {
+    const interrupt = new AbortController();
+    const { api, server } = await apiOf({ refusals: 1, retryAfter: '3600' }, interrupt.signal);
+
+    const asked = api.questions();
+    await expect.poll(() => server.requests.length).toBe(1);
+    interrupt.abort(new Error('interrupted'));
+
+    await expect(asked).rejects.toThrow('interrupted');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('takes answers and says its score (SV-20, RA-05)', async () => {
+    const { api, server } = await apiOf({ truths: { 'a-1': '24', 'b-2': '7' } });
+    const submission = {
+      username: 'someone',
+      agent_code: 'https://example.org/code',
+      answers: [
+        { task_id: 'a-1', submitted_answer: '24' },
+        { task_id: 'b-2', submitted_answer: '8' },
+      ],
+    };
+
+    expect(await api.submit(submission)).toMatchObject({ score: 50, correct_count: 1, total_attempted: 2 });
+    expect(server.submissions).toEqual([submission]);
+  });
+
+  test('that refuses a submission says which field it missed', async () => {
+    const body = '{"detail":[{"type":"missing","loc":["body","answers"],"msg":"Field required","input":{}}]}';
+    const { api } = await apiOf({ submitFailure: { status: 422, body } });
+
+    await expect(api.submit({ username: 'u', agent_code: 'c', answers: [] })).rejects.toThrow(
+      'HTTP 422: body.answers: Field required',
+    );
+  });
+
+  test('that is not there is said to be, and an address that is none is refused', async () => {
+    const { api, server } = await apiOf();
+    await server.close();
+    servers.splice(0);
+
+    await expect(api.randomQuestion()).rejects.toMatchObject({ code: 'io' });
+    const signal = new AbortController().signal;
+    for (const url of ['', 'questions.jsonl', 'file:///etc', 'http://me:secret@host'])
+      expect(() => new ScoringApi(url, signal)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => new ScoringApi('http://me:secret@host', signal)).not.toThrow('secret');
+  });
+});
+
+describe("a question's file", () => {
+  const question = {
+    taskId: 'b-2',
+    question: 'Sum it.',
+    category: 'table',
+    truths: [],
+    fileName: 'b-2.xlsx',
+  };
+  const bytes = Buffer.from('a,b\n1,2\n');
+  const rootOf = () => path.join(folder, 'files');
+  const own = () => path.join(folder, 'own');
+
+  function ownFile(name: string): string {
+    mkdirSync(own(), { recursive: true });
+    writeFileSync(path.join(own(), name), bytes);
+    return path.join(own(), name);
+  }
+
+  test('is copied from the user’s folder into the task’s own before it is asked, and the API is left alone (REQ-051, C-34, C-35)', async () => {
+    ownFile('b-2.xlsx');
+    const { api, server } = await apiOf({
+      files: { 'b-2': { name: 'b-2.xlsx', bytes: Buffer.from('other') } },
+    });
+
+    const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own(), api });
+
+    const file = path.join(taskFilesFolder(rootOf(), 'b-2'), 'b-2.xlsx');
+    expect(attachment).toMatchObject({ status: 'placed', file, bytes: 8, from: 'folder' });
+    expect(readFileSync(file)).toEqual(bytes);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('that is a link in the user’s folder is copied all the same', async () => {
+    const target = ownFile('target.xlsx');
+    symlinkSync(target, path.join(own(), 'b-2.xlsx'));
+
+    await placeFile(question, 2, { root: rootOf(), folder: own() });
+
+    const file = path.join(taskFilesFolder(rootOf(), 'b-2#2'), 'b-2.xlsx');
+    rmSync(target);
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  test('is fetched to downloads/ where the folder has none (RA-03, SV-12)', async () => {
+    const { api, server } = await apiOf({ files: { 'b-2': { name: '../../x.xlsx', bytes } } });
+
+    const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own(), api });
+
+    const file = path.join(taskFilesFolder(rootOf(), 'b-2'), 'downloads', 'b-2.xlsx');
+    expect(attachment).toMatchObject({ status: 'placed', file, bytes: 8, from: 'api' });
+    expect(readFileSync(file)).toEqual(bytes);
+    expect(server.requests).toEqual(['GET /files/b-2']);
+  });
+
+  test('that nobody has is said to be missing, with both places, and nothing throws (RA-04, RA-59, C-35)', async () => {
+    const { api, server } = await apiOf();
+
+    const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own(), api });
+
+    expect(attachment).toEqual({
+      status: 'missing',
+      name: 'b-2.xlsx',
+      reason:
+        `${path.join(own(), 'b-2.xlsx')}: there is no such file; ` +
+        `${server.url}/files/b-2: HTTP 404: No file path associated with task_id b-2.`,
+    });
+  });
+
+  test('that breaks off leaves nothing behind', async () => {
+    const large = Buffer.alloc(200_000, 1);
+    const { api } = await apiOf({ files: { 'b-2': { name: 'b-2.xlsx', bytes: large } }, tearsFiles: true });
+
+    const { attachment } = await placeFile(question, 1, { root: rootOf(), api });
+
+    expect(attachment).toMatchObject({ status: 'missing', reason: expect.stringContaining('it was lost') });
+    expect(readdirSync(path.join(taskFilesFolder(rootOf(), 'b-2'), 'downloads'))).toEqual([]);
+  });
+
+  test('that cannot be had is reported with its path before anything is asked (REQ-052)', async () => {
+    ownFile('there.csv');
+    mkdirSync(path.join(own(), 'folder.csv'));
+    const of = (taskId: string, fileName: string) => ({ ...question, taskId, fileName });
+    const { fileName: _none, ...bare } = question;
+
+    expect(
+      await missingFiles([of('a', 'there.csv'), of('b', 'none.csv'), of('c', 'folder.csv'), bare], own()),
+    ).toEqual([
+      `b: ${path.join(own(), 'none.csv')}: there is no such file`,
+      `c: ${path.join(own(), 'folder.csv')}: it is a folder`,
+    ]);
+  });
+
+  test('that has nowhere to go stops the run: it would be the same for every question', async () => {
+    ownFile('b-2.xlsx');
+    writeFileSync(rootOf(), 'a file where the folder should be');
+
+    await expect(placeFile(question, 1, { root: rootOf(), folder: own() })).rejects.toMatchObject({
+      code: 'io',
+    });
+    expect(existsSync(rootOf())).toBe(true);
+  });
+});

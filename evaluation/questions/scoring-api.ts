@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import type { KyInstance } from 'ky';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
+import { blockedPortFault } from '../../tools/blocked-port.ts';
+import { type Question, questionSchema } from './question.ts';
+import type { Questions } from './read-questions.ts';
+
+/** A task's file in bytes: GAIA's largest are films of a few dozen megabytes. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+/** A reply that is no file. The course's twenty questions are 10 KB. */
+const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+/** Twenty today; a server that sends more than this is no course. */
+const MAX_QUESTIONS = 100_000;
+
+/** As the course's own client has them; a file may take longer than a list. */
+const QUESTIONS_TIMEOUT_MS = 15_000;
+const SUBMIT_TIMEOUT_MS = 60_000;
+const FILE_TIMEOUT_MS = 300_000;
+
+/** The free server limits calls by the minute: waiting longer than that for a single one helps nobody. */
+const MAX_RETRIES = 5;
+const MAX_RETRY_AFTER_MS = 60_000;
+
+export interface Submission {
+  readonly username: string;
+  readonly agent_code: string;
+  readonly answers: readonly { readonly task_id: string; readonly submitted_answer: string }[];
+}
+
+const scoreSchema = z.looseObject({
+  username: z.string().optional(),
+  score: z.number(),
+  correct_count: z.int().nonnegative(),
+  total_attempted: z.int().nonnegative(),
+  message: z.string().default(''),
+});
+export type SubmissionScore = z.infer<typeof scoreSchema>;
+
+const questionsSchema = z.array(questionSchema).min(1, 'there is no question in it').max(MAX_QUESTIONS);
+
+/** FastAPI's errors: a text, or a list of fields and what is wrong with each. */
+const errorSchema = z.object({
+  detail: z.union([
+    z.string(),
+    z
+      .array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])).default([]), msg: z.string() }))
+      .transform((fields) => fields.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')),
+  ]),
+});
+
+/**
+ * The agents course's scoring API, or whatever speaks as it does: `GET /questions`, `/random-question`, `/files/{task_id}`,
+ * `POST /submit`. A busy server (429, 5xx) is asked again up to five times, after the time that it names.
+ */
+export class ScoringApi {
+  readonly url: string;
+  readonly #signal: AbortSignal;
+  readonly #firstBackoffMs: number;
+
+  /** @throws MeshError `usage` for an address that is none; `config` for a port that no request may go to */
+  constructor(url: string, signal: AbortSignal, { firstBackoffMs = 500 } = {}) {
+    this.url = apiUrl(url);
+    this.#signal = signal;
+    this.#firstBackoffMs = firstBackoffMs;
+  }
+
+  /** @throws MeshError `io` when the server cannot be asked; `config` when what it sends are no questions */
+  async questions(): Promise<Questions> {
+    const text = await this.#text('questions', QUESTIONS_TIMEOUT_MS);
+    const questions = this.#parsed(text, questionsSchema, 'questions');
+    const ids = new Set<string>();
+    for (const { taskId } of questions) {
+      if (ids.has(taskId))
+        throw new MeshError('config', `${this.url}/questions: task_id ${taskId} comes twice`);
+      ids.add(taskId);
+    }
+    return { questions, sha256: createHash('sha256').update(text).digest('hex') };
+  }
+
+  async randomQuestion(): Promise<Question> {
+    return this.#parsed(
+      await this.#text('random-question', QUESTIONS_TIMEOUT_MS),
+      questionSchema,
+      'random-question',
+    );
+  }
+
+  /**
+   * Fetches a task's file to `target`, which is there whole or not at all.
+   *
+   * @returns its size and hash
+   * @throws MeshError `io`, saying why: many live servers have none of the files
+   */
+  async file(taskId: string, target: string): Promise<{ bytes: number; sha256: string }> {
+    const part = `${target}.part`;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const output = await open(part, 'w');
+    try {
+      await this.#exchange(
+        `files/${encodeURIComponent(taskId)}`,
+        FILE_TIMEOUT_MS,
+        async (client, path, signal) => {
+          for await (const chunk of capped(await client.get(path, { signal }), MAX_FILE_BYTES)) {
+            hash.update(chunk);
+            bytes += chunk.length;
+            await output.writeFile(chunk);
+          }
+        },
+      );
+      await output.close();
+      await rename(part, target);
+    } catch (error) {
+      await output.close();
+      await rm(part, { force: true });
+      throw error;
+    }
+    return { bytes, sha256: hash.digest('hex') };
+  }
+
+  /** @throws MeshError `io` with the server's own words */
+  async submit(submission: Submission): Promise<SubmissionScore> {
+    const text = await this.#exchange('submit', SUBMIT_TIMEOUT_MS, async (client, path, signal) =>
+      textOf(await client.post(path, { json: submission, signal })),
+    );
+    return this.#parsed(text, scoreSchema, 'submit');
+  }
+
+  #text(path: string, timeoutMs: number): Promise<string> {
+    return this.#exchange(path, timeoutMs, async (client, at, signal) =>
+      textOf(await client.get(at, { signal })),
+    );
+  }
+
+  #parsed<T>(text: string, schema: z.ZodType<T>, path: string): T {
+    const where = `${this.url}/${path}`;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new MeshError('config', `${where}: what came is not JSON: ${messageOf(error)}`, { cause: error });
+    }
+    const result = schema.safeParse(value);
+    if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
+    return result.data;
+  }
+
+  /** One request and its whole reply, in time, with whatever goes wrong put into words. */
+  async #exchange<T>(
+    path: string,
+    timeoutMs: number,
+    work: (client: KyInstance, path: string, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { default: ky, HTTPError } = await import('ky');
+    const timeout = AbortSignal.timeout(timeoutMs + MAX_RETRY_AFTER_MS);
+    const client = ky.create({
+      prefix: this.url,
+      timeout: timeoutMs,
+      retry: {
+        limit: MAX_RETRIES,
+        // A submission that comes twice is scored twice: the better score counts.
+        methods: ['get', 'post'],
+        statusCodes: [429, 500, 502, 503, 504],
+        maxRetryAfter: MAX_RETRY_AFTER_MS,
+        delay: (attempt) => this.#firstBackoffMs * 2 ** (attempt - 1),
+      },
+    });
+    try {
+      return await work(client, path, AbortSignal.any([this.#signal, timeout]));
+    } catch (error) {
+      if (this.#signal.aborted) throw this.#signal.reason;
+      if (error instanceof MeshError) throw error;
+      const where = `${this.url}/${path}`;
+      if (error instanceof HTTPError) {
+        const { status } = error.response;
+        throw new MeshError('io', `${where}: HTTP ${status}: ${detailOf(error.data)}`, { cause: error });
+      }
+      if (timeout.aborted || (error instanceof Error && error.name === 'TimeoutError')) {
+        throw new MeshError('io', `${where}: no whole reply within ${timeoutMs / 1000} s`, { cause: error });
+      }
+      // A full disk is not the server's fault.
+      const code = systemCodeOf(error);
+      if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
+      throw new MeshError('io', `${where}: no connection, or it was lost: ${causeOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function apiUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new MeshError(
+      'usage',
+      `--api ${JSON.stringify(text)}: expected an address like http://127.0.0.1:8000`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new MeshError(
+      'usage',
+      `--api ${url.host}: give it without a password, which would be in every log`,
+    );
+  }
+  const blocked = blockedPortFault(url);
+  if (blocked !== undefined) throw new MeshError('config', `--api: ${blocked}`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of capped(response, MAX_REPLY_BYTES)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function* capped(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new MeshError(
+        'io',
+        `${response.url}: more than ${maxBytes} bytes, which is the most that is taken`,
+      );
+    yield chunk;
+  }
+}
+
+function detailOf(data: unknown): string {
+  const result = errorSchema.safeParse(data);
+  if (result.success) return shortReason(result.data.detail);
+  return typeof data === 'string' && data !== '' ? shortReason(data) : 'no reason given';
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return inner instanceof Error
+    ? inner.message || (systemCodeOf(inner) ?? messageOf(error))
+    : messageOf(error);
+}

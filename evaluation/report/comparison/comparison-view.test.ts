@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
+import { parseComparison, readComparison } from '../../compare/comparison-file.ts';
+import { sampleComparison } from '../../compare/testing/sample-comparison.ts';
+import { comparisonView } from './comparison-view.ts';
+
+const sample = JSON.stringify(await sampleComparison(['json', 'msgpack', 'anp']));
+
+/** The sample with one part of its text replaced. */
+function changed(what: string | RegExp, by: string): string {
+  const text = sample.replace(what, by);
+  expect(text).not.toBe(sample);
+  return text;
+}
+
+describe('a comparison', () => {
+  test('is shown by its bytes, and by its times', () => {
+    const view = comparisonView(parseComparison(sample, 'here'));
+
+    expect(view.bytes.waterfalls.map(({ label }) => label)).toEqual(['msgpack', 'json', 'anp']);
+    expect(view.bytes.finding).toMatch(/^anp needs \d+\.\d+× the bytes of json, msgpack 0\.\d+×$/);
+    expect(view.time.finding).toBe('anp is slower than json; no difference was detected for msgpack');
+    expect(view.time.noise).toEqual({ low: 1 / 1.04, high: 1.04 });
+    expect(view.time.ratios.map(({ label }) => label)).toEqual(['json again', 'msgpack', 'anp']);
+    expect(view.latency?.distributions.map(({ samplesMs }) => samplesMs.length)).toEqual([20, 20, 20]);
+    expect(view.table.rows.map((row) => [row[0], row.at(-2), row.at(-1)])).toEqual([
+      ['msgpack', '1.15', 'no detectable difference'],
+      ['json', '–', 'baseline'],
+      ['anp', '1.15', 'slower'],
+    ]);
+  });
+
+  test('without a difference says so', () => {
+    const calm = parseComparison(changed(/"slower"/g, '"no detectable difference"'), 'here');
+
+    expect(comparisonView(calm).time.finding).toBe('No adapter differs detectably from json in time');
+  });
+
+  test('of too few rounds has no noise and no ends of intervals, and does not invent them', () => {
+    const text = changed(/"high":1\.04/, '"high":null').replaceAll(
+      /"samples_us":\[[^\]]*\]/g,
+      '"samples_us":[1]',
+    );
+    const view = comparisonView(parseComparison(text, 'here'));
+
+    expect(view.time.noise).toBeNull();
+    expect(view.time.ratios[0]).toMatchObject({ high: null, verdict: 'noise unknown' });
+    expect(view.latency).toBeNull();
+  });
+
+  test('that has not kept its rounds is read all the same', () => {
+    const old = parseComparison(sample.replaceAll(/"samples_us":\[[^\]]*\],/g, ''), 'here');
+
+    expect(comparisonView(old).latency).toBeNull();
+  });
+
+  test.each([
+    ['no JSON', sample.slice(1), 'here: not JSON'],
+    ['another version', changed('"schema_version":1', '"schema_version":2'), 'schema_version'],
+    ['no adapter', changed(/"adapters":\[.*\]/, '"adapters":[]'), 'adapters'],
+    ['a ratio that is none', changed(/"ratio":1\.2/, '"ratio":-1'), 'adapters.1.vs_baseline.time.ratio'],
+    ['an unknown verdict', changed('"slower"', '"<b>"'), 'verdict'],
+    ['a time that is a text', changed(/"samples_us":\[5000/, '"samples_us":["5000"'), 'samples_us.0'],
+  ])('with %s is refused with the reason', (_what, text, reason) => {
+    expect(() => parseComparison(text, 'here')).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
+    );
+  });
+
+  test('is read from a file of at most 16 MiB', () => {
+    const file = path.join(temporaryFolder(), 'comparison.json');
+    writeFileSync(file, sample.padEnd(16 * 1024 * 1024));
+    expect(readComparison(file).baseline).toBe('json');
+
+    writeFileSync(file, sample.padEnd(16 * 1024 * 1024 + 1));
+    expect(() => readComparison(file)).toThrow('more than 16777216 bytes');
+    expect(() => readComparison(`${file}.missing`)).toThrow('there is no such file');
+  });
+});

@@ -1,0 +1,157 @@
+import { type ComparedAdapter, type ComparisonFile, noiseOf } from '../../compare/comparison-file.ts';
+import {
+  bytesRatio,
+  COLUMNS_EXPLAINED,
+  comparisonTable,
+  playedText,
+  taskShareText,
+} from '../../compare/comparison-table.ts';
+import { detectableText, intervalText, sentenceOf } from '../../compare/verdict-text.ts';
+import { decimals, oneLine } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { type BytesView, bytesTable, byteWaterfall } from '../run/byte-waterfall.ts';
+import { type DistributionsView, distribution, distributionsTable } from '../run/distribution.ts';
+import { bound, bytesText, msText, ratioText } from '../wording.ts';
+import { type GrowthView, growthView } from './growth-view.ts';
+
+/** A ratio with its interval; `high` is null where there are too few rounds for one. */
+interface RatioView {
+  readonly label: string;
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number | null;
+  readonly detects: string;
+  readonly verdict: string;
+  /** A difference that was detected. */
+  readonly isDetected: boolean;
+  readonly text: string;
+}
+
+export interface ComparisonView {
+  readonly sentence: string;
+  readonly made: string;
+  readonly table: TableView;
+  /** What its columns are. */
+  readonly columns: string;
+  readonly baseline: string;
+  readonly bytes: BytesView;
+  readonly time: {
+    readonly finding: string;
+    readonly ratios: readonly RatioView[];
+    /** The ratios that the baseline shows against itself; null where there are too few rounds to know. */
+    readonly noise: { readonly low: number; readonly high: number } | null;
+    readonly table: TableView;
+  };
+  /** null for a comparison that has not kept its rounds, or has too few. */
+  readonly latency: DistributionsView | null;
+  /** null for a comparison of one run. */
+  readonly growth: GrowthView | null;
+}
+
+/** A comparison as the page shows it: adapters by their bytes, fewest first; times by their ratio. */
+export function comparisonView(file: ComparisonFile): ComparisonView {
+  const byBytes = file.adapters.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
+  const byTime = file.adapters.toSorted((a, b) => ratioOf(a) - ratioOf(b));
+  return {
+    sentence: bound(oneLine(file.sentence, 400)),
+    made: madeText(file),
+    table: comparisonTable(file, byBytes),
+    columns: COLUMNS_EXPLAINED,
+    baseline: oneLine(file.baseline, 40),
+    bytes: {
+      finding: bytesFinding(file),
+      waterfalls: byBytes.map((row) => {
+        const { total } = row.ledger;
+        return byteWaterfall(nameOf(row), total, `${bytesText(total.wire)} · ${bytesRatio(row, file)}×`);
+      }),
+      table: bytesTable(byBytes.map((row) => [nameOf(row), row.ledger.total])),
+    },
+    time: timesOf(file, byTime),
+    latency: latencyOf(file, byTime),
+    growth: growthView(file),
+  };
+}
+
+function timesOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): ComparisonView['time'] {
+  const noise = noiseOf(file);
+  const ratios = ratiosOf(file, adapters, noise);
+  return {
+    finding: sentenceOf(oneLine(file.baseline, 40), file.adapters).replace(/\.$/, ''),
+    ratios,
+    noise,
+    table: tableView(
+      ['', '#ratio', '#95 % interval', '#detects', 'verdict'],
+      ratios.map((row) => [row.label, ratioText(row.ratio), intervalText(row), row.detects, row.verdict]),
+    ),
+  };
+}
+
+function latencyOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): DistributionsView | null {
+  const distributions = adapters.flatMap((row) =>
+    distribution(
+      nameOf(row),
+      row.samples_us.map((us) => us / 1000),
+    ),
+  );
+  const baseline = adapters.find(({ adapter }) => adapter === file.baseline);
+  if (baseline === undefined || distributions.length === 0) return null;
+  return {
+    finding: `A round takes ${msText(baseline.latency_us.median / 1000)} with ${nameOf(baseline)}, the baseline`,
+    distributions,
+    table: distributionsTable(distributions),
+  };
+}
+
+function ratioOf({ vs_baseline }: ComparedAdapter): number {
+  return vs_baseline?.time.ratio ?? 1;
+}
+
+/** The baseline's line is the null test: the same adapter, played a second time in every round. */
+function ratiosOf(
+  { baseline, null_test }: ComparisonFile,
+  adapters: readonly ComparedAdapter[],
+  noise: ComparisonView['time']['noise'],
+): RatioView[] {
+  const rows = adapters.map((row): RatioView => {
+    const { vs_baseline } = row;
+    const { ratio, low, high } = vs_baseline?.time ?? null_test;
+    if (vs_baseline === null) {
+      const text =
+        noise === null ? 'noise unknown' : `noise ${decimals(noise.low, 2)}–${ratioText(noise.high)}`;
+      const label = `${oneLine(baseline, 40)} again`;
+      return { label, ratio, low, high, detects: '–', verdict: text, isDetected: false, text };
+    }
+    const { verdict } = vs_baseline.time;
+    const isDetected = verdict !== 'no detectable difference';
+    const text = `${ratioText(ratio)} ${isDetected ? verdict : 'no difference'}`;
+    const detects = detectableText(vs_baseline.time);
+    return { label: nameOf(row), ratio, low, high, detects, verdict, isDetected, text };
+  });
+  return rows.toSorted((a, b) => a.ratio - b.ratio);
+}
+
+function madeText(file: ComparisonFile): string {
+  const { cpu, node } = file.environment;
+  const machine = oneLine(`${cpu ?? 'unknown processor'}, Node ${node ?? 'unknown'}`, 120);
+  return `${bound(playedText(file))}. The packets were recorded once and played through every adapter. ${taskShareText(file)} ${machine}`;
+}
+
+function bytesFinding({ adapters }: ComparisonFile): string {
+  const baseline = adapters.find(({ vs_baseline }) => vs_baseline === null);
+  const others = adapters.filter((row) => row !== baseline);
+  const wireOf = ({ ledger }: ComparedAdapter) => ledger.total.wire;
+  const most = others.toSorted((a, b) => wireOf(b) - wireOf(a))[0];
+  const fewest = others.toSorted((a, b) => wireOf(a) - wireOf(b))[0];
+  if (baseline === undefined || most === undefined || fewest === undefined)
+    return 'Bytes of the same packets';
+  const base = `the bytes of ${nameOf(baseline)}`;
+  const ratio = (row: ComparedAdapter) => ratioText(wireOf(row) / wireOf(baseline));
+  const isBetween = wireOf(fewest) < wireOf(baseline) && wireOf(baseline) < wireOf(most);
+  if (isBetween) return `${nameOf(most)} needs ${ratio(most)} ${base}, ${nameOf(fewest)} ${ratio(fewest)}`;
+  const furthest = wireOf(most) > wireOf(baseline) ? most : fewest;
+  return `${nameOf(furthest)} needs ${ratio(furthest)} ${base}`;
+}
+
+function nameOf({ adapter }: ComparedAdapter): string {
+  return oneLine(adapter, 40);
+}

@@ -1,0 +1,129 @@
+import type { CycleSummary } from '../../results/cycles.ts';
+import { count, oneLine, percent } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { bound, counted } from '../wording.ts';
+import type { NamedSummary } from './gaia-view.ts';
+
+interface CyclePoint {
+  readonly cycle: number;
+  readonly accuracy: number;
+  readonly low: number;
+  readonly high: number;
+  readonly text: string;
+}
+
+/** Score by cycle: the first is that of first attempts, every later one has seen the questions. */
+export interface CyclesView {
+  readonly finding: string;
+  readonly lines: readonly { readonly team: string; readonly points: readonly CyclePoint[] }[];
+  readonly table: TableView;
+  /** What got worse or better from one cycle to the next; null where nothing did. */
+  readonly changes: { readonly finding: string; readonly table: TableView } | null;
+  readonly passes: TableView;
+}
+
+/** Rows of the table of changes; what is beyond is in the summary (--json). */
+const MAX_CHANGES = 200;
+
+/** null where every question was asked once. */
+export function cyclesView(teams: readonly NamedSummary[]): CyclesView | null {
+  const repeated = teams.flatMap(([name, { cycles }]) => (cycles === undefined ? [] : [{ name, cycles }]));
+  if (repeated.length === 0) return null;
+  const lines = repeated.map(({ name, cycles }) => ({ team: name, points: cycles.flatMap(pointOf) }));
+  const changes = repeated.flatMap(({ name, cycles }) => changesOf(name, cycles));
+  return {
+    finding: bound(findingOf(lines)),
+    lines: lines.filter(({ points }) => points.length > 0),
+    table: tableView(
+      ['team', '#cycle', '', '#right', '#accuracy', '#change', '#newly right', '#newly wrong'],
+      repeated.flatMap(({ name, cycles }) => cycles.map((cycle) => cycleRow(name, cycle))),
+    ),
+    changes:
+      changes.length === 0
+        ? null
+        : {
+            finding: changesFinding(changes),
+            table: tableView(
+              ['team', '#cycle', 'kind', '#before', '#now', '#of', ''],
+              // What got worse first.
+              changes
+                .toSorted((a, b) => Number(b.isWorse) - Number(a.isWorse))
+                .slice(0, MAX_CHANGES)
+                .map(({ cells }) => cells),
+            ),
+          },
+    passes: passesTable(teams),
+  };
+}
+
+function pointOf({ cycle, accuracy, low, high, correct, scored }: CycleSummary): CyclePoint[] {
+  if (accuracy === null || low === null || high === null) return [];
+  const what = cycle === 1 ? 'first attempts' : `cycle ${cycle}, repeats`;
+  return [{ cycle, accuracy, low, high, text: `${what}: ${correct} of ${scored} (${percent(accuracy)})` }];
+}
+
+function cycleRow(team: string, { cycle, correct, scored, accuracy, delta, ...row }: CycleSummary): string[] {
+  return [
+    team,
+    String(cycle),
+    cycle === 1 ? 'first attempts' : 'repeats',
+    accuracy === null ? '–' : `${count(correct)} of ${count(scored)}`,
+    percent(accuracy),
+    delta === null ? '–' : `${delta < 0 ? '−' : '+'}${percent(Math.abs(delta))}`,
+    cycle === 1 ? '–' : count(row.newly_right),
+    cycle === 1 ? '–' : count(row.newly_wrong),
+  ];
+}
+
+interface Change {
+  readonly isWorse: boolean;
+  readonly cells: readonly string[];
+}
+
+function changesOf(team: string, cycles: readonly CycleSummary[]): Change[] {
+  return cycles.flatMap(({ cycle, categories }) =>
+    categories.map(({ category, correct_before, correct, questions, regressed }) => ({
+      isWorse: regressed,
+      cells: [
+        team,
+        String(cycle),
+        oneLine(category, 40),
+        count(correct_before),
+        count(correct),
+        count(questions),
+        regressed ? 'REGRESSED' : 'gained',
+      ],
+    })),
+  );
+}
+
+function changesFinding(changes: readonly Change[]): string {
+  const worse = changes.filter(({ isWorse }) => isWorse).length;
+  const better = changes.length - worse;
+  return bound(
+    `From one cycle to the next ${counted(worse, 'time')} a kind of question got worse, ${counted(better, 'time')} one got better`,
+  );
+}
+
+function findingOf(lines: readonly { team: string; points: readonly CyclePoint[] }[]): string {
+  const changes = lines.flatMap(({ team, points }) => {
+    const [first] = points;
+    const last = points.at(-1);
+    if (first === undefined || last === undefined || first === last) return [];
+    return [{ team, first, last, change: last.accuracy - first.accuracy }];
+  });
+  const [largest] = changes.toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  if (largest === undefined) return 'Nothing is scored, so there is no score by cycle';
+  if (largest.change === 0) return 'Asked again, no team is right more often or less';
+  const { team, first, last } = largest;
+  return `${team} goes from ${percent(first.accuracy)} at first attempts to ${percent(last.accuracy)} in cycle ${last.cycle}, when it has seen the questions`;
+}
+
+function passesTable(teams: readonly NamedSummary[]): TableView {
+  const rows = teams.flatMap(([name, { pass_at, pass_hat }]) =>
+    pass_at === undefined || pass_hat === undefined
+      ? []
+      : Object.keys(pass_at).map((k) => [name, k, percent(pass_at[k] ?? null), percent(pass_hat[k] ?? null)]),
+  );
+  return tableView(['team', '#k', '#pass@k: one of k right', '#pass^k: all k right'], rows);
+}

@@ -1,0 +1,101 @@
+import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import { BASELINE } from '../../results/baseline.ts';
+import type { TeamSummary } from '../../results/summary.ts';
+import { count, oneLine } from '../../terminal/table.ts';
+import { bound, counted } from '../wording.ts';
+import { type CyclesView, cyclesView } from './cycles-view.ts';
+import { type GroupsView, groupsView } from './groups-view.ts';
+import { againstBaseline, type Compared } from './paired-teams.ts';
+import { type QuestionsView, questionsView } from './questions-view.ts';
+import { type ScoreCostView, scoreCostView } from './score-cost-view.ts';
+import { type ScoreView, scoreTable, takenTables } from './team-tables.ts';
+import { type WorkView, workView } from './work-view.ts';
+
+/** A batch of questions and what came of it. */
+export interface GaiaSource {
+  readonly batch: FinishedBatch;
+  readonly summaries: Readonly<Record<string, TeamSummary>>;
+}
+
+/** What teams made of the same questions, as the page shows it. */
+export interface GaiaView {
+  /** The page's own sentence. */
+  readonly finding: string;
+  readonly made: string;
+  /** What makes the figures those of a part, if anything does. */
+  readonly alarm: string | null;
+  readonly score: ScoreView;
+  readonly taken: readonly ScoreView[];
+  readonly cost: ScoreCostView | null;
+  readonly groups: readonly GroupsView[];
+  readonly cycles: CyclesView | null;
+  readonly work: readonly WorkView[];
+  readonly questions: QuestionsView;
+}
+
+/** A team by its name, with its figures; in the order in which they were asked. */
+export type NamedSummary = readonly [name: string, summary: TeamSummary];
+
+export function gaiaView({ batch, summaries }: GaiaSource): GaiaView {
+  const teams = batch.head.teams.flatMap(({ name }): NamedSummary[] => {
+    const summary = summaries[name];
+    return summary === undefined ? [] : [[name, summary]];
+  });
+  const compared = againstBaseline(batch);
+  return {
+    finding: bound(findingOf(teams, compared)),
+    made: bound(madeText(batch)),
+    alarm: alarmOf(teams, batch.head.repeat),
+    score: scoreTable(teams, compared),
+    taken: takenTables(teams, batch.head),
+    cost: scoreCostView(teams),
+    groups: groupsView(teams),
+    cycles: cyclesView(teams),
+    work: workView(teams),
+    questions: questionsView(batch),
+  };
+}
+
+/** The best team, or those that share the place, against the baseline: the one sentence to take away. */
+function findingOf(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+  const [first] = teams;
+  if (first === undefined) return 'No team was asked';
+  const scored = teams.filter(([, { accuracy }]) => accuracy !== null);
+  if (scored.length === 0) {
+    const [name, { answered, questions }] = first;
+    return `${name} answered ${count(answered)} of ${counted(questions, 'question')}; no true answer is known`;
+  }
+  const most = Math.max(...scored.map(([, { correct }]) => correct));
+  const best = scored.filter(([, { correct }]) => correct === most).map(([name]) => name);
+  const result = `right on ${count(most)} of ${counted(first[1].scored, 'question')}`;
+  const base = teams.find(([team]) => team === BASELINE)?.[1];
+  const said = `${best.join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
+  if (base === undefined || teams.length === 1) return said;
+  if (best.includes(BASELINE)) return `No team is right more often than ${BASELINE} alone: ${result}`;
+  const isBetter = best.every((name) => compared.get(name)?.judged.verdict === 'better');
+  const against = `${said}, ${BASELINE} alone on ${count(base.correct)}`;
+  return isBetter ? against : `${against}: no detectable difference`;
+}
+
+function madeText({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {
+  const engines = [...new Set(teams.map(({ engine, model }) => [engine, model].filter(Boolean).join(' ')))];
+  const from = source === null ? 'a scoring API' : oneLine(source, 80);
+  const times = repeat === 1 ? '' : `, each ${repeat} times`;
+  return (
+    `${counted(questions.length, 'question')} of ${from}${times}, put to ${counted(teams.length, 'team')} on ` +
+    `${engines.map((engine) => oneLine(engine, 60)).join(', ')} with Gaia Mesh ${oneLine(gaia_mesh, 20)}. ` +
+    'Right means right by GAIA’s official scorer; whatever failed, ran out of time or was not asked is wrong.'
+  );
+}
+
+function alarmOf(teams: readonly NamedSummary[], repeat: number): string | null {
+  const missing = teams.flatMap(([name, { not_asked, repeats, questions }]) => {
+    const later = repeats?.not_asked ?? 0;
+    if (not_asked + later === 0) return [];
+    return [`${name} ${count(not_asked + later)} of ${count(questions * repeat)}`];
+  });
+  if (missing.length === 0) return null;
+  return bound(
+    `The batch is not finished, so these are the figures of a part. Not asked yet: ${missing.join(', ')}. The same command with --resume asks the rest.`,
+  );
+}

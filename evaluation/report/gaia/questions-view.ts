@@ -1,0 +1,155 @@
+import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import type { GaiaResult } from '../../results/gaia-result.ts';
+import { isToolStep, stepsOf } from '../../results/trace-steps.ts';
+import { count, decimals, oneLine } from '../../terminal/table.ts';
+import { bound, bytesText, counted } from '../wording.ts';
+
+/**
+ * What became of an attempt: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered where no true answer is `u`nknown, `-` not asked. In upper
+ * case: from the cache. A letter each, as there may be a hundred thousand.
+ */
+type Mark = string;
+
+/** One attempt, as far as the page has room for it. */
+export interface AttemptView {
+  readonly answer: string;
+  readonly reason: string | null;
+  /** Tokens, packets, bytes and time, in words. */
+  readonly took: string;
+  /** `read_excel 2, calculator 1 (1 failed)`; empty where no tool was asked. */
+  readonly tools: string;
+  readonly steps: readonly { readonly isTool: boolean; readonly text: string }[];
+}
+
+export interface QuestionView {
+  readonly id: string;
+  readonly level: string | null;
+  readonly kind: string;
+  readonly file: string | null;
+  readonly text: string;
+  /** null where nobody knows. */
+  readonly truth: string | null;
+  /** By cycle, and in it by team: its {@link Mark}s. */
+  readonly marks: readonly Mark[];
+  /** The same order; null for one that is not on the page or was not asked. */
+  readonly attempts: readonly (readonly (AttemptView | null)[])[];
+}
+
+export interface QuestionsView {
+  readonly teams: readonly string[];
+  readonly cycles: number;
+  readonly questions: readonly QuestionView[];
+  /** What of the batch is not on the page. */
+  readonly notes: readonly string[];
+}
+
+/** A page of so many questions opens in about a second. */
+const MAX_QUESTIONS = 2000;
+/** Attempts with their texts; of the others the mark alone. */
+const MAX_ATTEMPTS = 30_000;
+/** All traces together: with them the page has some 10 MB, which browsers read at once. */
+const TRACE_CHARACTERS = 8 * 1024 * 1024;
+/** What a person reads of one. */
+const MAX_TRACE_CHARACTERS = 8000;
+const MAX_QUESTION_CHARACTERS = 2000;
+const MAX_ANSWER_CHARACTERS = 400;
+
+/** The questions with what each team made of them, as many as a page should hold. */
+export function questionsView({ head, questions, read }: FinishedBatch): QuestionsView {
+  const teams = head.teams.map(({ name }) => name);
+  const shown = questions.slice(0, MAX_QUESTIONS);
+  const perCycle = Math.max(1, shown.length * teams.length);
+  const detailed = Math.max(1, Math.min(head.repeat, Math.floor(MAX_ATTEMPTS / perCycle)));
+  const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / (perCycle * detailed)));
+  let isCut = false;
+  const views = shown.map(({ taskId, question, level, category, fileName, truths }): QuestionView => {
+    const marks: Mark[] = [];
+    const attempts: (AttemptView | null)[][] = [];
+    for (let cycle = 1; cycle <= head.repeat; cycle++) {
+      const results = teams.map((team) => read({ task_id: taskId, team, cycle }));
+      marks.push(results.map(markOf).join(''));
+      if (cycle > detailed) continue;
+      isCut ||= results.some((result) => (result?.reasoning_trace.length ?? 0) > room);
+      attempts.push(results.map((result) => (result === undefined ? null : attemptOf(result, room))));
+    }
+    return {
+      id: oneLine(taskId, 80),
+      level: level === undefined ? null : oneLine(level, 20),
+      kind: oneLine(category, 40),
+      file: fileName === undefined ? null : oneLine(fileName, 120),
+      text: cutEnd(question, MAX_QUESTION_CHARACTERS),
+      truth: truths.length === 0 ? null : cutEnd(truths.join(' | '), MAX_ANSWER_CHARACTERS),
+      marks,
+      attempts,
+    };
+  });
+  const notes = [
+    ...(shown.length < questions.length
+      ? [
+          `The page holds the first ${counted(shown.length, 'question')} of ${count(questions.length)}; the figures above are of all.`,
+        ]
+      : []),
+    ...(detailed < head.repeat
+      ? [`Answers and traces are those of the first ${counted(detailed, 'cycle')} of ${head.repeat}.`]
+      : []),
+    ...(isCut ? [`Traces are cut to ${count(room)} characters; the answers file has the whole.`] : []),
+  ];
+  return { teams, cycles: head.repeat, questions: views, notes: notes.map(bound) };
+}
+
+function markOf(result: GaiaResult | undefined): string {
+  if (result === undefined) return '-';
+  const mark =
+    result.status === 'timeout'
+      ? 't'
+      : result.status === 'failed'
+        ? 'f'
+        : result.correct === null
+          ? 'u'
+          : result.correct
+            ? 'r'
+            : 'w';
+  return result.cached ? mark.toUpperCase() : mark;
+}
+
+function attemptOf(result: GaiaResult, room: number): AttemptView {
+  const { final_answer, reason, tokens, packets, bytes, seconds, model_calls, cost, cached } = result;
+  const took = cached
+    ? `from the cache in ${decimals(seconds, 3)} s`
+    : [
+        counted(tokens, 'token'),
+        counted(packets, 'packet'),
+        bytesText(bytes),
+        `${decimals(seconds, 2)} s`,
+        counted(model_calls, 'model call'),
+        ...(cost === null || cost === 0 ? [] : [`$${decimals(cost, 4)}`]),
+      ].join(' · ');
+  const tools = result.tool_calls.map(({ tool, count: times, failed }) =>
+    failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
+  );
+  return {
+    answer: cutEnd(final_answer, MAX_ANSWER_CHARACTERS),
+    reason:
+      reason === undefined || final_answer.includes(reason) ? null : cutEnd(reason, MAX_ANSWER_CHARACTERS),
+    took: bound(took),
+    tools: oneLine(tools.join(', '), 400),
+    steps: stepsOf(cutMiddle(result.reasoning_trace, room)).map((text) => ({
+      isTool: isToolStep(text),
+      text,
+    })),
+  };
+}
+
+function cutEnd(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text.slice(0, most).toWellFormed()} [cut: ${count(text.length - most)} more]`;
+}
+
+/** A trace begins with the question's way and ends with the answer: what is left out is between. */
+function cutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  const [begin, end] = [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()];
+  return `${begin}\n[cut: ${count(text.length - 2 * half)} characters]\n${end}`;
+}

@@ -1,0 +1,153 @@
+import type { BatchHead } from '../../batch/batch-head.ts';
+import { BASELINE } from '../../results/baseline.ts';
+import type { Taken } from '../../results/figures.ts';
+import { count, decimals, percent } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { bound, bytesText, ratioText } from '../wording.ts';
+import type { NamedSummary } from './gaia-view.ts';
+import type { Compared } from './paired-teams.ts';
+
+/** A table under what it shows, above what its columns are. */
+export interface ScoreView {
+  readonly finding: string;
+  readonly table: TableView;
+  readonly note: string;
+}
+
+/** How often each team is right, and whether that differs from the baseline on the same questions. */
+export function scoreTable(
+  teams: readonly NamedSummary[],
+  compared: ReadonlyMap<string, Compared>,
+): ScoreView {
+  const hasBaseline = teams.some(([name]) => name === BASELINE);
+  const titles = [
+    ...['team', '#right', '#accuracy', '#95 % interval', '#lenient'],
+    ...(hasBaseline ? ['#difference', '#95 % interval', '#won : lost', '#p', 'verdict'] : []),
+  ];
+  const rows = teams.map(([name, summary]) => [
+    name === BASELINE ? `${name} (baseline)` : name,
+    ...scoreCells(summary),
+    ...(hasBaseline ? differenceCells(name, compared.get(name)) : []),
+  ]);
+  const scored = teams[0]?.[1].scored ?? 0;
+  const paired = hasBaseline
+    ? `difference: percentage points more (or fewer) right than ${BASELINE} on the questions that both were asked, first attempts alone, with Newcombe’s interval for pairs. ` +
+      `won : lost: questions that only it, and only ${BASELINE}, got right. p: exact McNemar test, corrected for the number of teams (Holm). ` +
+      'A difference is called where p is below 0.05 and the interval does not reach 0; that none is detected is not that there is none.'
+    : `The baseline ${BASELINE} (one agent, nobody to ask) was not asked, so nothing is set against it: --team ${BASELINE},… does.`;
+  return {
+    finding: verdictFinding(teams, compared),
+    table: tableView(titles, rows),
+    note: bound(
+      `right: of ${count(scored)}, by GAIA’s official scorer; interval: Wilson. lenient: without quotes, articles, units and the like. ${paired}`,
+    ),
+  };
+}
+
+function scoreCells({ correct, accuracy, low, high, correct_lenient }: NamedSummary[1]): string[] {
+  if (accuracy === null || low === null || high === null) return ['–', '–', '–', '–'];
+  const interval = `${(low * 100).toFixed(1)}–${percent(high)}`;
+  return [count(correct), percent(accuracy), interval, count(correct_lenient)];
+}
+
+function differenceCells(name: string, compared: Compared | undefined): string[] {
+  const verdict = name === BASELINE ? 'baseline' : 'no question in common';
+  if (compared === undefined) return ['–', '–', '–', '–', verdict];
+  const { counts, judged } = compared;
+  return [
+    points(judged.difference),
+    `${points(judged.low)} to ${points(judged.high)}`,
+    `${count(counts.onlyOther)} : ${count(counts.onlyBaseline)}`,
+    judged.adjustedP < 0.001 ? '<0.001' : decimals(judged.adjustedP, 3),
+    judged.verdict,
+  ];
+}
+
+/** `+12.3` percentage points. */
+function points(fraction: number): string {
+  const value = (Math.abs(fraction) * 100).toFixed(1);
+  return Number(value) === 0 ? value : `${fraction < 0 ? '−' : '+'}${value}`;
+}
+
+function verdictFinding(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+  if (compared.size === 0)
+    return teams.length === 1 ? 'How often it is right' : 'How often each team is right';
+  const said = (verdict: string) =>
+    [...compared].filter(([, { judged }]) => judged.verdict === verdict).map(([name]) => name);
+  const parts = [
+    ...listed(said('better'), 'better'),
+    ...listed(said('worse'), 'worse'),
+    ...listed(said('no detectable difference'), 'not detectably different'),
+  ];
+  return `Against ${BASELINE} on the same questions: ${parts.join('; ')}`;
+}
+
+function listed(names: readonly string[], what: string): string[] {
+  if (names.length === 0) return [];
+  return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${what}`];
+}
+
+/** What answers took: in total, and for a right one. */
+export function takenTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
+  const base = teams.find(([name]) => name === BASELINE)?.[1];
+  const titles = ['#tokens', '#cost $', '#packets', '#bytes', '#seconds'];
+  const how = (name: string) => {
+    const fact = facts.find((one) => one.name === name);
+    return fact === undefined ? ['–', '–', '–'] : [fact.routing, count(fact.agents), count(fact.concurrency)];
+  };
+  const perRight = base === undefined ? [] : [`#bytes against ${BASELINE}`, `#seconds against ${BASELINE}`];
+  return [
+    {
+      finding: 'What all answers took',
+      table: tableView(
+        ['team', 'routing', '#agents', '#at once', ...titles],
+        teams.map(([name, summary]) => [name, ...how(name), ...takenCells(summary, 0)]),
+      ),
+      note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. Answers from the cache took nothing and are left out. –: not known, such as the price of a model.',
+    },
+    {
+      finding: rightFinding(teams),
+      table: tableView(
+        ['team', ...titles, ...perRight],
+        teams.map(([name, { per_correct }]) => [
+          name,
+          ...takenCells(per_correct, 1),
+          ...(base === undefined
+            ? []
+            : [
+                against(per_correct.bytes, base.per_correct.bytes),
+                against(per_correct.seconds, base.per_correct.seconds),
+              ]),
+        ]),
+      ),
+      note: 'All that a team took, wrong answers included, for each right one that did not come from the cache.',
+    },
+  ];
+}
+
+function takenCells({ tokens, cost, packets, bytes, seconds }: Taken, digits: number): string[] {
+  const number = (value: number | null) =>
+    value === null || (digits > 0 && value < 100) ? decimals(value, digits) : count(value);
+  return [number(tokens), decimals(cost, 4), number(packets), number(bytes), secondsText(seconds)];
+}
+
+function secondsText(seconds: number | null): string {
+  return seconds !== null && seconds >= 1000 ? count(seconds) : decimals(seconds, 2);
+}
+
+function against(value: number | null, base: number | null): string {
+  return value === null || base === null || base === 0 ? '–' : ratioText(value / base);
+}
+
+function rightFinding(teams: readonly NamedSummary[]): string {
+  const known = teams
+    .flatMap(([name, { per_correct }]) =>
+      per_correct.bytes === null ? [] : [{ name, bytes: per_correct.bytes }],
+    )
+    .toSorted((a, b) => a.bytes - b.bytes);
+  const [least] = known;
+  const most = known.at(-1);
+  if (least === undefined || most === undefined) return 'What a right answer took: there is none';
+  const text = `A right answer takes ${bytesText(Math.round(least.bytes))} with ${least.name}`;
+  return least === most ? text : `${text}, ${bytesText(Math.round(most.bytes))} with ${most.name}`;
+}

@@ -1,0 +1,144 @@
+import { KNOWN_GAPS } from '../../results/known-gap.ts';
+import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import type { NamedSummary } from './gaia-view.ts';
+
+/** How teams worked: a table with the teams as columns, or roles as rows. */
+export interface WorkView {
+  readonly heading: string;
+  readonly table: TableView;
+  readonly note: string;
+}
+
+/** Rows of one table: names of tools and roles come from the teams, and a team may make them up. */
+const MAX_ROWS = 60;
+
+const GAPS: Readonly<Record<(typeof KNOWN_GAPS)[number], string>> = {
+  proprietary_api: 'kind: needs a key',
+  web_archive: 'kind: web archive',
+  image_only: 'kind: image or video',
+  multi_hop: 'kind: many steps, none checked',
+  other: 'kind: other',
+};
+
+export function workView(teams: readonly NamedSummary[]): WorkView[] {
+  return [failures(teams), tools(teams), pace(teams), roles(teams)].filter(
+    ({ table }) => table.rows.length > 0,
+  );
+}
+
+function failures(teams: readonly NamedSummary[]): WorkView {
+  const firsts: [string, (summary: NamedSummary[1]) => number][] = [
+    [
+      teams.some(([, { scored, questions }]) => scored < questions)
+        ? 'answered, but wrong or not scored'
+        : 'answered, but wrong',
+      ({ answered, correct, accuracy }) => (accuracy === null ? 0 : answered - correct),
+    ],
+    ['failed', ({ failed }) => failed],
+    ['out of time', ({ timeout }) => timeout],
+    ['not asked', ({ not_asked }) => not_asked],
+    ...namesOf(teams, ({ failures: { by_role } }) => by_role).map(
+      (role): [string, (summary: NamedSummary[1]) => number] => [
+        `role: ${role}`,
+        ({ failures: { by_role } }) => by_role[role] ?? 0,
+      ],
+    ),
+    ...KNOWN_GAPS.map((gap): [string, (summary: NamedSummary[1]) => number] => [
+      GAPS[gap],
+      ({ failures: { by_gap } }) => by_gap[gap] ?? 0,
+    ]),
+  ];
+  return {
+    heading: 'What went wrong',
+    table: byTeam(
+      teams,
+      firsts.map(([label, of]) => [label, (summary) => quietZero(of(summary))]),
+    ),
+    note: 'The first four rows are of first attempts, those below of all. role: where the team says which of its roles gave up. kind: every wrong or failed attempt under the first known weakness of such teams that fits it, by rule of thumb.',
+  };
+}
+
+function tools(teams: readonly NamedSummary[]): WorkView {
+  const used = ({ metrics }: NamedSummary[1]) => metrics.tool_usage;
+  return {
+    heading: 'Tools that were asked',
+    table: byTeam(
+      teams,
+      namesOf(teams, used).map((tool) => [
+        tool,
+        (summary) => {
+          const { count: times, failed } = used(summary)[tool] ?? { count: 0, failed: 0 };
+          return failed === 0 ? quietZero(times) : `${count(times)} (${count(failed)} failed)`;
+        },
+      ]),
+    ),
+    note: 'Calls of all attempts that were not answered from the cache. A call that failed was told so and went on: no key, no network, a file that cannot be read.',
+  };
+}
+
+function pace(teams: readonly NamedSummary[]): WorkView {
+  const rows: [string, (summary: NamedSummary[1]) => string][] = [
+    ['attempts', ({ metrics }) => count(metrics.questions_processed)],
+    ['errors', ({ metrics }) => percent(metrics.error_rate)],
+    ['from the cache', ({ metrics }) => percent(metrics.cache_hit_rate)],
+    ['model calls per attempt', ({ metrics }) => decimals(metrics.model_calls_per_question, 1)],
+    ['seconds per attempt', ({ metrics }) => decimals(metrics.seconds_per_question, 2)],
+    ['seconds per cached answer', ({ metrics }) => decimals(metrics.seconds_per_cached, 3)],
+  ];
+  return {
+    heading: 'How each team worked',
+    table: byTeam(teams, rows),
+    note: 'Of all attempts, repeats included.',
+  };
+}
+
+function roles(teams: readonly NamedSummary[]): WorkView {
+  const rows = teams.flatMap(([name, summary]) =>
+    Object.entries(summary.roles).map(([role, sum]) => [
+      name,
+      oneLine(role, 60),
+      count(sum.calls),
+      count(sum.prompt_tokens),
+      count(sum.completion_tokens),
+      decimals(sum.cost, 4),
+    ]),
+  );
+  return {
+    heading: 'Model calls by role',
+    table: tableView(
+      ['team', 'role and model', '#calls', '#tokens read', '#tokens written', '#cost $'],
+      rows.slice(0, MAX_ROWS),
+    ),
+    note: 'By the servers’ own figures.',
+  };
+}
+
+function byTeam(
+  teams: readonly NamedSummary[],
+  rows: readonly (readonly [string, (summary: NamedSummary[1]) => string])[],
+): TableView {
+  return tableView(
+    ['', ...teams.map(([name]) => `#${name}`)],
+    rows
+      .map(([label, of]) => [oneLine(label, 60), ...teams.map(([, summary]) => of(summary))])
+      // What nobody did is no row.
+      .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING))
+      .slice(0, MAX_ROWS),
+  );
+}
+
+const NOTHING = '–';
+const quietZero = (value: number) => (value === 0 ? NOTHING : count(value));
+
+/** Names that any team has, the most frequent first. */
+function namesOf(
+  teams: readonly NamedSummary[],
+  of: (summary: NamedSummary[1]) => Readonly<Record<string, number | { readonly count: number }>>,
+): string[] {
+  const sums = new Map<string, number>();
+  for (const [, summary] of teams)
+    for (const [name, value] of Object.entries(of(summary)))
+      sums.set(name, (sums.get(name) ?? 0) + (typeof value === 'number' ? value : value.count));
+  return [...sums].toSorted(([, a], [, b]) => b - a).map(([name]) => name);
+}

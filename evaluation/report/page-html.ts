@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { embeddedJson } from './embedded-json.ts';
+import { pageScript } from './page-script.ts';
+import type { ReportData } from './report-html.ts';
+
+const require = createRequire(import.meta.url);
+const folder = fileURLToPath(new URL('./page/', import.meta.url));
+const STYLES = ['page.css', 'table.css', 'chart.css', 'sequence.css', 'gaia.css'];
+/** The class of every chart: Plot writes it into a style sheet of its own, which the page's policy must know. */
+const CHART_CLASS = 'chart';
+
+/**
+ * The page: skeleton, style, the two libraries, the page's own script and the data, in one file. Its policy allows just these
+ * texts, by their hashes: whatever the data says, nothing else runs and nothing is loaded.
+ */
+export function pageHtml(data: ReportData): string {
+  const style = STYLES.map((name) => readFileSync(path.join(folder, 'style', name), 'utf8')).join('\n');
+  const plot = fileOf('@observablehq/plot', require.resolve('@observablehq/plot'), 'dist/plot.umd.min.js');
+  const libraries = [fileOf('d3', require.resolve('d3'), 'dist/d3.min.js'), plot];
+  const script = pageScript(folder, 'main.js');
+  const policy = [
+    "default-src 'none'",
+    `script-src ${[...libraries, script].map(hashOf).join(' ')}`,
+    `style-src ${[style, plotStyle(plot)].map(hashOf).join(' ')}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const parts: Readonly<Record<string, string>> = {
+    POLICY: policy,
+    '<!-- STYLE -->': `<style>${style}</style>`,
+    '<!-- DATA -->': `<script type="application/json" id="data">${embeddedJson(data)}</script>`,
+    '<!-- SCRIPTS -->': [
+      ...libraries.map((text) => `<script>${inScript(text)}</script>`),
+      `<script type="module">${inScript(script)}</script>`,
+    ].join('\n'),
+  };
+  const skeleton = readFileSync(path.join(folder, 'page.html'), 'utf8');
+  // In one go: what is put in may say POLICY, too.
+  return skeleton.replaceAll(/POLICY|<!-- [A-Z]+ -->/g, (place) => parts[place] ?? place);
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Our own texts and the libraries hold none of these; one that did would end its element early. */
+function inScript(text: string): string {
+  if (/<\/script|<!--/i.test(text)) throw new Error('a script of the page holds </script or <!--');
+  return text;
+}
+
+/** The style sheet that Plot puts into every chart, as it stands in its code. */
+function plotStyle(plot: string): string {
+  const template = /`(:where\(\.\$\{\w+\}\) \{\\n {2}--plot-background[^`]*)`/.exec(plot)?.[1];
+  if (template === undefined)
+    throw new Error('the style sheet of a chart was not found in @observablehq/plot');
+  return template.replaceAll(/\$\{\w+\}/g, CHART_CLASS).replaceAll('\\n', '\n');
+}
+
+/** A file of the package that has `main` in it, whatever the package exports. */
+function fileOf(name: string, main: string, file: string): string {
+  const inside = path.join('node_modules', name) + path.sep;
+  const end = main.lastIndexOf(inside) + inside.length;
+  return readFileSync(path.join(main.slice(0, end), file), 'utf8');
+}

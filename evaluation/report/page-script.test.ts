@@ -1,0 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { pageScript } from './page-script.ts';
+
+/** A folder with these modules. */
+function folderOf(modules: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(modules)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
+
+test('modules become one script, each once, those imported before those that import them', () => {
+  const folder = folderOf({
+    'main.js': "import { b } from './b.js';\nimport {\n  c,\n} from './c.js';\nb(c);\n",
+    'b.js': "import { c } from './c.js';\nexport function b() {\n  return c;\n}\n",
+    'c.js': 'export const c = 1;\n',
+  });
+
+  expect(pageScript(folder, 'main.js')).toBe(
+    '// c.js\nconst c = 1;\n\n// b.js\nfunction b() {\n  return c;\n}\n\n// main.js\nb(c);\n',
+  );
+});
+
+test('a name that two modules declare is refused', () => {
+  const folder = folderOf({
+    'main.js': "import { b } from './b.js';\nconst WIDE = b;\n",
+    'b.js': 'const WIDE = 1;\nexport const b = WIDE;\n',
+  });
+
+  expect(() => pageScript(folder, 'main.js')).toThrow('WIDE is declared in b.js and in main.js');
+});

@@ -1,0 +1,101 @@
+import { distributionsFigure } from './distributions.js';
+import { element } from './dom.js';
+import { chartFigure, tableOf } from './figure.js';
+import { growthFigure } from './growth.js';
+import { logTicks, Plot, rowLayout } from './rows.js';
+import { waterfallFigure } from './waterfall.js';
+
+/**
+ * What adapters cost on the same packets.
+ *
+ * @param {import('../comparison/comparison-view.ts').ComparisonView} view
+ */
+export function comparisonSection(view) {
+  return element(
+    'section',
+    { id: 'comparison' },
+    element('h2', {}, 'Every adapter, the same packets'),
+    element('p', { class: 'lead' }, view.made),
+    tableOf(view.table, 'What each adapter costs'),
+    element('p', { class: 'note' }, view.columns),
+    waterfallFigure(view.bytes),
+    timeRatiosFigure(view),
+    view.latency === null
+      ? element('p', { class: 'note' }, 'This comparison holds too few rounds to draw their distribution.')
+      : distributionsFigure(view.latency, 'Each tick is one round: all packets once through the live mesh.'),
+    view.growth === null ? null : growthFigure(view.growth),
+  );
+}
+
+/** @typedef {import('../comparison/comparison-view.ts').ComparisonView} ComparisonView */
+
+/**
+ * Times against the baseline's: a dot with its interval for each adapter, on the noise that the baseline shows against itself.
+ *
+ * @param {ComparisonView} view
+ */
+function timeRatiosFigure({ time, baseline }) {
+  const { finding, ratios, noise, table } = time;
+  const band =
+    noise === null
+      ? 'There are too few rounds to know the noise.'
+      : `The band is the noise: what ${baseline} shows against itself when it is played twice in every round. A difference is called only where the dot lies outside it, the interval does not reach 1× and a test corrected for the number of adapters agrees.`;
+  return chartFigure({
+    finding,
+    caption: [
+      `Time of a round against ${baseline} in the same round: median and 95 % interval, on a logarithmic scale. ${band}`,
+    ],
+    table,
+    draw: (width) => drawRatios(ratios, noise, width),
+  }).figure;
+}
+
+/**
+ * @param {ComparisonView['time']['ratios']} ratios
+ * @param {ComparisonView['time']['noise']} noise
+ * @param {number} width
+ */
+function drawRatios(ratios, noise, width) {
+  const known = ratios.flatMap(({ ratio, low, high }) => [
+    ratio,
+    ...(low > 0 ? [low] : []),
+    ...(high === null ? [] : [high]),
+  ]);
+  const all = [...known, 1, ...(noise === null ? [] : [noise.low, noise.high])];
+  const low = Math.min(...all) * 0.94;
+  const high = Math.max(...all) * 1.06;
+  const rows = ratios.map((row) => ({ ...row, isQuiet: !row.isDetected }));
+  const { marks, grid, line, isNarrow, options } = rowLayout(rows, width);
+  const colour = (/** @type {{ isDetected: boolean }} */ row) =>
+    row.isDetected ? 'var(--accent)' : 'var(--muted)';
+  const places = ratios.map((row, y) => ({
+    ...row,
+    y,
+    // Where an interval has no end it reaches to the end of the chart.
+    low: Math.max(row.low, low),
+    high: row.high ?? high,
+    title: `${row.label}: ${row.text}`,
+  }));
+  const dy = isNarrow ? 8 : 0;
+  const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
+  return Plot.plot({
+    ...options,
+    ariaLabel: 'Time of each adapter as a ratio to the baseline, with intervals',
+    x: {
+      type: 'log',
+      domain: [low, high],
+      label: 'times as long',
+      ticks,
+      tickFormat: (ratio) => `${ratio}×`,
+    },
+    marks: [
+      noise === null ? null : Plot.rectX([noise], { x1: 'low', x2: 'high', fill: 'var(--band)' }),
+      grid(ticks),
+      line(1, 'var(--muted)'),
+      ...marks,
+      Plot.link(places, { x1: 'low', x2: 'high', y: 'y', stroke: colour, strokeWidth: 2, dy }),
+      Plot.dot(places, { x: 'ratio', y: 'y', r: 5, fill: colour, stroke: 'var(--paper)', dy }),
+      Plot.tip(places, Plot.pointerY({ x: 'ratio', y: 'y', title: 'title', dy })),
+    ],
+  });
+}

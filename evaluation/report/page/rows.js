@@ -1,0 +1,107 @@
+/**
+ * What the scripts before this one left: Observable Plot, and of D3 what is used directly.
+ *
+ * @typedef {{ ticks(start: number, stop: number, count: number): number[] }} D3
+ */
+const globals = /** @type {{ Plot: typeof import('@observablehq/plot'), d3: D3 }} */ (
+  /** @type {unknown} */ (globalThis)
+);
+
+export const { Plot } = globals;
+
+/** Below this width labels stand above their bars instead of beside them. */
+const NARROW = 600;
+/** Width of a character, rather too wide: fonts differ. */
+export const CHARACTER = 7.8;
+
+/**
+ * The frame of a chart of rows: where labels and figures stand, and how much of a row is left for what is drawn.
+ *
+ * @param {readonly { label: string, text: string, isQuiet?: boolean }[]} rows
+ * @param {number} width
+ */
+export function rowLayout(rows, width) {
+  const isNarrow = width < NARROW;
+  const longest = (/** @type {readonly string[]} */ texts) =>
+    texts.reduce((most, text) => Math.max(most, text.length), 0);
+  const marginLeft = isNarrow ? 6 : Math.min(240, 16 + CHARACTER * longest(rows.map(({ label }) => label)));
+  const marginRight = isNarrow ? 10 : 16 + CHARACTER * longest(rows.map(({ text }) => text));
+  const rowHeight = isNarrow ? 46 : 32;
+  const room = isNarrow ? Math.floor(width / CHARACTER) : 28;
+  const places = rows.map((row, y) => ({ ...row, y }));
+  const dy = isNarrow ? -12 : 0;
+  // Under labels that stand within the frame lines would run through the words.
+  const grid = (/** @type {number[] | number} */ ticks) =>
+    isNarrow ? null : Plot.gridX({ ticks, stroke: 'var(--rule)', strokeOpacity: 1 });
+  const marks = [
+    Plot.text(places, {
+      y: 'y',
+      text: (row) => cut(row.label, isNarrow ? room - row.text.length - 2 : room),
+      title: 'label',
+      frameAnchor: 'left',
+      textAnchor: 'start',
+      dx: isNarrow ? 0 : -marginLeft + 2,
+      dy,
+    }),
+    Plot.text(places, {
+      y: 'y',
+      text: 'text',
+      frameAnchor: 'right',
+      textAnchor: isNarrow ? 'end' : 'start',
+      dx: isNarrow ? 0 : 12,
+      dy,
+      fill: (row) => (row.isQuiet ? 'var(--muted)' : 'var(--ink)'),
+    }),
+  ];
+  return {
+    isNarrow,
+    grid,
+    marks,
+    /** A line at `x` through what is drawn in each row. */
+    line: (/** @type {number} */ x, /** @type {string} */ stroke) =>
+      Plot.tickX(places, { x: () => x, y: 'y', stroke, insetTop: isNarrow ? 22 : 0, insetBottom: 0 }),
+    /** Insets of what is drawn in a row: below the label where that stands above. */
+    top: isNarrow ? 22 : 8,
+    bottom: 8,
+    options: {
+      width,
+      height: rows.length * rowHeight + 46,
+      marginLeft,
+      marginRight,
+      marginTop: 6,
+      marginBottom: 40,
+      className: 'chart',
+      y: { domain: places.map(({ y }) => y), axis: null, padding: 0, type: /** @type {const} */ ('band') },
+    },
+  };
+}
+
+/**
+ * @param {string} text
+ * @param {number} length
+ */
+function cut(text, length) {
+  return text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}…`;
+}
+
+const STEPS = [1, 2, 5];
+
+/**
+ * Round numbers on a logarithmic axis: 1, 2, 5, 10, … and on a short one evenly spaced.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ */
+export function logTicks(low, high, most) {
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (const step of STEPS) {
+      const tick = Number((step * 10 ** power).toPrecision(1));
+      if (tick >= low && tick <= high) ticks.push(tick);
+    }
+  }
+  if (ticks.length < 3) return globals.d3.ticks(low, high, Math.min(5, most));
+  const stride = Math.ceil(ticks.length / most);
+  return ticks.filter((_, index) => index % stride === 0);
+}

@@ -1,0 +1,64 @@
+import { element } from './dom.js';
+import { chartFigure, tableOf } from './figure.js';
+import { logTicks, Plot, rowLayout } from './rows.js';
+
+/** @typedef {import('../run/versus-view.ts').VersusView} VersusView */
+
+/**
+ * Runs side by side.
+ *
+ * @param {VersusView} view
+ */
+export function versusSection(view) {
+  return element(
+    'section',
+    { id: 'versus' },
+    element('h2', {}, 'Run against run'),
+    tableOf(view.table, 'Main figures of the runs'),
+    chartFigure({
+      finding: 'Figure by figure, against run 1',
+      caption: [
+        'Each figure against that of run 1, on a logarithmic scale. Sizes are exact; one run is one measurement of time, so a difference there may be noise: compare is for that.',
+      ],
+      table: null,
+      draw: (width) => drawVersus(view, width),
+    }).figure,
+  );
+}
+
+/**
+ * @param {VersusView} view
+ * @param {number} width
+ */
+function drawVersus({ ratios }, width) {
+  const { marks, grid, line, top, bottom, options } = rowLayout(ratios, width);
+  const bars = ratios.map((row, y) => ({ ...row, y, title: `${row.label}: ${row.text}` }));
+  const all = [1, ...ratios.map(({ ratio }) => ratio)];
+  const [low, high] = [Math.min(...all) * 0.95, Math.max(...all) * 1.05];
+  const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
+  return Plot.plot({
+    ...options,
+    ariaLabel: 'Figures of the runs as ratios to the first',
+    x: {
+      type: 'log',
+      domain: [low, high],
+      label: 'times the figure of run 1',
+      ticks,
+      tickFormat: (ratio) => `${ratio}×`,
+    },
+    marks: [
+      grid(ticks),
+      ...marks,
+      Plot.barX(bars, {
+        x1: 1,
+        x2: 'ratio',
+        y: 'y',
+        fill: 'var(--accent)',
+        insetTop: top,
+        insetBottom: bottom,
+      }),
+      line(1, 'var(--ink)'),
+      Plot.tip(bars, Plot.pointerY({ x: 'ratio', y: 'y', title: 'title' })),
+    ],
+  });
+}

@@ -1,0 +1,40 @@
+import { packageVersion } from '../../core/system/package-root.ts';
+import type { ComparisonFile } from '../compare/comparison-file.ts';
+import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
+import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
+import { pageHtml } from './page-html.ts';
+import type { ArchivedRun } from './run/archived-run.ts';
+import { type RunView, runView } from './run/run-view.ts';
+import { type VersusView, versusView } from './run/versus-view.ts';
+
+export interface ReportSources {
+  readonly comparison?: ComparisonFile;
+  readonly gaia?: GaiaSource;
+  readonly runs: readonly ArchivedRun[];
+}
+
+/** All that the page shows, as it is embedded in it. Numbers are in words already where they are read and not drawn. */
+export interface ReportData {
+  readonly version: string;
+  readonly gaia: GaiaView | null;
+  readonly comparison: ComparisonView | null;
+  readonly runs: readonly RunView[];
+  readonly versus: VersusView | null;
+}
+
+/** The report as one HTML file that loads nothing. */
+export async function reportHtml(sources: ReportSources): Promise<string> {
+  return pageHtml(await reportData(sources));
+}
+
+async function reportData({ comparison, gaia, runs }: ReportSources): Promise<ReportData> {
+  const views: RunView[] = [];
+  for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
+  return {
+    version: packageVersion,
+    gaia: gaia === undefined ? null : gaiaView(gaia),
+    comparison: comparison === undefined ? null : comparisonView(comparison),
+    runs: views,
+    versus: versusView(runs),
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { emptyLine, type LedgerLine } from '../../../core/contracts/ledger.ts';
+import { adapterNames } from '../../../protocols/registry.ts';
+import { sampleLine } from '../../compare/testing/sample-comparison.ts';
+import { type ByteWaterfall, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
+
+const layered = ['json+zstd', 'msgpack+deflate+ed25519', 'cbor+aes-256-gcm+crc32c', 'mcp+brotli'];
+
+function expectWhole({ steps, wire }: ByteWaterfall, line: LedgerLine): void {
+  let total = 0;
+  for (const { part, from, to } of steps) {
+    expect(from).toBe(total);
+    expect(to - from).toBe(line[part]);
+    total = to;
+  }
+  expect(total).toBe(wire);
+  expect(wire).toBe(line.wire);
+}
+
+describe('a waterfall', () => {
+  test.each([...adapterNames, ...layered])('of %s leads from 0 to the bytes on the wire', async (spec) => {
+    const line = await sampleLine(spec);
+    const waterfall = byteWaterfall(spec, line);
+
+    expectWhole(waterfall, line);
+    expect(waterfall.unexplained).toBe(0);
+  });
+
+  test('adds first and saves last, and leaves out what is nothing', () => {
+    const line = { ...emptyLine(), packets: 1, payload: 100, framing: 4, payload_coding: -30, wire: 74 };
+
+    const { steps, text, netText } = byteWaterfall('msgpack', line);
+
+    expect(steps.map(({ part, from, to }) => [part, from, to])).toEqual([
+      ['payload', 0, 100],
+      ['framing', 100, 104],
+      ['payload_coding', 104, 74],
+    ]);
+    expect(steps.at(-1)?.text).toBe('coding −30 B');
+    expect([text, netText]).toEqual(['74\u00a0B', '−26 B']);
+  });
+
+  test('of a line that does not add up says by how much', () => {
+    const line = { ...emptyLine(), payload: 100, wire: 90 };
+
+    expect(byteWaterfall('forged', line).unexplained).toBe(-10);
+  });
+});
+
+describe('the lines of a run', () => {
+  const line = (wire: number) => ({ ...emptyLine(), packets: 1, payload: wire, wire });
+
+  test('are its types, most bytes first, and their sum', () => {
+    const lines = ledgerLines({ small: line(1), large: line(9) }, line(10));
+
+    expect(lines.map(([label]) => label)).toEqual(['large', 'small', 'all packets']);
+  });
+
+  test.each([
+    [12, 12],
+    [13, 12],
+    [5000, 12],
+  ])('of %i types are drawn as %i bars, and no byte is lost', (types, bars) => {
+    const many = Object.fromEntries(Array.from({ length: types }, (_, i) => [`type-${i}`, line(i + 1)]));
+    const total = line((types * (types + 1)) / 2);
+    const lines = ledgerLines(many, total).slice(0, -1);
+
+    expect(lines).toHaveLength(bars);
+    expect(lines.reduce((sum, [, { wire }]) => sum + wire, 0)).toBe(total.wire);
+  });
+});

@@ -1,0 +1,101 @@
+import { addLine, emptyLine, type LedgerLine } from '../../../core/contracts/ledger.ts';
+import { count, oneLine } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { bytesText } from '../wording.ts';
+
+/** What bytes are for: the lines of the ledger, in the order in which they are drawn. */
+const BYTE_PARTS = ['payload', 'envelope', 'framing', 'payload_coding', 'layers'] as const;
+type BytePart = (typeof BYTE_PARTS)[number];
+
+const PART_NAMES: Readonly<Record<BytePart, string>> = {
+  payload: 'payload',
+  envelope: 'envelope',
+  framing: 'framing',
+  payload_coding: 'coding',
+  layers: 'layers',
+};
+
+/** From one running total to the next; `to` is below `from` where the part saves bytes. */
+interface WaterfallStep {
+  readonly part: BytePart;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+export interface ByteWaterfall {
+  readonly label: string;
+  readonly wire: number;
+  readonly payload: number;
+  /** What adds bytes comes first, what saves some last, so the last step ends at `wire`. */
+  readonly steps: readonly WaterfallStep[];
+  /** 0, unless the file is not to be trusted: what the parts lack to the bytes on the wire. */
+  readonly unexplained: number;
+  /** What is read at its end: of all bytes, and of those beyond the payload. */
+  readonly text: string;
+  readonly netText: string;
+}
+
+/** Waterfalls as a chart and as a table. */
+export interface BytesView {
+  readonly finding: string;
+  readonly waterfalls: readonly ByteWaterfall[];
+  readonly table: TableView;
+}
+
+/** A line of the ledger as steps from 0 to what was on the wire; `text` is what is read at the end of its bar. */
+export function byteWaterfall(
+  label: string,
+  line: LedgerLine,
+  text: string = bytesText(line.wire),
+): ByteWaterfall {
+  const { wire, payload } = line;
+  const adding = BYTE_PARTS.filter((part) => line[part] > 0);
+  const saving = BYTE_PARTS.filter((part) => line[part] < 0);
+  const steps: WaterfallStep[] = [];
+  let total = 0;
+  for (const part of [...adding, ...saving]) {
+    const to = total + line[part];
+    steps.push({ part, from: total, to, text: `${PART_NAMES[part]} ${signed(line[part])} B` });
+    total = to;
+  }
+  const netText = `${signed(wire - payload)} B`;
+  return { label: oneLine(label, 64), wire, payload, steps, unexplained: wire - total, text, netText };
+}
+
+function signed(bytes: number): string {
+  return bytes < 0 ? `−${count(-bytes)}` : `+${count(bytes)}`;
+}
+
+/** The same figures, exact, a row a waterfall. */
+export function bytesTable(lines: readonly (readonly [label: string, line: LedgerLine])[]): TableView {
+  return tableView(
+    ['', '#packets', ...BYTE_PARTS.map((part) => `#${PART_NAMES[part]}`), '#on the wire'],
+    lines.map(([label, line]) => [
+      oneLine(label, 64),
+      count(line.packets),
+      ...BYTE_PARTS.map((part) => count(line[part])),
+      count(line.wire),
+    ]),
+  );
+}
+
+/** Types that a chart has room for; what is rarer is one bar. */
+const MAX_TYPES = 12;
+
+/** The lines of a run's ledger that are drawn: packet types, most bytes first, and their sum. */
+export function ledgerLines(
+  types: Readonly<Record<string, LedgerLine>>,
+  total: LedgerLine,
+): [label: string, line: LedgerLine][] {
+  const sorted = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
+  const shown = sorted.length > MAX_TYPES ? sorted.slice(0, MAX_TYPES - 1) : sorted;
+  const others = sorted.slice(shown.length);
+  const rest = emptyLine();
+  for (const [, line] of others) addLine(rest, line);
+  return [
+    ...shown,
+    ...(others.length === 0 ? [] : [[`${others.length} other types`, rest] as [string, LedgerLine]]),
+    ['all packets', total],
+  ];
+}

@@ -1,0 +1,64 @@
+import { percentile, quantile } from '../../statistics/inference/quantile.ts';
+import { count, decimals, oneLine } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { msText } from '../wording.ts';
+
+/** Measured values, and what they come to, in milliseconds. */
+export interface Distribution {
+  readonly label: string;
+  readonly samplesMs: readonly number[];
+  readonly quarterMs: number;
+  readonly medianMs: number;
+  readonly threeQuartersMs: number;
+  /** null where there are too few values to know. */
+  readonly p95Ms: number | null;
+  readonly text: string;
+}
+
+/** Distributions as a chart and as a table. */
+export interface DistributionsView {
+  readonly finding: string;
+  readonly distributions: readonly Distribution[];
+  readonly table: TableView;
+}
+
+/** With fewer there is nothing to see of a distribution. */
+export const MIN_SAMPLES = 5;
+/** Values of one distribution that are drawn: more are not told apart, and the page stays small. */
+const MAX_DRAWN = 1000;
+
+/** Of `samplesMs`, or nothing where they are too few. */
+export function distribution(label: string, samplesMs: readonly number[]): Distribution[] {
+  if (samplesMs.length < MIN_SAMPLES) return [];
+  const medianMs = thousandth(quantile(samplesMs, 0.5));
+  const stride = Math.ceil(samplesMs.length / MAX_DRAWN);
+  return [
+    {
+      label: oneLine(label, 64),
+      samplesMs: samplesMs.filter((_, index) => index % stride === 0).map(thousandth),
+      quarterMs: thousandth(quantile(samplesMs, 0.25)),
+      medianMs,
+      threeQuartersMs: thousandth(quantile(samplesMs, 0.75)),
+      p95Ms: percentile(samplesMs, 0.95),
+      text: msText(medianMs),
+    },
+  ];
+}
+
+export function distributionsTable(distributions: readonly Distribution[]): TableView {
+  return tableView(
+    ['', '#quarter ms', '#median ms', '#three quarters ms', '#p95 ms', '#drawn'],
+    distributions.map(({ label, samplesMs, quarterMs, medianMs, threeQuartersMs, p95Ms }) => [
+      label,
+      decimals(quarterMs, 2),
+      decimals(medianMs, 2),
+      decimals(threeQuartersMs, 2),
+      decimals(p95Ms, 2),
+      count(samplesMs.length),
+    ]),
+  );
+}
+
+function thousandth(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

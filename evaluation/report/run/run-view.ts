@@ -1,0 +1,89 @@
+import { count, decimals, oneLine } from '../../terminal/table.ts';
+import { bytesText, counted, msText, ratioText, shareText } from '../wording.ts';
+import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
+import { type BytesView, bytesTable, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
+import type { DistributionsView } from './distribution.ts';
+import { hopsView } from './hops-view.ts';
+import { type LinksView, linksView } from './links-view.ts';
+import { type TasksView, tasksView } from './tasks-view.ts';
+import { type TimeView, timeView } from './time-view.ts';
+
+interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface RunView {
+  readonly name: string;
+  readonly id: string;
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  /** What makes its figures worthless, if anything does. */
+  readonly alarm: string | null;
+  readonly bytes: BytesView;
+  readonly time: TimeView | null;
+  readonly hops: DistributionsView | null;
+  readonly tasks: TasksView | null;
+  readonly links: LinksView | null;
+}
+
+/** A run as the page shows it. `number` is its place among the runs of the page, from 1. */
+export async function runView(run: ArchivedRun, number: number): Promise<RunView> {
+  const { metrics } = run;
+  const lines = ledgerLines(metrics.ledger.types, metrics.ledger.total);
+  return {
+    name: `Run ${number} · ${oneLine(metrics.adapter, 60)}`,
+    id: oneLine(metrics.run_id, 60),
+    title: titleOf(metrics),
+    facts: factsOf(metrics),
+    alarm: alarmOf(metrics),
+    bytes: {
+      finding: bytesFinding(metrics),
+      waterfalls: lines.map(([label, line]) => byteWaterfall(label, line)),
+      table: bytesTable(lines),
+    },
+    time: timeView(metrics.time_us, metrics.answered),
+    hops: hopsView(run),
+    tasks: await tasksView(run),
+    links: linksView(run),
+  };
+}
+
+function titleOf({ status, answer, reason, tasks, answered, elapsed_ms }: ArchivedMetrics): string {
+  const time = msText(elapsed_ms);
+  if (answer !== null) return `Answered “${oneLine(answer, 120)}” in ${time}`;
+  if (tasks > 1) return `${count(answered)} of ${counted(tasks, 'task')} answered in ${time}`;
+  const why = reason === undefined ? '' : `: ${oneLine(reason, 200)}`;
+  return status === 'answered' ? `Answered in ${time}` : `No answer (${status}) after ${time}${why}`;
+}
+
+function factsOf(metrics: ArchivedMetrics): Fact[] {
+  const { ledger, tasks, answered, quality_score } = metrics;
+  return [
+    { name: 'status', value: tasks > 1 ? `${metrics.status}, ${answered} of ${tasks}` : metrics.status },
+    { name: 'team', value: oneLine(metrics.team, 60) },
+    { name: 'adapter', value: oneLine(metrics.adapter, 60) },
+    { name: 'engine', value: oneLine(metrics.engine, 60) },
+    { name: 'time', value: msText(metrics.elapsed_ms) },
+    { name: 'packets', value: count(ledger.total.packets) },
+    { name: 'bytes sent', value: bytesText(ledger.total.wire) },
+    { name: 'with all copies', value: bytesText(metrics.bytes_rx + metrics.bytes_tx) },
+    { name: 'tokens', value: count(metrics.token_sum) },
+    { name: 'quality', value: decimals(quality_score, 3) },
+    { name: 'ledger', value: ledger.balanced ? 'balanced' : 'does not balance' },
+  ];
+}
+
+function alarmOf({ ledger }: ArchivedMetrics): string | null {
+  if (ledger.balanced) return null;
+  return `The ledger does not balance, so these figures cannot be trusted: ${oneLine(ledger.differences.join('; '), 600)}`;
+}
+
+function bytesFinding({ ledger: { types, total } }: ArchivedMetrics): string {
+  if (total.wire === 0) return 'Not a byte was sent';
+  const [largest] = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
+  const beyond = `the wire carries ${ratioText(total.wire / Math.max(1, total.payload))} the payload`;
+  if (largest === undefined) return beyond;
+  const [type, { wire }] = largest;
+  return `${oneLine(type, 40)} is ${shareText(wire / total.wire)} of the bytes; ${beyond}`;
+}

@@ -1,0 +1,133 @@
+import type { Packet } from '../../../core/contracts/packet.ts';
+import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
+import type { RunLog } from '../../../core/recording/run-log.ts';
+import { oneLine } from '../../terminal/table.ts';
+import { counted, msText } from '../wording.ts';
+import type { ArchivedRun } from './archived-run.ts';
+import { type LoggedPacket, type PacketView, packetView } from './packet-view.ts';
+import { type PacketWriter, packetWriter } from './packet-writer.ts';
+import type { TaskEnding } from './task-endings.ts';
+
+/** One run's packets on the page: enough to look into any task of a usual batch, and the page still opens at once. */
+const MAX_TASKS = 200;
+const MAX_PACKETS_PER_TASK = 200;
+/** Texts and bytes of packets. The first task is there whatever its size, which the bounds above and a packet's own hold. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+
+export interface TaskView {
+  readonly id: string;
+  readonly question: string | null;
+  readonly ending: string;
+  readonly packets: readonly PacketView[];
+  /** Packets that are not on the page. */
+  readonly packetsLeft: number;
+}
+
+export interface TasksView {
+  readonly agents: readonly { readonly id: string; readonly tool: string }[];
+  readonly tasks: readonly TaskView[];
+  /** What of the run is not here, and what the bytes are; empty where there is nothing to say. */
+  readonly notes: readonly string[];
+  readonly writtenWith: string;
+}
+
+/** The tasks of a run with their packets, decoded and as bytes, as many as a page should hold. */
+export async function tasksView({ recording, log, endings }: ArchivedRun): Promise<TasksView | null> {
+  if (recording === null) return null;
+  const writer = await packetWriter(recording);
+  const all = [...packetsByTask(recording)];
+  const takers = takersOf(recording);
+  const logged = logReader(log);
+  const tasks: TaskView[] = [];
+  let characters = 0;
+  for (const [id, packets] of all.slice(0, MAX_TASKS)) {
+    const shown = inOrder(packets.map((entry) => ({ ...entry, ...logged(entry.packet) })))
+      .slice(0, MAX_PACKETS_PER_TASK)
+      .map((entry) => packetView(entry, takers.get(entry.packet.id) ?? [], writer));
+    characters += shown.reduce((sum, packet) => sum + charactersOf(packet), 0);
+    if (characters > MAX_CHARACTERS && tasks.length > 0) break;
+    const question = questionOf(packets.find(({ cause }) => cause === null));
+    const packetsLeft = packets.length - shown.length;
+    const ending = endingText(endings.get(id));
+    tasks.push({ id: oneLine(id, 256), question, ending, packets: shown, packetsLeft });
+  }
+  return {
+    agents: recording.header.agents.map(({ id, tool }) => ({ id, tool: oneLine(tool, 40) })),
+    tasks,
+    notes: notesOf(tasks, all.length, writer),
+    writtenWith: typeof writer === 'string' ? recording.header.adapter : writer.spec,
+  };
+}
+
+function packetsByTask({ packets }: Recording): Map<string, RecordedPacket[]> {
+  const byTask = new Map<string, RecordedPacket[]>();
+  for (const entry of packets) {
+    const list = byTask.get(entry.packet.task_id);
+    if (list === undefined) byTask.set(entry.packet.task_id, [entry]);
+    else list.push(entry);
+  }
+  return byTask;
+}
+
+/** Who sent something because of a packet, by its id. */
+function takersOf({ packets }: Recording): Map<string, string[]> {
+  const takers = new Map<string, string[]>();
+  for (const { cause, packet } of packets) {
+    if (cause === null) continue;
+    const list = takers.get(cause) ?? [];
+    if (!list.includes(packet.from)) list.push(packet.from);
+    takers.set(cause, list);
+  }
+  return takers;
+}
+
+/** What the log knows of a packet; times count from the start of its task. */
+function logReader({ openings, relays, sent }: RunLog): (packet: Packet) => LoggedPacket {
+  const began = new Map([...openings.values()].map(({ packet, beganAt }) => [packet.task_id, beganAt]));
+  return ({ id, task_id }) => {
+    const opening = openings.get(id);
+    if (opening !== undefined) return { atMs: 0, bytes: opening.bytes };
+    const beganAt = began.get(task_id);
+    const arrivedAt = relays.get(id)?.arrivedAt;
+    const atMs = beganAt === undefined || arrivedAt === undefined ? null : (arrivedAt - beganAt) / 1000;
+    return { atMs, bytes: sent.get(id)?.bytes ?? null };
+  };
+}
+
+/** As they came to the hub, whose clock is one; where the log does not say, as they are recorded. */
+function inOrder<Entry extends LoggedPacket>(entries: readonly Entry[]): readonly Entry[] {
+  if (entries.some(({ atMs }) => atMs === null)) return entries;
+  return entries.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0));
+}
+
+function questionOf(opening: RecordedPacket | undefined): string | null {
+  const question = opening?.packet.payload.question;
+  return typeof question === 'string' ? oneLine(question, 300) : null;
+}
+
+function endingText(ending: TaskEnding | undefined): string {
+  if (ending === undefined) return '';
+  const { status, answer, reason, elapsed_ms } = ending;
+  if (answer !== null) return `“${oneLine(answer, 300)}” in ${msText(elapsed_ms)}`;
+  return reason === undefined ? status : `${status}: ${oneLine(reason, 300)}`;
+}
+
+function charactersOf({ json, blob }: PacketView): number {
+  return json.length + ('base64' in blob ? blob.base64.length : 0);
+}
+
+function notesOf(tasks: readonly TaskView[], all: number, writer: PacketWriter | string): string[] {
+  const left = tasks.reduce((sum, task) => sum + task.packetsLeft, 0);
+  return [
+    ...(tasks.length < all
+      ? [
+          `The page holds the packets of the first ${tasks.length} of ${counted(all, 'task')}; the archive has them all.`,
+        ]
+      : []),
+    ...(left > 0
+      ? [`${counted(left, 'packet')} beyond the first ${MAX_PACKETS_PER_TASK} of a task are left out.`]
+      : []),
+    ...(typeof writer === 'string' ? [`No bytes are shown: ${oneLine(writer, 300)}`] : []),
+    ...(typeof writer !== 'string' && writer.caveat !== null ? [writer.caveat] : []),
+  ];
+}

@@ -1,0 +1,155 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { create } from 'tar';
+import { addLine, emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { type RecordedPacket, type Recording, recordingLines } from '../../../core/recording/recording.ts';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
+import { PREFIX_BYTES } from '../../../core/wire/frame.ts';
+import { openMembers } from '../../../core/wire/members.ts';
+import { adapterNamed } from '../../../protocols/registry.ts';
+import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
+
+export interface SampleOptions {
+  readonly tasks?: number;
+  readonly adapter?: string;
+  /** Said in every packet, and wherever else a text can stand. */
+  readonly text?: string;
+  /** Packets of the agent between document and answer, a task. */
+  readonly steps?: number;
+  /** Changes to files, by name; null leaves one out. */
+  readonly files?: Readonly<Record<string, string | null>>;
+}
+
+type RecordedRun = ArchivedRun & { readonly recording: Recording };
+
+const AGENTS = ['0', '1'];
+const TASK_US = 10_000;
+
+/**
+ * An archive as a run of two agents leaves it: for each task the document, what agent 0 says to it, and the answer of agent 1. A step
+ * takes a millisecond.
+ */
+export async function sampleArchive(options: SampleOptions = {}): Promise<string> {
+  const { tasks = 1, text = 'hello', steps = 1, adapter: spec = 'json', files = {} } = options;
+  const codecs = openMembers(await adapterNamed(spec), 'sample', AGENTS);
+  const packets = Array.from({ length: tasks }, (_, task) => packetsOf(task, steps, text)).flat();
+  const types: Record<string, LedgerLine> = {};
+  const total = emptyLine();
+  const logs: Record<string, string[]> = { hub: [], 0: [], 1: [] };
+  let at = 0;
+  for (const { cause, toolUs, packet } of packets) {
+    const codec = codecs.get(packet.from);
+    if (codec === undefined) throw new Error(`no codec of ${packet.from}`);
+    const blob = codec.encode(packet);
+    const line = lineOf(codec, packet, blob.length, codec.layerBytes?.last);
+    types[packet.type] ??= emptyLine();
+    addLine(types[packet.type] ?? emptyLine(), line);
+    addLine(total, line);
+    const { payload: _payload, ...head } = packet;
+    const bytes = PREFIX_BYTES + blob.length;
+    if (cause === null) {
+      at += TASK_US;
+      const times = { began_us: at, encode_us: 100, forwarded_us: at + 200 };
+      logs.hub?.push(JSON.stringify({ event: 'broadcast', ...head, bytes, recipients: 2, ...times }));
+      continue;
+    }
+    const own = { received_us: at + 300, decode_us: 10, tool_us: toolUs, engine_us: 0, encode_us: 20 };
+    at += 1000;
+    logs[packet.from]?.push(
+      JSON.stringify({ dir: 'sent', bytes, cause, ...own, sent_us: at - 50, ...packet }),
+    );
+    const times = { arrived_us: at, forwarded_us: at + 30 };
+    logs.hub?.push(JSON.stringify({ event: 'packet', ...head, bytes, recipients: 1, ...times }));
+    if (packet.tag === undefined) continue;
+    const ending = { task_id: packet.task_id, answer: text, status: 'answered', elapsed_ms: 2 };
+    logs.hub?.push(JSON.stringify({ event: 'task_ended', ...ending }));
+  }
+  const header = { run_id: 'sample', team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
+  const agents = AGENTS.map((id) => ({ id, tool: text }));
+  return packed({
+    'metrics.json': JSON.stringify(metricsOf(options, types, total)),
+    'recording.jsonl': recordingLines({ header: { ...header, engine: text, agents }, packets }).join(''),
+    'hub.log': logs.hub?.join('\n') ?? '',
+    '0/agent.log': logs[0]?.join('\n') ?? '',
+    '1/agent.log': logs[1]?.join('\n') ?? '',
+    ...files,
+  });
+}
+
+/** The same, read back. */
+export async function sampleRun(options: SampleOptions = {}): Promise<RecordedRun> {
+  const { recording, ...run } = await readArchivedRun(await sampleArchive(options));
+  if (recording === null) throw new Error('the sample has no recording');
+  return { ...run, recording };
+}
+
+function packetsOf(task: number, steps: number, text: string): RecordedPacket[] {
+  const base = { task_id: `t-${task}`, token_used: 1, ts: 0 };
+  const document: Packet = {
+    type: 'doc_init',
+    from: 'hub',
+    id: `hub-${task}`,
+    ...base,
+    payload: { question: text },
+  };
+  const said = Array.from({ length: steps }, (_, step): Packet => {
+    return { type: text.slice(0, 64), from: '0', id: `0-${task}-${step}`, ...base, payload: { text, step } };
+  });
+  const last = said.at(-1) ?? document;
+  const payload = { answer: text };
+  const answer: Packet = {
+    type: 'data_event',
+    from: '1',
+    id: `1-${task}`,
+    ...base,
+    tag: 'final_answer',
+    payload,
+  };
+  return [
+    { cause: null, toolUs: 0, packet: document },
+    ...said.map((packet) => ({ cause: document.id, toolUs: 100, packet })),
+    { cause: last.id, toolUs: 100, packet: answer },
+  ];
+}
+
+function metricsOf(
+  { tasks = 1, adapter = 'json', text = 'hello' }: SampleOptions,
+  types: object,
+  total: LedgerLine,
+) {
+  const parts = { encode: 40, relay: 60, wire: 400, decode: 20, tool: 200, engine: 1000, agent: 280 };
+  return {
+    run_id: 'sample',
+    status: 'answered',
+    answer: tasks === 1 ? text : null,
+    adapter,
+    team: text,
+    engine: text,
+    bytes_tx: total.wire * 2,
+    bytes_rx: total.wire,
+    pkt_cnt: total.packets,
+    header_overhead: total.header_size,
+    token_sum: total.packets,
+    elapsed_ms: 2 * tasks,
+    quality_score: null,
+    normalized_em: null,
+    session_bytes: 100,
+    tasks,
+    answered: tasks,
+    time_us: { ...parts, total: 2000 },
+    ledger: { balanced: true, differences: [], types, total },
+  };
+}
+
+async function packed(files: Readonly<Record<string, string | null>>): Promise<string> {
+  const folder = temporaryFolder();
+  const names = Object.keys(files).filter((name) => files[name] !== null);
+  for (const name of names) {
+    mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
+    writeFileSync(path.join(folder, name), files[name] ?? '');
+  }
+  const file = path.join(temporaryFolder(), 'run_artifacts.tar.gz');
+  await create({ gzip: true, file, cwd: folder, portable: true }, names);
+  return file;
+}

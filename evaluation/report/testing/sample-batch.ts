@@ -1,0 +1,74 @@
+import type { BatchHead } from '../../batch/batch-head.ts';
+import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import { summariesOf } from '../../batch/finished-batch.ts';
+import { questionOf, resultOf } from '../../batch/testing/results.ts';
+import type { GaiaResult } from '../../results/gaia-result.ts';
+import type { GaiaSource } from '../gaia/gaia-view.ts';
+
+interface SampleBatchOptions {
+  readonly teams?: readonly string[];
+  readonly questions?: number;
+  readonly repeat?: number;
+  /** In every text that comes from questions, teams' answers and tools. */
+  readonly text?: string;
+  /** What became of an attempt; undefined: it was not asked. */
+  readonly result: (attempt: {
+    team: string;
+    index: number;
+    cycle: number;
+  }) => Partial<GaiaResult> | undefined;
+}
+
+/** A batch as its files would tell it. */
+function sampleBatch(options: SampleBatchOptions): FinishedBatch {
+  const { teams = ['single', 'supervisor'], questions = 4, repeat = 1, text = '', result } = options;
+  const asked = Array.from({ length: questions }, (_, index) =>
+    questionOf(`q-${index}`, {
+      question: `What is ${index}? ${text}`,
+      level: String(1 + (index % 2)),
+      category: index % 2 === 0 ? 'text' : `table${text}`,
+      truths: [`${index}${text}`],
+      ...(index % 2 === 0 ? {} : { fileName: `f-${index}${text}.xlsx` }),
+    }),
+  );
+  const head: BatchHead = {
+    schema_version: 1,
+    gaia_mesh: '0.1.0',
+    answers: 'answers.jsonl',
+    source: `questions${text}.jsonl`,
+    repeat,
+    setup: { questions: 'sha' },
+    teams: teams.map((name) => ({
+      ...{ name, description: text, engine: 'extractive', model: null, adapter: 'json', routing: 'direct' },
+      ...{ agents: 3, concurrency: 4 },
+    })),
+    questions: asked.map(({ taskId, ...question }) => ({
+      task_id: taskId,
+      question: question.question,
+      ...(question.level === undefined ? {} : { level: question.level }),
+      category: question.category,
+      truths: [...question.truths],
+      ...(question.fileName === undefined ? {} : { file_name: question.fileName }),
+    })),
+  };
+  const places = new Map(asked.map(({ taskId }, index) => [taskId, index]));
+  const read: FinishedBatch['read'] = ({ task_id, team, cycle }) => {
+    const index = places.get(task_id) ?? 0;
+    const more = result({ team, index, cycle });
+    const question = asked[index];
+    if (more === undefined || question === undefined) return undefined;
+    return resultOf(task_id, {
+      ...{ team, cycle, category: question.category, level: String(1 + (index % 2)) },
+      final_answer: `${index}${text}`,
+      reasoning_trace: `1. ${team}: looks at it${text}\n2. ${team}: calculator({"expression":"${index}"}) → ${index}${text}`,
+      tool_calls: [{ tool: `calculator${text}`, count: 1, failed: index % 3 === 0 ? 1 : 0 }],
+      ...more,
+    });
+  };
+  return { head, questions: asked, read };
+}
+
+export function sampleSource(options: SampleBatchOptions): GaiaSource {
+  const batch = sampleBatch(options);
+  return { batch, summaries: summariesOf(batch) };
+}

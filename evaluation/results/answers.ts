@@ -1,0 +1,98 @@
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import type * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import type { Submission } from '../questions/scoring-api.ts';
+import { type GaiaResult, gaiaResultSchema } from './gaia-result.ts';
+
+/** A line of the answers file. */
+export const answerSchema = gaiaResultSchema
+  .omit({
+    category: true,
+    gap: true,
+    model_calls: true,
+    usage: true,
+    tool_calls: true,
+    ended_at: true,
+    mesh: true,
+  })
+  .extend({
+    correct: gaiaResultSchema.shape.correct.unwrap().optional(),
+    correct_lenient: gaiaResultSchema.shape.correct_lenient.unwrap().optional(),
+  })
+  .partial({ cached: true });
+
+/**
+ * A line of the answers file, which is in input order and has a line for each finished question, cycle and team (REQ-074). What is
+ * not known is left out; `cost` is null where a price is not known.
+ */
+export function answerLine(result: GaiaResult): string {
+  const { task_id, final_answer, reasoning_trace, raw_answer, status, correct, correct_lenient, level } =
+    result;
+  const { team, cycle, tokens, cost, packets, bytes, seconds, cached, reason, failed_role, file } = result;
+  const line: z.infer<typeof answerSchema> = {
+    task_id,
+    final_answer,
+    reasoning_trace,
+    raw_answer,
+    status,
+    ...(correct === null || correct_lenient === null ? {} : { correct, correct_lenient }),
+    ...(level === undefined ? {} : { level }),
+    team,
+    cycle,
+    tokens,
+    cost,
+    packets,
+    bytes,
+    seconds,
+    ...(cached ? { cached } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(failed_role === undefined ? {} : { failed_role }),
+    ...(file === undefined ? {} : { file }),
+  };
+  return JSON.stringify(line);
+}
+
+/** A line as the leaderboard takes it. */
+export function leaderboardLine({ task_id, final_answer, reasoning_trace }: GaiaResult): string {
+  return JSON.stringify({ task_id, model_answer: final_answer, reasoning_trace });
+}
+
+/** What a scoring API is sent: the bare answers, and always who it is and what code it runs (C-08). */
+export function submissionOf(
+  who: { readonly username: string; readonly agentCode: string },
+  results: Iterable<GaiaResult>,
+): Submission {
+  const answers = [...results].map(({ task_id, final_answer }) => ({
+    task_id,
+    submitted_answer: final_answer,
+  }));
+  return { username: who.username, agent_code: who.agentCode, answers };
+}
+
+/**
+ * Writes lines to a file that a reader sees whole or not at all. They are asked for one at a time: memory does not grow with their
+ * number.
+ *
+ * @throws MeshError `io`; the file that was there is as it was
+ */
+export function writeLines(file: string, lines: Iterable<string>): void {
+  const part = `${file}.part`;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    const descriptor = openSync(part, 'w');
+    try {
+      for (const line of lines) {
+        const bytes = Buffer.from(`${line}\n`);
+        for (let from = 0; from < bytes.length; ) from += writeSync(descriptor, bytes, from);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    if (systemCodeOf(error) === undefined) throw error;
+    throw new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}

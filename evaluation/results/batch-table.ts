@@ -1,0 +1,129 @@
+import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
+import type { Figures, Taken } from './figures.ts';
+import type { TeamSummary } from './summary.ts';
+
+/** Longest line, and longest name of a team in it. */
+const COLUMNS = 100;
+const TEAM_COLUMNS = 14;
+const ID_COLUMNS = 36;
+/** GAIA's accuracy floor, which is for Level 1 alone (C-29, REQ-077). */
+const LEVEL_1_FLOOR = 0.3;
+
+/** What teams came to, for people: score with its interval per level, then what answers took, in total and per correct one. */
+export function batchTable(teams: Readonly<Record<string, TeamSummary>>): string {
+  const entries = Object.entries(teams);
+  return [
+    table([
+      ['team', 'level', 'questions', 'answered', 'right', 'accuracy', '95 % interval', 'lenient'],
+      ...entries.flatMap(([name, team]) => scoreRows(name, team)),
+    ]),
+    '',
+    table([
+      ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
+      ...entries.flatMap(([name, team]) => [
+        [short(name), 'in total', ...takenCells(team, 0)],
+        ['', 'per right answer', ...takenCells(team.per_correct, 1)],
+      ]),
+    ]),
+    ...entries.flatMap(([name, team]) => ['', ...notes(name, team)]),
+    '',
+  ].join('\n');
+}
+
+function scoreRows(name: string, team: TeamSummary): string[][] {
+  const levels = Object.entries(team.levels);
+  return [
+    [short(name), 'all', ...scoreCells(team)],
+    // One level says what the line above says.
+    ...(levels.length < 2
+      ? []
+      : levels.map(([level, figures]) => ['', oneLine(level, 8), ...scoreCells(figures)])),
+  ];
+}
+
+function scoreCells({
+  questions,
+  answered,
+  correct,
+  accuracy,
+  low,
+  high,
+  correct_lenient,
+}: Figures): string[] {
+  const interval = intervalText(low === null || high === null ? null : { low, high });
+  return [
+    count(questions),
+    count(answered),
+    accuracy === null ? '–' : count(correct),
+    percent(accuracy),
+    interval,
+    accuracy === null ? '–' : count(correct_lenient),
+  ];
+}
+
+export function intervalText(bounds: { low: number; high: number } | null): string {
+  return bounds === null ? '–' : `${(bounds.low * 100).toFixed(1)}–${percent(bounds.high)}`;
+}
+
+function takenCells({ tokens, cost, packets, bytes, seconds }: Taken, digits: number): string[] {
+  const number = (value: number | null) =>
+    value === null ? '–' : digits === 0 || value >= 100 ? count(value) : decimals(value, digits);
+  return [number(tokens), decimals(cost, 4), number(packets), number(bytes), decimals(seconds, 2)];
+}
+
+/** What the tables leave out, where there is something to say. */
+function notes(name: string, team: TeamSummary): string[] {
+  const { metrics, failures, levels } = team;
+  const lines: string[] = [];
+  const tools = Object.entries(metrics.tool_usage).map(([tool, { count: times, failed }]) =>
+    failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
+  );
+  lines.push(
+    `${short(name)}: ${count(metrics.questions_processed)} processed, ${percent(metrics.error_rate)} errors, ` +
+      `${percent(metrics.cache_hit_rate)} from the cache`,
+    `  per question ${decimals(metrics.model_calls_per_question, 1)} model calls, ${decimals(metrics.seconds_per_question, 2)} s`,
+  );
+  if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);
+  const roles = Object.entries(failures.by_role).map(([role, times]) => `${role} ${times}`);
+  if (roles.length > 0) lines.push(`  failed role: ${roles.join(', ')}`);
+  const gaps = Object.entries(failures.by_gap).map(([gap, times]) => `${gap} ${times}`);
+  if (gaps.length > 0) lines.push(`  wrong or failed by kind: ${gaps.join(', ')}`);
+  if (failures.first !== null)
+    lines.push(`  failed first: ${failures.first.task_id.slice(0, ID_COLUMNS)}: ${failures.first.reason}`);
+  const level1 = levels['1']?.accuracy ?? null;
+  if (level1 !== null)
+    lines.push(
+      `  level 1: ${percent(level1)}, ${level1 >= LEVEL_1_FLOOR ? 'at or above' : 'below'} the floor of 30 %`,
+    );
+  if (team.not_asked > 0) lines.push(`  ${count(team.not_asked)} not asked, which count as wrong`);
+  lines.push(...cycleLines(team));
+  return lines.map((line) => oneLineKeepingIndent(line));
+}
+
+export function cycleLines({ cycles, pass_at, pass_hat }: TeamSummary): string[] {
+  if (cycles === undefined) return [];
+  const passes = (by: Readonly<Record<string, number>>) =>
+    Object.entries(by)
+      .map(([k, value]) => `k=${k} ${percent(value)}`)
+      .join(', ');
+  return [
+    ...cycles.flatMap(({ cycle, accuracy, delta, newly_right, newly_wrong, categories }) => [
+      `  cycle ${cycle}: ${percent(accuracy)}${delta === null ? '' : `, ${signed(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
+      ...categories.map(
+        ({ category, correct_before, correct, questions, regressed }) =>
+          `    ${regressed ? 'REGRESSED' : 'gained'} ${category}: ${correct_before} → ${correct} of ${questions}`,
+      ),
+    ]),
+    ...(pass_at === undefined || pass_hat === undefined
+      ? []
+      : [`  pass@k ${passes(pass_at)}`, `  pass^k ${passes(pass_hat)}`]),
+  ];
+}
+
+const signed = (fraction: number) => `${fraction < 0 ? '−' : '+'}${percent(Math.abs(fraction))}`;
+const short = (name: string) => oneLine(name, TEAM_COLUMNS);
+
+function oneLineKeepingIndent(line: string): string {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  return indent + oneLine(line, COLUMNS - indent.length);
+}

@@ -1,0 +1,177 @@
+import type { Task } from '../../core/contracts/task.ts';
+import type { TaskStatus } from '../../core/hub/tasks/task-clock.ts';
+import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
+import { stylesFor } from '../terminal/style.ts';
+import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
+import { intervalText } from './batch-table.ts';
+import type { BatchSummary, Interval } from './bench-summary.ts';
+import { faultReport } from './fault-report.ts';
+
+/** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
+const MIN_PART_TASKS = 10;
+const COLUMNS = 100;
+
+/** What a run of one task came to, for people. */
+export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunMetrics): string {
+  const { bold, dim, green, red } = stylesFor(process.stdout);
+  const truth = task.truths[0];
+  const isRight = metrics.normalized_em === 1;
+  const answer =
+    metrics.answer === null
+      ? red(`none: ${oneLine(metrics.reason ?? metrics.status, 400)}`)
+      : bold(oneLine(metrics.answer, 300));
+  const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
+  const toolUs = metrics.hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0);
+  const hops = metrics.hops.map((hop) => [
+    hop.type,
+    metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
+    count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
+    count(metrics.ledger.types[hop.type]?.header_size ?? 0),
+    decimals((hop.latency_us.median ?? 0) / 1000, 2),
+    hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
+    hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
+  ]);
+  return [
+    '',
+    `Question  ${oneLine(task.question, 300)}`,
+    `Answer    ${answer}${mark}`,
+    ...(truth === undefined ? [] : [`Truth     ${oneLine(truth, 300)}`]),
+    '',
+    table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
+    '',
+    table([
+      [
+        'elapsed ms',
+        'in tools',
+        'in mesh',
+        'packets',
+        'bytes rx',
+        'bytes tx',
+        'overhead',
+        'tokens',
+        'quality',
+      ],
+      [
+        decimals(metrics.elapsed_ms, 2),
+        decimals(toolUs / 1000, 2),
+        decimals(metrics.elapsed_ms - toolUs / 1000, 2),
+        count(metrics.pkt_cnt),
+        count(metrics.bytes_rx),
+        count(metrics.bytes_tx),
+        count(metrics.header_overhead),
+        count(metrics.token_sum),
+        decimals(metrics.quality_score, 3),
+      ],
+    ]),
+    ...modelReport(metrics),
+    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
+    ...deliveryReport(metrics),
+    dim(ledgerLine(metrics)),
+    '',
+  ].join('\n');
+}
+
+/** What a batch came to, for people. */
+export function batchReport(
+  summary: BatchSummary,
+  metrics: RunMetrics,
+  interval: (part?: string) => Interval | null,
+  cycles: readonly string[],
+): string {
+  const { dim } = stylesFor(process.stdout);
+  const parts = Object.entries(summary.by_part).filter(([, part]) => part.tasks >= MIN_PART_TASKS);
+  const row = (
+    name: string,
+    part: Pick<BatchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
+    bounds: Interval | null,
+  ) => [
+    oneLine(name, 40),
+    count(part.tasks),
+    count(part.answered),
+    percent(part.normalized_em),
+    percent(part.f1),
+    percent(part.rouge_l),
+    intervalText(bounds),
+  ];
+  return [
+    '',
+    table([
+      ['part', 'tasks', 'answered', 'EM', 'F1', 'ROUGE-L', 'EM, 95 % interval'],
+      ...parts.map(([name, part]) => row(name, part, interval(name))),
+      row('all', summary, interval()),
+    ]),
+    '',
+    table([
+      ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
+      [
+        decimals(summary.tasks_per_s, 1),
+        decimals(summary.p50_ms, 1),
+        decimals(summary.p95_ms, 1),
+        count(metrics.pkt_cnt),
+        count(metrics.bytes_rx),
+        count(metrics.bytes_tx),
+        count(metrics.header_overhead),
+        count(metrics.token_sum),
+      ],
+    ]),
+    ...modelReport(metrics),
+    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
+    ...deliveryReport(metrics),
+    ...cycles,
+    ...resumedReport(summary),
+    dim(ledgerLine(metrics)),
+    '',
+  ].join('\n');
+}
+
+function resumedReport({ resumed, tasks }: BatchSummary): string[] {
+  if (resumed === undefined) return [];
+  return [
+    `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
+    '',
+  ];
+}
+
+/** A task that did not end well. */
+export function failureLine(taskId: string, status: TaskStatus, reason = ''): string {
+  return `${oneLine(taskId, 40)}: ${status}: ${oneLine(reason, COLUMNS)}`;
+}
+
+/** What models took, where there were any: tasks without an answer are in it. */
+function modelReport({
+  model_calls,
+  prompt_tokens = 0,
+  completion_tokens = 0,
+  cost_usd = null,
+}: RunMetrics): string[] {
+  if (model_calls === undefined) return [];
+  const cost = cost_usd === null ? 'cost not known' : `$${decimals(cost_usd, 4)}`;
+  return [
+    '',
+    `Model     ${count(model_calls)} calls, ${count(prompt_tokens)} tokens in, ${count(completion_tokens)} out, ${cost}`,
+    '',
+  ];
+}
+
+/** What acknowledgements cost, and what they were good for. */
+function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics): string[] {
+  if (delivery === undefined) return [];
+  const { noted, acknowledged, undeliverable, waiting, redelivered, dropped } = delivery;
+  const share = percent(ack_bytes / (bytes_tx + bytes_rx));
+  return [
+    `Delivery  ${count(noted)} noted: ${count(acknowledged)} acknowledged, ${count(undeliverable)} undeliverable, ${count(waiting)} of ended tasks;`,
+    `          ${count(redelivered)} delivered again, ${count(dropped)} sent again and dropped; acknowledgements took ${count(ack_bytes)} B (${share})`,
+    '',
+  ];
+}
+
+function ledgerLine({ ledger, session_bytes, ack_bytes }: RunMetrics): string {
+  const { total, written, read } = ledger;
+  if (!ledger.balanced)
+    return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
+  return (
+    `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
+    `${count(total.framing)} framing = ${count(total.wire)} B sent once;\n` +
+    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and books${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.`
+  );
+}

@@ -1,0 +1,75 @@
+import type { Figures } from './figures.ts';
+
+/** One pass over all questions, beside the one before it (OV-45). */
+export interface CycleSummary extends Figures {
+  readonly cycle: number;
+  /** Accuracy less that of the cycle before; null for the first, and where nothing is scored. */
+  readonly delta: number | null;
+  /** Questions that were wrong in the cycle before and are right now, and the reverse. */
+  readonly newly_right: number;
+  readonly newly_wrong: number;
+  /** Where the two differ: a gain in one category does not hide a loss in another (OV-44). */
+  readonly categories: readonly CategoryChange[];
+}
+
+interface CategoryChange {
+  readonly category: string;
+  readonly questions: number;
+  readonly correct_before: number;
+  readonly correct: number;
+  readonly delta: number;
+  readonly regressed: boolean;
+}
+
+/** Who was right in a cycle: the questions with a known answer, by category. */
+export type Rights = ReadonlyMap<string, { readonly category: string; readonly correct: boolean }>;
+
+/** What one cycle changed. */
+export function cycleSummary(
+  cycle: number,
+  figures: Figures,
+  now: Rights,
+  before?: CycleBefore,
+): CycleSummary {
+  const pairs = [...now].map(([taskId, { category, correct }]) => ({
+    category,
+    was: before?.rights.get(taskId)?.correct === true,
+    is: correct,
+  }));
+  const { accuracy } = figures;
+  const earlier = before?.figures.accuracy ?? null;
+  return {
+    cycle,
+    ...figures,
+    delta: accuracy === null || earlier === null ? null : accuracy - earlier,
+    newly_right: before === undefined ? 0 : pairs.filter(({ was, is }) => is && !was).length,
+    newly_wrong: before === undefined ? 0 : pairs.filter(({ was, is }) => was && !is).length,
+    categories: before === undefined ? [] : categoryChanges(pairs),
+  };
+}
+
+interface CycleBefore {
+  readonly figures: Figures;
+  readonly rights: Rights;
+}
+
+function categoryChanges(
+  pairs: readonly { category: string; was: boolean; is: boolean }[],
+): CategoryChange[] {
+  return [...Map.groupBy(pairs, ({ category }) => category)]
+    .map(([category, group]) => {
+      const before = group.filter(({ was }) => was).length;
+      const correct = group.filter(({ is }) => is).length;
+      const delta = (correct - before) / group.length;
+      return {
+        category,
+        questions: group.length,
+        correct_before: before,
+        correct,
+        delta,
+        regressed: correct < before,
+      };
+    })
+    .filter(({ delta }) => delta !== 0)
+    .sort((a, b) => a.delta - b.delta);
+}

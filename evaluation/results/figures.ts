@@ -1,0 +1,109 @@
+import { wilson } from '../statistics/inference/confidence.ts';
+import type { GaiaResult } from './gaia-result.ts';
+
+/** What answers took. `cost` in US dollars, null where a price is not known; `bytes` as they travelled; time in seconds. */
+export interface Taken {
+  readonly tokens: number | null;
+  readonly cost: number | null;
+  readonly packets: number | null;
+  readonly bytes: number | null;
+  readonly seconds: number | null;
+}
+
+/**
+ * Score and cost of a group of questions. The denominator is all of them that have a known answer, whatever became of them: those
+ * that failed, ran out of time or were not asked are wrong (OV-44). Answers from the cache are marked, and took nothing.
+ */
+export interface Figures extends Taken {
+  readonly questions: number;
+  readonly answered: number;
+  readonly failed: number;
+  readonly timeout: number;
+  readonly not_asked: number;
+  readonly cached: number;
+  /** Those of them whose true answer is known. */
+  readonly scored: number;
+  readonly correct: number;
+  /** Of the scored, by the official scorer; null where none is. */
+  readonly accuracy: number | null;
+  /** Its 95 % interval (Wilson). */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly correct_lenient: number;
+  /** What was taken by a correct answer that did not come from the cache; null where there is none. */
+  readonly per_correct: Taken;
+}
+
+/** Adds results up; its size does not grow with their number. */
+export class FiguresSum {
+  #questions = 0;
+  readonly #status = { answered: 0, failed: 0, timeout: 0 };
+  #notAsked = 0;
+  #cached = 0;
+  #scored = 0;
+  #correct = 0;
+  #correctLenient = 0;
+  #correctFresh = 0;
+  #tokens = 0;
+  #cost: number | null = 0;
+  #packets = 0;
+  #bytes = 0;
+  #seconds = 0;
+
+  /** @param isScored whether the question has a known answer: one that was not asked has no result that would say it */
+  add(result: GaiaResult | undefined, isScored: boolean): void {
+    this.#questions += 1;
+    if (isScored) this.#scored += 1;
+    if (result === undefined) {
+      this.#notAsked += 1;
+      return;
+    }
+    this.#status[result.status] += 1;
+    if (result.correct === true) this.#correct += 1;
+    if (result.correct_lenient === true) this.#correctLenient += 1;
+    if (result.cached) {
+      this.#cached += 1;
+      return;
+    }
+    if (result.correct === true) this.#correctFresh += 1;
+    this.#tokens += result.tokens;
+    this.#cost = this.#cost === null || result.cost === null ? null : this.#cost + result.cost;
+    this.#packets += result.packets;
+    this.#bytes += result.bytes;
+    this.#seconds += result.seconds;
+  }
+
+  figures(): Figures {
+    const { low, high } = wilson(this.#correct, this.#scored);
+    const isScored = this.#scored > 0;
+    const taken = {
+      tokens: this.#tokens,
+      cost: this.#cost,
+      packets: this.#packets,
+      bytes: this.#bytes,
+      seconds: Math.round(this.#seconds * 1e6) / 1e6,
+    };
+    const each = (sum: number | null) =>
+      sum === null || this.#correctFresh === 0 ? null : sum / this.#correctFresh;
+    return {
+      questions: this.#questions,
+      ...this.#status,
+      not_asked: this.#notAsked,
+      cached: this.#cached,
+      scored: this.#scored,
+      correct: this.#correct,
+      accuracy: isScored ? this.#correct / this.#scored : null,
+      low: isScored ? low : null,
+      high: isScored ? high : null,
+      correct_lenient: this.#correctLenient,
+      ...taken,
+      per_correct: {
+        tokens: each(taken.tokens),
+        cost: each(taken.cost),
+        packets: each(taken.packets),
+        bytes: each(taken.bytes),
+        seconds: each(taken.seconds),
+      },
+    };
+  }
+}

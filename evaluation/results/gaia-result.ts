@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import type { TeamReply } from '../batch/team-reply.ts';
+import type { Attachment, Question } from '../questions/question.ts';
+import { scorerNamed } from '../scorers/scorer.ts';
+import { KNOWN_GAPS, knownGapOf } from './known-gap.ts';
+import { lenientlyCorrect } from './lenient.ts';
+import { meshResultSchema } from './task-result.ts';
+
+const amount = z.number().nonnegative();
+const whole = z.int().nonnegative();
+
+/**
+ * One finished attempt at a question: a line of the journal, and all that answers, summary and log are made from. Money in US
+ * dollars, null where a price is not known. A cached one took nothing, and is kept out of every sum of what answers take.
+ */
+export const gaiaResultSchema = z.strictObject({
+  task_id: z.string().min(1).describe('id of the question'),
+  team: z.string().min(1).describe('name of the team'),
+  cycle: z.int().min(1).describe('which time the question was asked, from 1; see --repeat'),
+  level: z.string().optional().describe('level of the question, where it has one'),
+  category: z.string().describe('kind of the question'),
+  status: z.enum(['answered', 'timeout', 'failed']).describe('how the attempt ended'),
+  final_answer: z.string().min(1).describe('the answer, never empty; after a failure, what went wrong'),
+  raw_answer: z
+    .string()
+    .nullable()
+    .describe(
+      'the answer as the team gave it, before it was cut down to the bare answer; null where it gave none',
+    ),
+  reasoning_trace: z.string().min(1).describe('how the team came to it, never empty'),
+  correct: z
+    .boolean()
+    .describe("whether it is right, by GAIA's official scorer; only where a true answer is known")
+    .nullable(),
+  correct_lenient: z
+    .boolean()
+    .describe('the same, with quotes, articles, units and thousands separators forgiven')
+    .nullable(),
+  reason: z.string().optional().describe('why there is no answer'),
+  failed_role: z.string().optional().describe('the role that failed, where one did'),
+  gap: z
+    .enum(KNOWN_GAPS)
+    .optional()
+    .describe('what is known to be missing here, where the answer is not right'),
+  cached: z
+    .boolean()
+    .describe(
+      'true where the answer was taken from the cache: it took nothing, and is kept out of every sum',
+    ),
+  tokens: whole.describe('tokens'),
+  cost: amount.nullable().describe('US dollars; null where a price is not known'),
+  packets: whole.describe('packets that agents sent'),
+  bytes: whole.describe('bytes of packets, read and written by the hub'),
+  seconds: amount.describe('seconds from the question to the answer, or to the end without one'),
+  model_calls: whole.describe('replies of models'),
+  usage: z
+    .array(
+      z.strictObject({
+        role: z.string().describe('the role that asked'),
+        model: z.string().describe('the model that replied'),
+        prompt_tokens: whole.describe('tokens of the prompts'),
+        completion_tokens: whole.describe('tokens of the replies'),
+        calls: whole.describe('replies'),
+        cost_usd: amount.nullable().describe('US dollars; null where the price is not known'),
+      }),
+    )
+    .describe('What each role took of each model.'),
+  tool_calls: z
+    .array(
+      z.strictObject({
+        tool: z.string().describe('name of the tool'),
+        count: whole.describe('calls'),
+        failed: whole.describe('calls that failed'),
+      }),
+    )
+    .describe('Which tools were called.'),
+  file: z.string().optional().describe('the attached file, where it came from or why it is missing'),
+  ended_at: amount.describe('milliseconds since 1970'),
+  mesh: meshResultSchema.exactOptional().describe('how its task ended on the mesh; not where it was cached'),
+});
+
+export type GaiaResult = z.infer<typeof gaiaResultSchema>;
+
+/** Longest texts that are kept of an attempt, in UTF-16 units; the run's archive has the whole of it. */
+const MAX_TRACE_CHARACTERS = 1024 * 1024;
+const MAX_ANSWER_CHARACTERS = 64 * 1024;
+const MAX_REASON_CHARACTERS = 2_000;
+
+export interface ResultFacts {
+  readonly question: Question;
+  readonly team: string;
+  readonly cycle: number;
+  readonly cached: boolean;
+  readonly endedAt: number;
+  /** Makes the bare answer of what a team said; undefined where there is none in it. */
+  readonly clean: (raw: string) => string | undefined;
+  /** Takes keys out of what is written down. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * What an attempt came to. Neither answer nor trace is ever empty (RA-12, REQ-071): an answer that says nothing is a failure, and a
+ * failure has its exact text as answer where the team gave one, and counts as wrong (C-20).
+ */
+export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
+  const { question, cached, redact } = facts;
+  const kept = (text: string, most: number) => cut(redact(text), most);
+  const answer = answerOf(reply, facts.clean);
+  const isAnswered = reply.status === 'answered' && answer !== undefined;
+  const status = isAnswered ? 'answered' : reply.status === 'timeout' ? 'timeout' : 'failed';
+  const reason = isAnswered
+    ? undefined
+    : reply.reason || (status === 'timeout' ? 'no answer in time' : EMPTY);
+  const verdict = verdictOf(isAnswered ? answer : undefined, question.truths);
+  return {
+    task_id: question.taskId,
+    team: facts.team,
+    cycle: facts.cycle,
+    ...(question.level === undefined ? {} : { level: question.level }),
+    category: question.category,
+    status,
+    final_answer: kept(answer ?? `No answer: ${reason}`, MAX_ANSWER_CHARACTERS),
+    raw_answer: reply.rawAnswer === null ? null : kept(reply.rawAnswer, MAX_ANSWER_CHARACTERS),
+    reasoning_trace: kept(reply.reasoningTrace.trim() || traceInstead(reason), MAX_TRACE_CHARACTERS),
+    ...verdict,
+    ...(reason === undefined ? {} : { reason: kept(reason, MAX_REASON_CHARACTERS) }),
+    ...(reply.failedRole === undefined ? {} : { failed_role: reply.failedRole }),
+    ...(isAnswered && verdict.correct !== false ? {} : { gap: knownGapOf(question, reply) }),
+    cached,
+    tokens: reply.tokens,
+    cost: reply.costUsd,
+    packets: reply.packets,
+    bytes: reply.bytes,
+    seconds: Math.round(reply.seconds * 1e6) / 1e6,
+    model_calls: reply.modelCalls,
+    usage: [...reply.usage],
+    tool_calls: [...reply.toolCalls],
+    ...(question.attachment === undefined ? {} : { file: fileLine(question.attachment) }),
+    ended_at: facts.endedAt,
+    ...(reply.mesh === undefined ? {} : { mesh: reply.mesh }),
+  };
+}
+
+const EMPTY = 'the team gave an empty answer';
+
+function answerOf({ answer, rawAnswer }: TeamReply, clean: ResultFacts['clean']): string | undefined {
+  const given = answer?.trim();
+  if (given !== undefined && given !== '') return given;
+  const cleaned = rawAnswer === null ? undefined : clean(rawAnswer)?.trim();
+  return cleaned === '' ? undefined : cleaned;
+}
+
+const gaia = scorerNamed('gaia');
+
+/** No answer is wrong, whatever the official scorer makes of none: failures stay in the denominator. */
+function verdictOf(
+  answer: string | undefined,
+  truths: readonly string[],
+): Pick<GaiaResult, 'correct' | 'correct_lenient'> {
+  const [first, ...others] = truths;
+  if (first === undefined) return { correct: null, correct_lenient: null };
+  if (answer === undefined) return { correct: false, correct_lenient: false };
+  const correct = gaia.score(answer, [first, ...others]).correct === 1;
+  return { correct, correct_lenient: correct || truths.some((truth) => lenientlyCorrect(answer, truth)) };
+}
+
+function traceInstead(reason: string | undefined): string {
+  return reason === undefined ? 'The team gave no reasoning.' : `No reasoning: ${reason}`;
+}
+
+function fileLine(attachment: Attachment): string {
+  return attachment.status === 'placed'
+    ? `${attachment.name}: ${attachment.bytes} bytes, from ${attachment.from}`
+    : `${attachment.name}: missing: ${attachment.reason}`;
+}
+
+function cut(text: string, most: number): string {
+  const whole = text.toWellFormed();
+  return whole.length <= most
+    ? whole
+    : `${whole.slice(0, most).toWellFormed()} [cut: ${whole.length - most} more]`;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { sampleSource } from '../report/testing/sample-batch.ts';
+import { gaiaResultsPart } from './results-page.ts';
+
+test('the page of results has every team against single, what answers took, and what the numbers cannot tell', () => {
+  const { batch, summaries } = sampleSource({
+    teams: ['single', 'react'],
+    questions: 20,
+    result: ({ team, index }) =>
+      team === 'react' || index < 5 ? {} : { correct: false, correct_lenient: false },
+  });
+  const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
+
+  const {
+    facts: about,
+    body: page,
+    limits,
+  } = gaiaResultsPart({
+    batch,
+    summaries: Object.fromEntries(
+      Object.entries(summaries).map(([name, summary]) => [name, { ...summary, ...facts }]),
+    ),
+  });
+
+  expect(about).toContain('20 questions of `questions.jsonl`');
+  expect(limits.join()).toContain('nothing about GAIA');
+  expect(page).toMatch(/\| single \(baseline\) \| 5 of 20 \| 25\.0 % \(11\.2–46\.9 %\) \| 5 \| {2}\| {2}\|/);
+  expect(page).toMatch(/\| react \| 20 of 20 \| 100\.0 % .* \| \+75\.0 \(\+\d.* to \+\d.*\) \| better \|/);
+  expect(page).toContain('| single | in total | 200 | 40 | 2,000 | 0.2000 | 10.00 | 5.0 |');
+  expect(page).toContain('|  | per right answer | 40.0 | 8.0 | 400 | 0.0400 | 2.00 |  |');
+  expect(page).toContain('| table | 2 of 10 | 10 of 10 |');
+});

@@ -1,0 +1,127 @@
+import type { FinishedBatch } from '../batch/finished-batch.ts';
+import type { TeamFacts } from '../batch/team-facts.ts';
+import { againstBaseline } from '../report/gaia/paired-teams.ts';
+import type { MeasuredPart } from '../terminal/docs-page.ts';
+import { markdownTable } from '../terminal/markdown-table.ts';
+import { count, decimals, oneLine, percent } from '../terminal/table.ts';
+import { BASELINE } from './baseline.ts';
+import type { Figures, Taken } from './figures.ts';
+import type { TeamSummary } from './summary.ts';
+
+interface ResultsFacts {
+  readonly batch: FinishedBatch;
+  readonly summaries: Readonly<Record<string, TeamSummary & TeamFacts>>;
+}
+
+/** The measured part of `docs/gaia-results.md`: what a batch came to. */
+export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPart {
+  const teams = Object.entries(summaries);
+  const { questions, source } = batch.head;
+  const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
+  return {
+    facts:
+      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${oneLine(source ?? 'a scoring API', 100)}\`, ` +
+      `first attempts, ${cachedText(teams)}`,
+    limits: LIMITS,
+    body: `## Right answers
+
+By GAIA's official scorer, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
+
+${scoreTable(batch, teams)}
+
+The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
+exact McNemar test, corrected for the number of teams (Holm), and the interval agree.
+
+## What they took
+
+In total, and for each right answer: the sum over all answers, wrong ones included, divided by the right ones.
+
+${takenTable(teams)}
+
+## By level
+
+${groupTable(teams, ({ levels }) => levels)}
+
+## By kind of question
+
+${groupTable(teams, ({ categories }) => categories)}`,
+  };
+}
+
+const LIMITS = [
+  'The questions were written for this project: the table says nothing about GAIA.',
+  'The engine `extractive` only reads texts. A role answers from a document or an attached text, and says of every other question that it ' +
+    'takes a model; `pipeline` reads the text of any attachment and always answers.',
+  'With it, the table shows that the teams run and what their packets cost, not which team is better: no role has anything to reason about.',
+  'Times are those of a machine that others may use at the same time. Bytes are exact.',
+];
+
+function cachedText(teams: Rows): string {
+  const cached = teams.reduce((sum, [, figures]) => sum + figures.cached, 0);
+  return cached === 0 ? 'nothing from a cache' : `${count(cached)} answers from a cache, which took nothing`;
+}
+
+type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
+
+function scoreTable(batch: FinishedBatch, teams: Rows): string {
+  const compared = againstBaseline(batch);
+  const signed = (value: number) => `${value < 0 ? '−' : '+'}${(Math.abs(value) * 100).toFixed(1)}`;
+  const rows = teams.map(([name, summary]) => {
+    const judged = compared.get(name)?.judged;
+    return [
+      name === BASELINE ? `${name} (baseline)` : name,
+      `${count(summary.correct)} of ${count(summary.scored)}`,
+      scoreText(summary),
+      count(summary.correct_lenient),
+      judged === undefined
+        ? ''
+        : `${signed(judged.difference)} (${signed(judged.low)} to ${signed(judged.high)})`,
+      judged?.verdict ?? '',
+    ];
+  });
+  return markdownTable([
+    ['team', 'right', 'accuracy (95 % interval)', 'lenient', 'difference (95 % interval)', 'verdict'],
+    ...rows,
+  ]);
+}
+
+function scoreText({ accuracy, low, high }: Figures): string {
+  return low === null || high === null
+    ? '–'
+    : `${percent(accuracy)} (${(low * 100).toFixed(1)}–${percent(high)})`;
+}
+
+function takenTable(teams: Rows): string {
+  const cells = ({ tokens, cost, packets, bytes, seconds }: Taken, digits: number) => [
+    ...[tokens, packets, bytes].map((value) =>
+      value === null || (digits > 0 && value < 100) ? decimals(value, digits) : count(value),
+    ),
+    decimals(cost, 4),
+    decimals(seconds, 2),
+  ];
+  const rows = teams.flatMap(([name, summary]) => [
+    [name, 'in total', ...cells(summary, 0), decimals(summary.questions_per_s, 1)],
+    ['', 'per right answer', ...cells(summary.per_correct, 1), ''],
+  ]);
+  return markdownTable([
+    ['team', '', 'tokens', 'packets', 'bytes', 'cost $', 'seconds', 'questions/s'],
+    ...rows,
+  ]);
+}
+
+function groupTable(
+  teams: Rows,
+  groupsOf: (summary: TeamSummary) => Readonly<Record<string, Figures>>,
+): string {
+  const groups = Object.keys(teams[0] === undefined ? {} : groupsOf(teams[0][1]));
+  return markdownTable([
+    ['', ...teams.map(([name]) => name)],
+    ...groups.map((group) => [
+      oneLine(group, 40),
+      ...teams.map(([, summary]) => {
+        const figures = groupsOf(summary)[group];
+        return figures === undefined ? '–' : `${count(figures.correct)} of ${count(figures.scored)}`;
+      }),
+    ]),
+  ]);
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import type { Task } from '../../core/contracts/task.ts';
+import { modelSumsSchema } from '../../core/contracts/usage.ts';
+import { TASK_STATUSES, type TaskOutcome } from '../../core/hub/tasks/task-clock.ts';
+import type { Asked } from '../../core/run/mesh-run.ts';
+import { type Scores, toMicroseconds } from '../../core/run/metrics/metrics.ts';
+import { type Scorer, scorerNamed } from '../scorers/scorer.ts';
+
+const score = (description: string) => z.number().min(0).max(1).nullable().describe(description);
+const count = (description: string) => z.int().nonnegative().describe(description);
+
+/** One task's result: a line of `results.jsonl`. Scores are null where no true answer is known (decided). */
+export const taskResultSchema = z.strictObject({
+  task_id: z.string().describe('id of the task'),
+  answer: z.string().nullable().describe('the final answer; null where there is none'),
+  truth: z.string().nullable().describe('the true answer; null where none is known'),
+  exact_match: score('1 where the answer is exactly the true one, white space around it aside'),
+  rouge_l: score('ROUGE-L (F) of the answer'),
+  quality_score: score('mean of exact_match and rouge_l'),
+  normalized_em: score('exact match as SQuAD normalises it: case, punctuation and articles aside'),
+  f1: score('F1 over words, as SQuAD has it'),
+  token_sum: count(
+    'tokens that packets reported; less than models took where the task ended before they were sent',
+  ),
+  bytes_tx: count(
+    'bytes that the hub wrote for packets of the task: whole frames, each copy, the broadcast of the document among them',
+  ),
+  bytes_rx: count('bytes that the hub read of its packets: whole frames'),
+  pkt_cnt: count('packets that agents sent'),
+  elapsed_ms: z
+    .number()
+    .nonnegative()
+    .describe('milliseconds from the broadcast to the final answer, or to the end without one'),
+  status: z.enum(TASK_STATUSES).describe('how it ended'),
+  ...modelSumsSchema.shape,
+  cached: z.literal(true).exactOptional().describe('the answer was taken from the cache, and took nothing'),
+  reason: z.string().exactOptional().describe('why there is no answer'),
+  scores: z
+    .record(z.string(), z.number().nullable())
+    .exactOptional()
+    .describe("measures of the team's scorer by name; only where it is another than the two above"),
+});
+
+export type TaskResult = Readonly<z.infer<typeof taskResultSchema>>;
+
+/** The same without its texts: what the mesh counted, and what the answer was worth. */
+export const meshResultSchema = taskResultSchema.omit({ answer: true, truth: true, reason: true });
+export type MeshResult = Readonly<z.infer<typeof meshResultSchema>>;
+
+const always = [scorerNamed('exact_rouge'), scorerNamed('squad')];
+
+/** Scores by every measure of the two that every result has, and of the team's own scorer. No answer scores 0 against a known truth. */
+export function scoresBy(own: Scorer): (task: Pick<Task, 'truths'>, answer: string | null) => Scores {
+  const scorers = [...new Set([...always, own])];
+  return ({ truths: [first, ...others] }, answer) =>
+    Object.assign(
+      {},
+      ...scorers.map(({ measures, score }) =>
+        first === undefined
+          ? Object.fromEntries(measures.map((name) => [name, null]))
+          : score(answer, [first, ...others]),
+      ),
+    );
+}
+
+/** The end of a task that was answered from the cache: it took nothing. */
+export function cachedOutcome(taskId: string, answer: string, seconds: number): TaskOutcome {
+  const counts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
+  return { taskId, status: 'answered', answer, elapsedMs: seconds * 1000, counts, hops: [] };
+}
+
+/** How a task ended, as `results.jsonl` says it. */
+export function taskResult(
+  task: Pick<Task, 'taskId' | 'truths'>,
+  { outcome, scores, models }: Pick<Asked, 'outcome' | 'scores' | 'models'>,
+): TaskResult {
+  const { exact_match = null, rouge_l = null, quality_score = null, ...others } = scores;
+  const { normalized_em = null, f1 = null, ...own } = others;
+  const { token_sum, bytes_tx, bytes_rx, pkt_cnt } = outcome.counts;
+  return {
+    task_id: task.taskId,
+    answer: outcome.answer,
+    truth: task.truths[0] ?? null,
+    ...{ exact_match, rouge_l, quality_score, normalized_em, f1 },
+    ...{ token_sum, bytes_tx, bytes_rx, pkt_cnt },
+    elapsed_ms: toMicroseconds(outcome.elapsedMs),
+    status: outcome.status,
+    ...models,
+    ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
+    ...(Object.keys(own).length === 0 ? {} : { scores: own }),
+  };
+}

@@ -1,0 +1,81 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Journal } from '../batch/journal.ts';
+import { type GaiaPlaces, teamFile } from '../plan/gaia-places.ts';
+import type { Question } from '../questions/question.ts';
+import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
+import { answerLine, leaderboardLine, submissionOf, writeLines } from './answers.ts';
+import type { GaiaResult } from './gaia-result.ts';
+
+/** What there is to write of: the finished results of these teams and questions, in their order. */
+export interface Finished {
+  readonly journal: Journal;
+  readonly teams: readonly string[];
+  readonly questions: readonly Question[];
+  readonly repeat: number;
+}
+
+/** The answers file, and a leaderboard file for each team, of first attempts. */
+export function writeAnswers(finished: Finished, places: Pick<GaiaPlaces, 'answers'>): void {
+  const { teams, repeat } = finished;
+  writeLines(places.answers, answerLines());
+  const leaderboard = places.answers.replace(/(\.jsonl)?$/, '.leaderboard.jsonl');
+  for (const team of teams) {
+    writeLines(
+      teamFile(leaderboard, team, teams.length),
+      linesOf(firstAttempts(finished, team), leaderboardLine),
+    );
+  }
+
+  function* answerLines(): Generator<string> {
+    for (const team of teams) {
+      for (let cycle = 1; cycle <= repeat; cycle++)
+        yield* linesOf(results(finished, team, cycle), answerLine);
+    }
+  }
+}
+
+/** Who submits. */
+interface Submitter {
+  readonly username: string;
+  readonly agentCode: string;
+}
+
+/**
+ * Saves a team's submission, and only then sends it (SV-19, SV-20).
+ *
+ * @throws MeshError `io` with the server's words; the saved payload can be sent by hand
+ */
+export async function submitAnswers(
+  finished: Finished,
+  team: string,
+  who: Submitter,
+  file: string,
+  api: ScoringApi | undefined,
+): Promise<SubmissionScore | undefined> {
+  const submission = submissionOf(who, firstAttempts(finished, team));
+  writeLines(file, [JSON.stringify(submission, null, 2)]);
+  if (api === undefined) return undefined;
+  try {
+    return await api.submit(submission);
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code === 'interrupted') throw error;
+    throw new MeshError(error.code, `not submitted: ${error.message}; what was to be sent is in ${file}`, {
+      cause: error,
+    });
+  }
+}
+
+function firstAttempts(finished: Finished, team: string): Generator<GaiaResult> {
+  return results(finished, team, 1);
+}
+
+function* results({ journal, questions }: Finished, team: string, cycle: number): Generator<GaiaResult> {
+  for (const { taskId } of questions) {
+    const result = journal.read({ task_id: taskId, team, cycle });
+    if (result !== undefined) yield result;
+  }
+}
+
+function* linesOf(from: Iterable<GaiaResult>, line: (result: GaiaResult) => string): Generator<string> {
+  for (const result of from) yield line(result);
+}

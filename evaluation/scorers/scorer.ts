@@ -1,0 +1,102 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { sentenceBleu } from './bleu.ts';
+import { exactMatch } from './exact-match.ts';
+import { GAIA_NO_ANSWER, gaiaCorrect } from './gaia.ts';
+import { rougeL } from './rouge-l.ts';
+import { squadEm, squadF1 } from './squad.ts';
+
+/**
+ * A longer answer scores 0 in every measure. Scoring takes time and memory in proportion to the answer, up to
+ * 3 s and a few hundred megabytes at this length, and what agents send can be 64 times as long.
+ */
+export const MAX_ANSWER_CHARACTERS = 1024 * 1024;
+
+/**
+ * Scores one answer against everything that counts as right.
+ *
+ * Each measure is maximised over the truths on its own, so two measures of one answer may come from two
+ * truths. An answer that is not text (a JSON number) must be made text before it comes here.
+ */
+export interface Scorer {
+  readonly name: string;
+  /** The keys of every result, in order: what to write as `null` when no truth is known. */
+  readonly measures: readonly string[];
+  /** `null` stands for "no answer came" and scores 0, but see `gaia`. */
+  score(prediction: string | null, truths: readonly [string, ...string[]]): Record<string, number>;
+}
+
+const scorers: readonly Scorer[] = [
+  /** Case-sensitive equality and ROUGE-L, each 0 to 1, and their mean. */
+  bestOver({
+    name: 'exact_rouge',
+    measures: ['exact_match', 'rouge_l', 'quality_score'],
+    compare(prediction, truth) {
+      const exact_match = exactMatch(prediction, truth);
+      const rouge_l = rougeL(prediction, truth);
+      // The mean is taken for each truth, then maximised. The mean of the two maxima is the same number: an
+      // exact match has ROUGE-L 1, or has no word and then ROUGE-L 0 with every truth.
+      return { exact_match, rouge_l, quality_score: (exact_match + rouge_l) / 2 };
+    },
+  }),
+
+  /** SQuAD v1.1: equality after normalisation and F1 over words, each 0 to 1. */
+  bestOver({
+    name: 'squad',
+    measures: ['normalized_em', 'f1'],
+    compare: (prediction, truth) => ({
+      normalized_em: squadEm(prediction, truth),
+      f1: squadF1(prediction, truth),
+    }),
+  }),
+
+  /** Sentence BLEU, 0 to 100. The truths are alternatives, not the one reference set of a translation. */
+  bestOver({
+    name: 'bleu',
+    measures: ['bleu'],
+    compare: (prediction, truth) => ({ bleu: sentenceBleu(prediction, truth) }),
+  }),
+
+  /** The official GAIA verdict as 0 or 1, so that its mean is the accuracy. */
+  bestOver({
+    name: 'gaia',
+    measures: ['correct'],
+    noAnswer: GAIA_NO_ANSWER,
+    compare: (prediction, truth) => ({ correct: gaiaCorrect(prediction, truth) ? 1 : 0 }),
+  }),
+];
+
+export const scorerNames: readonly string[] = scorers.map(({ name }) => name);
+
+/** @throws MeshError `usage` for a name that no scorer has. */
+export function scorerNamed(name: string): Scorer {
+  const found = scorers.find((scorer) => scorer.name === name);
+  if (found) return found;
+  throw new MeshError('usage', `unknown scorer ${JSON.stringify(name)}: expected ${scorerNames.join(', ')}`);
+}
+
+interface Comparison {
+  readonly name: string;
+  readonly measures: readonly string[];
+  /** The text that stands for "no answer came"; without it that scores 0. */
+  readonly noAnswer?: string;
+  /** All measures of one answer against one truth. */
+  compare(prediction: string, truth: string): Record<string, number>;
+}
+
+function bestOver({ name, measures, noAnswer, compare }: Comparison): Scorer {
+  return {
+    name,
+    measures,
+    score(prediction, truths) {
+      const best = Object.fromEntries(measures.map((measure) => [measure, 0]));
+      const answer = prediction ?? noAnswer;
+      if (answer === undefined || answer.length > MAX_ANSWER_CHARACTERS) return best;
+      for (const truth of truths) {
+        for (const [measure, value] of Object.entries(compare(answer, truth))) {
+          best[measure] = Math.max(best[measure] ?? 0, value);
+        }
+      }
+      return best;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { normalQuantile, normalTail } from './normal.ts';
+
+it('gives the tail to 13 digits, near the middle and far out', () => {
+  // scipy.stats.norm.sf, SciPy 1.17.
+  for (const [z, tail] of [
+    [0, 0.5],
+    [0.5, 0.3085375387259869],
+    [1, 0.15865525393145707],
+    [1.96, 0.024997895148220435],
+    [3, 0.0013498980316300933],
+    [3.5, 0.00023262907903552502],
+    [6, 9.865876450376946e-10],
+    [10, 7.61985302416047e-24],
+    [-2, 0.9772498680518208],
+  ] as const) {
+    expect(normalTail(z) / tail).toBeCloseTo(1, 12);
+  }
+});
+
+it('is continuous where the two methods meet', () => {
+  expect(normalTail(3 + 1e-12) / normalTail(3)).toBeCloseTo(1, 10);
+});
+
+it('gives the quantile whose tail it is', () => {
+  for (const z of [0, 0.8416, 1.96, 6]) expect(normalQuantile(normalTail(z))).toBeCloseTo(z, 9);
+  expect(normalQuantile(0.025)).toBeCloseTo(1.959963984540054, 12);
+  expect(() => normalQuantile(0.6)).toThrow(RangeError);
+});

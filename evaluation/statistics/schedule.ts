@@ -1,0 +1,27 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Random } from '../../core/system/random.ts';
+
+/** One run of one arm within a round. */
+interface Slot {
+  arm: string;
+  /** The second run of the baseline in this round: the null comparison sets it against the first. */
+  isNull: boolean;
+}
+
+/**
+ * The runs of one round in random order: each arm once, the baseline twice. Arms that run close together meet the same
+ * machine, and a random place in each round keeps warm caches and rising clocks from favouring one of them; the sign-flip
+ * argument in `signed-rank.ts` rests on this order. Which of the two baseline runs is the null run is random, too: were it
+ * always the later one, whatever grows within a round would look like noise.
+ *
+ * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable
+ * time"): what one process keeps to itself all its life is then drawn again in every round.
+ */
+export function roundOf(arms: readonly string[], baseline: string, random: Random): Slot[] {
+  if (!arms.includes(baseline)) {
+    throw new MeshError('usage', `expected the baseline among ${arms.join(', ')}, got ${baseline}`);
+  }
+  const repeated = arms.find((arm, index) => arms.indexOf(arm) !== index);
+  if (repeated !== undefined) throw new MeshError('usage', `expected each arm once, got ${repeated} twice`);
+  return random.shuffle([...arms.map((arm) => ({ arm, isNull: false })), { arm: baseline, isNull: true }]);
+}

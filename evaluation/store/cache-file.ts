@@ -1,0 +1,94 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { MAX_CACHE_FILE_BYTES } from './limits.ts';
+import { setAside, type Warn } from './sql/set-aside.ts';
+
+/** Default name of the plain `{question: answer}` file (RA-07), an export and import of the store's cache. */
+export const CACHE_FILE = 'agent_cache.json';
+
+/**
+ * Answers by question. No file: none. A file that is no such JSON is set aside as `<file>.corrupt-<n>`, the user is warned, and
+ * there are none (RA-09).
+ *
+ * @throws MeshError `store` when the file is there but cannot be read, or is too large
+ */
+export function readCacheFile(file: string, warn: Warn): Map<string, string> {
+  let text: string;
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_CACHE_FILE_BYTES) {
+      throw new MeshError(
+        'store',
+        `${file}: ${size} bytes, more than ${MAX_CACHE_FILE_BYTES}: name another cache file`,
+      );
+    }
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof MeshError) throw error;
+    if (systemCodeOf(error) === 'ENOENT') return new Map();
+    throw new MeshError('store', `${file}: the answer cache cannot be read: ${fileFaultOf(error)}`, {
+      cause: error,
+    });
+  }
+  const answers = parseAnswers(text);
+  if (answers !== undefined) return answers;
+  const aside = setAside(file);
+  warn(
+    `${file} is not an answer cache (a JSON object of texts): it was set aside as ${aside}, and the cache starts empty`,
+  );
+  return new Map();
+}
+
+/** By hand, not by a schema: a question may be any text, `__proto__` too. */
+function parseAnswers(text: string): Map<string, string> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const answers = new Map<string, string>();
+  for (const [question, answer] of Object.entries(value)) {
+    if (typeof answer !== 'string') return undefined;
+    answers.set(question, answer);
+  }
+  return answers;
+}
+
+/**
+ * Writes the file whole or not at all: whoever reads it, or kills this process, finds the old answers or the new ones. Of two
+ * processes that write it, the last wins; the store itself is what several may write.
+ *
+ * @throws MeshError `store`
+ */
+export function writeCacheFile(file: string, answers: ReadonlyMap<string, string>): void {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    const handle = openSync(part, 'w');
+    try {
+      writeFileSync(handle, `${JSON.stringify(Object.fromEntries(answers), null, 2)}\n`);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw new MeshError('store', `${file}: the answer cache cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
+import { rankGapRecords, termsOf } from './gap-ranking.ts';
+
+const candidate = (id: number, question_type: string, text: string) => ({
+  id,
+  question_type,
+  terms: termsOf(text).join(' '),
+});
+
+const ranked = (candidates: ReturnType<typeof candidate>[], questionType: string, question: string) =>
+  rankGapRecords(candidates, { questionType, terms: termsOf(question) }).map(({ id }) => id);
+
+test('words are found without case, accents, plural endings and words that say nothing', () => {
+  expect(
+    termsOf('The Élephants of these CITIES, and their boxes: gases, glass, bus, series (2 of 10)'),
+  ).toEqual(['elephant', 'city', 'boxe', 'gase', 'glass', 'bus', 'sery', '10']);
+});
+
+test('a text gives at most 2,000 terms of at most 64 characters', () => {
+  const many = Array.from({ length: MAX_INDEXED_TERMS + 1 }, (_, i) => `w${i}`).join(' ');
+  expect(termsOf(many)).toHaveLength(MAX_INDEXED_TERMS);
+  expect(termsOf('x'.repeat(MAX_TERM_CHARACTERS + 1))).toEqual(['x'.repeat(MAX_TERM_CHARACTERS)]);
+  expect(termsOf(many, 3)).toEqual(['w0', 'w1', 'w2']);
+});
+
+test('a rare word counts for more than a common one (OV-16)', () => {
+  const candidates = [
+    candidate(1, 'x', 'table sheet'),
+    candidate(2, 'x', 'table lighthouse'),
+    candidate(3, 'x', 'table column'),
+    candidate(4, 'x', 'table row'),
+  ];
+  expect(ranked(candidates, 'x', 'a table of lighthouses')).toEqual([2, 4, 3, 1]);
+});
+
+test('of two records with the same word the shorter is about it more (OV-16)', () => {
+  const candidates = [candidate(1, 'x', 'ship'), candidate(2, 'x', 'ship harbour crane rope anchor wave')];
+  expect(ranked(candidates, 'x', 'ships')).toEqual([1, 2]);
+});
+
+test('the order does not depend on the order of the candidates, which is the database’s own', () => {
+  const candidates = [
+    candidate(1, 'table', 'sum of columns'),
+    candidate(2, 'lookup', 'sum of columns'),
+    candidate(3, 'table', 'dates'),
+    candidate(4, 'lookup', 'names'),
+  ];
+  const order = [1, 2, 3, 4];
+  // 2 has the words and 3 the type: the type decides.
+  expect(ranked(candidates, 'table', 'sum the columns')).toEqual([1, 3, 2, 4]);
+  for (const first of order) {
+    const turned = [...candidates.slice(first), ...candidates.slice(0, first)];
+    expect(ranked(turned, 'table', 'sum the columns')).toEqual([1, 3, 2, 4]);
+  }
+});
+
+test('no candidates and no terms are no trouble', () => {
+  expect(ranked([], 'x', 'y')).toEqual([]);
+  expect(ranked([candidate(1, 'x', 'a'), candidate(2, 'x', 'b')], 'x', '')).toEqual([2, 1]);
+});

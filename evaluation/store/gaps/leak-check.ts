@@ -1,0 +1,51 @@
+import type { Leak, Secrets } from '../../../tools/roles/memory/attempt-memory.ts';
+import { namesIn } from './question-names.ts';
+import { holds, readingsOf, type Word, wordsOf } from './text-words.ts';
+
+/** A longer answer is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many of them. */
+const MIN_INSIDE_CHARACTERS = 6;
+
+/** Of an answer that is a list, items of this many characters count for themselves: shorter ones are in any text. */
+const MIN_ITEM_CHARACTERS = 3;
+
+/**
+ * What `text` tells of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty: nothing.
+ * Case, accents, punctuation and the format of numbers make no difference. A guard for the store, not a proof: a paraphrase
+ * passes it.
+ */
+export function leaksIn(text: string, { question, answers }: Secrets): Leak[] {
+  const readings = readingsOf(text).map(wordsOf);
+  const leaks: Leak[] = [];
+  for (const answer of new Set(answers.flatMap(withItems))) {
+    if (readings.some((words) => tellsAnswer(words, answer))) leaks.push({ what: 'answer', text: answer });
+  }
+  for (const name of namesIn(question)) {
+    if (readings.some((words) => holds(words, name.words, name.isIn)))
+      leaks.push({ what: 'name', text: name.text });
+  }
+  return leaks;
+}
+
+function withItems(answer: string): string[] {
+  const items = answer.split(/[,;]/).map((item) => item.trim());
+  return [answer, ...items.filter((item) => item.length >= MIN_ITEM_CHARACTERS && items.length > 1)];
+}
+
+function tellsAnswer(words: readonly Word[], answer: string): boolean {
+  return readingsOf(answer).some((reading) => {
+    const all = wordsOf(reading);
+    const sought = all.length > 1 && /^(a|an|the)$/.test(all[0]?.key ?? '') ? all.slice(1) : all;
+    if (sought.length === 0) return false;
+    const keys = sought.map(({ key }) => key);
+    const squeezed = keys.join('');
+    if (squeezed.length >= MIN_INSIDE_CHARACTERS && /\p{L}/u.test(squeezed)) {
+      return words
+        .map(({ key }) => key)
+        .join('')
+        .includes(squeezed);
+    }
+    // "A" as an answer is a letter to choose, and in a sentence an article: only a capital that no sentence begins with counts.
+    const isArticle = squeezed === 'a' || squeezed === 'i';
+    return holds(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
+  });
+}

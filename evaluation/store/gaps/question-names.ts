@@ -1,0 +1,134 @@
+import { readingsOf, type Standing, type Word, wordsOf } from './text-words.ts';
+
+/** Something that a question names. */
+interface Name {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** How it has to stand in another text to be the same name there. */
+  readonly isIn: Standing;
+}
+
+/** Up to this a number is a count that any advice may have ("check two sources"). */
+const MAX_COMMON_NUMBER = 9;
+
+/** A longer quotation is a text to work on; its sentences are found by their names. */
+const MAX_QUOTED_WORDS = 12;
+
+/** Sources, formats and languages: advice is about them, and they say nothing of a question. */
+const GENERAL = new Set(
+  (
+    'wikipedia google youtube arxiv github internet web excel word powerpoint python javascript java pdf png jpg jpeg gif csv tsv ' +
+    'xls xlsx ods xml json jsonl html docx pptx txt zip mp3 mp4 wav url http https api ip ascii unicode ocr sql english i ok'
+  ).split(' '),
+);
+
+/** Sentences begin with these, and they are no names. */
+const STARTERS = new Set(
+  (
+    'a an the this that these those there here it its he she they we you i in on at of for from to by with without as if when ' +
+    'where while who whom whose what which why how according after before during between among given using consider assume suppose ' +
+    'find give list name tell write compute calculate count determine identify return provide answer please can could do does ' +
+    'did is are was were will would should has have had my our your and or but not all each every some any no one both let round ' +
+    'use look read review examine open attached also only just note hint'
+  ).split(' '),
+);
+
+const CONNECTORS = new Set([
+  'of',
+  'the',
+  'de',
+  'del',
+  'della',
+  'da',
+  'di',
+  'la',
+  'le',
+  'van',
+  'von',
+  'der',
+  'den',
+]);
+
+/**
+ * The names, numbers, quotations, file names and addresses of a question, by how they are written: there is no dictionary and
+ * no model here, so a name without a capital is missed, and a capital without reason counts.
+ */
+export function namesIn(question: string): Name[] {
+  const names = new Map<string, Name>();
+  const add = (words: readonly string[], isIn: Standing) => {
+    const text = words.join(' ');
+    // Found twice, the looser condition holds.
+    if (words.length > 0 && (isIn === 'anywhere' || !names.has(text))) names.set(text, { text, words, isIn });
+  };
+  for (const reading of readingsOf(question)) {
+    for (const quoted of spelledOut(reading)) {
+      const keys = wordsOf(quoted).map(({ key }) => key);
+      const tellsNothing = keys.every((key) => GENERAL.has(key) || STARTERS.has(key));
+      if (keys.length <= MAX_QUOTED_WORDS && !tellsNothing) add(keys, 'anywhere');
+    }
+    const words = wordsOf(reading);
+    for (const { key, isNumber } of words) {
+      const isCode = !isNumber && key.length >= 4 && /\d/.test(key) && /\p{L}/u.test(key);
+      if (isCode || (isNumber && !(Number(key) <= MAX_COMMON_NUMBER && Number.isInteger(Number(key))))) {
+        add([key], 'anywhere');
+      }
+    }
+    for (const run of capitalRuns(words)) addRun(run, add);
+  }
+  return [...names.values()];
+}
+
+/** Quotations, and what has points inside: `data.xlsx`, `www.example.org`. */
+function spelledOut(text: string): string[] {
+  const quoted = [
+    ...text.matchAll(
+      /"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|(?<![\p{L}\p{N}])['‘]([^'’\n]+)['’](?![\p{L}\p{N}])/gu,
+    ),
+  ].map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '');
+  const dotted = [...text.matchAll(/[\p{L}\p{N}_-]{2,}(?:\.[\p{L}\p{N}_-]{2,})+/gu)]
+    .map(([found]) => found)
+    .filter((found) => /\p{L}/u.test(found));
+  return [...quoted, ...dotted];
+}
+
+function addRun(run: readonly Word[], add: (words: readonly string[], isIn: Standing) => void): void {
+  const [first] = run;
+  if (first === undefined) return;
+  const keys = run.map(({ key }) => key);
+  if (!keys.some(isTelling)) return;
+  if (keys.length > 1) {
+    add(keys, 'anywhere');
+    // A part of a name is the name again where it has its capital: "Leicester", but not "a university".
+    for (const key of keys)
+      if (key.length >= 3 && !CONNECTORS.has(key) && isTelling(key)) add([key], 'capital');
+  } else if (first.key.length > 1) {
+    add(keys, first.beginsSentence ? 'capital inside a sentence' : 'anywhere');
+  }
+}
+
+function isTelling(key: string): boolean {
+  return !GENERAL.has(key) && !STARTERS.has(key) && !/^\d/.test(key);
+}
+
+/** Words with capitals that belong together: "University of Leicester", "J. K. Rowling". */
+function capitalRuns(words: readonly Word[]): Word[][] {
+  const lettered = words.filter(({ isNumber }) => !isNumber);
+  // In a question that is all capitals they tell nothing.
+  if (lettered.length > 4 && lettered.filter(({ hasCapital }) => hasCapital).length > 0.7 * lettered.length)
+    return [];
+  const runs: Word[][] = [];
+  let run: Word[] = [];
+  const finish = () => {
+    while (CONNECTORS.has(run.at(-1)?.key ?? '')) run.pop();
+    if (run.length > 0) runs.push(run);
+    run = [];
+  };
+  for (const word of words) {
+    if (word.beginsSentence || !/^(\s*|[-'’&]|\s&\s|\.\s?)$/.test(word.gap)) finish();
+    if (run.length > 0 && CONNECTORS.has(word.key)) run.push(word);
+    else if (!word.hasCapital) finish();
+    else if (!(word.beginsSentence && STARTERS.has(word.key))) run.push(word);
+  }
+  finish();
+  return runs;
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  attemptSchema,
+  RESOLUTION_TYPES,
+  type RecordedAttempt,
+} from '../../../tools/roles/memory/attempt.ts';
+import { gapRecordSchema } from '../../../tools/roles/memory/gap-record.ts';
+import { isJsonList } from '../../../tools/roles/memory/storable.ts';
+import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../limits.ts';
+import type { AttemptFilter, Page } from '../store.ts';
+import type { SqlValue, Statement } from './sql-database.ts';
+import {
+  booleanCell,
+  checked,
+  checkedLimit,
+  conditions,
+  jsonCell,
+  type SqlTables,
+  timeCell,
+  wholeNumberCell,
+} from './sql-tables.ts';
+
+const outcomeRow = z.object({
+  run_id: z.string(),
+  cycle: wholeNumberCell,
+  attempt_number: wholeNumberCell,
+  task_id: z.string(),
+  question_type: z.string(),
+  level: z.string().nullable(),
+  correct: booleanCell.nullable(),
+  resolution_type: z.enum(RESOLUTION_TYPES).nullable(),
+  tokens: wholeNumberCell,
+  cost: z.number().nullable(),
+  seconds: z.number(),
+});
+
+const attemptRow = outcomeRow.extend({
+  id: wholeNumberCell,
+  attempt_id: z.string(),
+  team: z.string(),
+  question: z.string(),
+  pm_brief: z.string(),
+  pm_plan: jsonCell.pipe(z.custom<JsonObject>(isJsonObject).nullable()),
+  tool_calls: jsonCell.pipe(z.custom<readonly JsonValue[]>(isJsonList)),
+  trace: jsonCell.pipe(z.custom<readonly JsonValue[]>(isJsonList)),
+  raw_answer: z.string(),
+  final_answer: z.string(),
+  overseer_diagnosis: z.string().nullable(),
+  gap_record: jsonCell.pipe(gapRecordSchema.nullable()),
+  created_at: timeCell,
+});
+
+const numberedRow = z.object({ attempt_number: wholeNumberCell });
+const recordedRow = z.object({ created_at: timeCell });
+
+const OUTCOME_COLUMNS = Object.keys(outcomeRow.shape).join(', ');
+const ATTEMPT_COLUMNS = Object.keys(attemptRow.shape).join(', ');
+
+/** `gaia_attempts`. See {@link Store} for what each does. */
+export class AttemptTable {
+  readonly #tables: SqlTables;
+
+  constructor(tables: SqlTables) {
+    this.#tables = tables;
+  }
+
+  async recordAttempt(given: Attempt): Promise<number> {
+    const attempt = checked(attemptSchema, given, 'an attempt');
+    const question_hash = createHash('sha256').update(attempt.question).digest('hex');
+    const row: Record<string, SqlValue> = {
+      ...attempt,
+      pm_plan: attempt.pm_plan === null ? null : JSON.stringify(attempt.pm_plan),
+      tool_calls: JSON.stringify(attempt.tool_calls),
+      trace: JSON.stringify(attempt.trace),
+      question_hash,
+      created_at: this.#tables.time(),
+    };
+    const names = Object.keys(row);
+    const place = (name: string) => `$${names.indexOf(name) + 1}`;
+    const insert: Statement = {
+      text: `
+        INSERT INTO gaia_attempts (${names.join(', ')}, attempt_number)
+        VALUES (${names.map(place).join(', ')}, (
+          SELECT coalesce(max(attempt_number), 0) + 1 FROM gaia_attempts
+          WHERE team = ${place('team')} AND task_id = ${place('task_id')} AND question_hash = ${place('question_hash')}
+        )) ON CONFLICT DO NOTHING RETURNING attempt_number`,
+      values: Object.values(row),
+    };
+    for (let tries = 0; tries < MAX_NUMBERING_TRIES; tries++) {
+      const [inserted = []] = await this.#tables.database.write([insert]);
+      const [numbered] = this.#tables.parse(numberedRow, inserted, 'gaia_attempts');
+      if (numbered !== undefined) return numbered.attempt_number;
+      // Either another process took the number at the same moment, or the id is there.
+      const same = await this.recording(attempt.attempt_id);
+      if (same !== undefined) {
+        throw new MeshError(
+          'store',
+          `${this.#tables.location}: attempt ${attempt.attempt_id} was recorded already, at ${same.created_at}`,
+        );
+      }
+    }
+    throw new MeshError(
+      'store',
+      `${this.#tables.location}: attempt ${attempt.attempt_id} got no number in ${MAX_NUMBERING_TRIES} tries: too many processes record ` +
+        `attempts at task ${attempt.task_id} at once`,
+    );
+  }
+
+  async attempts({
+    after = 0,
+    limit = MAX_ATTEMPTS_PER_PAGE,
+    ...filter
+  }: AttemptFilter & Page): Promise<RecordedAttempt[]> {
+    const rows = checkedLimit(limit, MAX_ATTEMPTS_PER_PAGE);
+    const where = filterOf(filter);
+    const values = [...where.values, after];
+    return this.#tables.rows(attemptRow, 'gaia_attempts', {
+      text: `SELECT ${ATTEMPT_COLUMNS} FROM gaia_attempts WHERE ${where.text} AND id > $${values.length} ORDER BY id LIMIT ${rows}`,
+      values,
+    });
+  }
+
+  async outcomes(filter: AttemptFilter): Promise<AttemptOutcome[]> {
+    const where = filterOf(filter);
+    const found = await this.#tables.rows(outcomeRow, 'gaia_attempts', {
+      text: `SELECT ${OUTCOME_COLUMNS} FROM gaia_attempts WHERE ${where.text} ORDER BY id LIMIT ${MAX_OUTCOMES + 1}`,
+      values: where.values,
+    });
+    if (found.length > MAX_OUTCOMES) {
+      throw new MeshError(
+        'store',
+        `${this.#tables.location}: more than ${MAX_OUTCOMES} attempts for one report: narrow it to a run or a team`,
+      );
+    }
+    return found;
+  }
+
+  /** When an attempt was recorded, if it was. */
+  async recording(attemptId: string): Promise<z.infer<typeof recordedRow> | undefined> {
+    const [found] = await this.#tables.rows(recordedRow, 'gaia_attempts', {
+      text: 'SELECT created_at FROM gaia_attempts WHERE attempt_id = $1',
+      values: [attemptId],
+    });
+    return found;
+  }
+}
+
+/** Key by key: a filter may come from a packet, and its other keys must not become part of a statement. */
+function filterOf({ run_id, team, task_id, attempt_id }: AttemptFilter): Statement {
+  return conditions({ run_id, team, task_id, attempt_id });
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import type { PoolConfig } from 'pg';
+import { fileFaultOf, MeshError } from '../../../core/contracts/errors.ts';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+/**
+ * `postgres://user:password@host:port/database?sslmode=…&sslrootcert=file`. Without `sslmode` a connection is encrypted and the
+ * server's certificate checked, except on this machine; `disable` and `no-verify` turn off both or the check. Supabase signs
+ * with its own certificate, which its dashboard offers for download: name it as `sslrootcert`.
+ *
+ * Read here and not by `pg`, which would put a part of the URL into warnings.
+ *
+ * @throws MeshError `usage`, without the URL, which may hold a password
+ */
+export function connectionOf(url: string): {
+  readonly config: PoolConfig & { readonly password: string | undefined };
+  readonly location: string;
+} {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.hostname === '')
+    throw unreadable();
+  const host = parsed.hostname.replace(/^\[|\]$/g, '');
+  const database = decoded(parsed.pathname.slice(1));
+  const user = decoded(parsed.username);
+  const port = parsed.port === '' ? 5432 : Number(parsed.port);
+  return {
+    config: {
+      host,
+      port,
+      database,
+      user,
+      password: decoded(parsed.password),
+      ssl: tlsOf(parsed.searchParams, LOOPBACK.test(host)),
+    },
+    location: `postgres://${user === undefined ? '' : `${user}@`}${parsed.hostname}:${port}/${database ?? ''}`,
+  };
+}
+
+function unreadable(): MeshError {
+  return new MeshError(
+    'usage',
+    'the address of the store must be like postgres://user:password@host:5432/database, with special characters of the ' +
+      'password as %xx; this one cannot be read',
+  );
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part) || undefined;
+  } catch {
+    throw unreadable();
+  }
+}
+
+function tlsOf(parameters: URLSearchParams, isLoopback: boolean): PoolConfig['ssl'] {
+  const mode = parameters.get('sslmode') ?? (isLoopback ? 'disable' : 'verify-full');
+  const certificate = parameters.get('sslrootcert');
+  switch (mode) {
+    case 'disable':
+      return false;
+    case 'no-verify':
+      return { rejectUnauthorized: false };
+    case 'require':
+    case 'verify-ca':
+    case 'verify-full':
+      return {
+        rejectUnauthorized: true,
+        ...(certificate === null ? {} : { ca: readCertificate(certificate) }),
+      };
+    default:
+      throw new MeshError(
+        'usage',
+        `sslmode of the store must be disable, no-verify, require or verify-full, not ${JSON.stringify(mode)}`,
+      );
+  }
+}
+
+function readCertificate(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError(
+      'usage',
+      `${file}: the certificate (sslrootcert) cannot be read: ${fileFaultOf(error)}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import { existsSync, renameSync } from 'node:fs';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MAX_SET_ASIDE } from '../limits.ts';
+
+/** Hears what the user should know although the work goes on. */
+export type Warn = (message: string) => void;
+
+/**
+ * Renames `file` to the first free `<file>.corrupt-<n>`, and what belongs to it (`file` + suffix) alike, so that whoever wants
+ * to rescue something has all of it. Returns the new name.
+ */
+export function setAside(file: string, suffixes: readonly string[] = []): string {
+  for (let n = 1; n <= MAX_SET_ASIDE; n++) {
+    const aside = `${file}.corrupt-${n}`;
+    if (existsSync(aside)) continue;
+    try {
+      // The file last: whoever begins a new one must not find what belonged to this one.
+      for (const suffix of suffixes) {
+        if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+      }
+      renameSync(file, aside);
+    } catch (error) {
+      throw new MeshError(
+        'store',
+        `${file} is corrupt, and cannot be renamed to ${aside}: ${messageOf(error)}`,
+        {
+          cause: error,
+        },
+      );
+    }
+    return aside;
+  }
+  throw new MeshError(
+    'store',
+    `${file} is corrupt, and ${MAX_SET_ASIDE} files were set aside before it (${file}.corrupt-1 and so on): delete them`,
+  );
+}

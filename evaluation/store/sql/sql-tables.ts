@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../core/contracts/packet.ts';
+import { storable } from '../../../tools/roles/memory/storable.ts';
+import type { Row, SqlDatabase, Statement } from './sql-database.ts';
+
+/** What the three tables of the store have in common. */
+export class SqlTables {
+  readonly database: SqlDatabase;
+  readonly #now: () => Date;
+
+  constructor(database: SqlDatabase, now: () => Date) {
+    this.database = database;
+    this.#now = now;
+  }
+
+  get location(): string {
+    return this.database.location;
+  }
+
+  /** ISO 8601, UTC. */
+  time(): string {
+    return this.#now().toISOString();
+  }
+
+  async rows<T>(schema: z.ZodType<T>, table: string, statement: Statement): Promise<T[]> {
+    return this.parse(schema, await this.database.read(statement), table);
+  }
+
+  /** Other programs can write the tables too. */
+  parse<T>(schema: z.ZodType<T>, rows: readonly Row[], table: string): T[] {
+    const parsed = z.array(schema).safeParse(rows);
+    if (parsed.success) return parsed.data;
+    throw new MeshError(
+      'store',
+      `${this.location}: a row of ${table} is not as Gaia Mesh writes it: ${issuesOf(parsed.error)}`,
+    );
+  }
+}
+
+export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new MeshError('store', `${what} cannot be stored: ${issuesOf(parsed.error)}`);
+  return parsed.data;
+}
+
+export function checkedLimit(limit: number, max: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
+  throw new MeshError('store', `expected a limit from 1 to ${max}, got ${limit}`);
+}
+
+/** Columns that must have these values; the names are the program's own, never a user's. */
+export function conditions(columns: Readonly<Record<string, string | undefined>>): Statement {
+  const given = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return {
+    text: ['1 = 1', ...given.map(([name], index) => `${name} = $${index + 1}`)].join(' AND '),
+    values: given.map(([, value]) => storable(value)),
+  };
+}
+
+/** JSON columns come as text from one back end and parsed from the other, times as text or dates, booleans as 0 and 1. */
+export const jsonCell = z.unknown().transform((cell, context): unknown => {
+  if (typeof cell !== 'string') return cell;
+  try {
+    return JSON.parse(cell);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not JSON' });
+    return z.NEVER;
+  }
+});
+export const timeCell = z
+  .union([z.date(), z.iso.datetime({ offset: true })])
+  .transform((time) => new Date(time).toISOString());
+export const wholeNumberCell = z.coerce.number().pipe(z.int());
+export const booleanCell = z.union([z.boolean(), z.literal([0, 1])]).transform(Boolean);

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+
+/** SQLite waits with the whole process, so it waits briefly, and then the others get their turn. */
+export const BLOCKING_MS = 50;
+const PAUSE_MS = 20;
+
+// Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
+const BUSY = 5;
+const LOCKED = 6;
+export const READ_ONLY = 8;
+const IO_ERROR = 10;
+const CORRUPT = 11;
+export const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/** What `quick_check` found; SQLite's own errors say the same by their code. */
+export class Corrupt extends Error {}
+
+/** Tries again while other processes hold the file, and says in words what else is wrong. */
+export class Patience {
+  readonly #file: string;
+  readonly #timeoutMs: number;
+
+  constructor(file: string, timeoutMs: number) {
+    this.#file = file;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async with<T>(work: () => T): Promise<T> {
+    const start = performance.now();
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        const code = sqliteCodeOf(error);
+        const locked = code === BUSY || code === LOCKED;
+        const over = performance.now() - start >= this.#timeoutMs;
+        // While another process sets a corrupt file aside, SQLite looks in vain for what it just saw under that name (SQLITE_IOERR_FSTAT),
+        // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ). That passes; what does not is the disk's.
+        const passes = locked || code === IO_ERROR;
+        if (!passes || (over && !locked)) throw explained(error, code, this.#file);
+        if (over) {
+          throw new MeshError(
+            'store',
+            `${this.#file} was locked by another process for more than ${this.#timeoutMs / 1000} s: end the program that holds ` +
+              'it (a backup, a database browser, a stopped run), or name another store',
+            { cause: error },
+          );
+        }
+      }
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.int() });
+
+export function sqliteCodeOf(error: unknown): number | undefined {
+  const parsed = sqliteError.safeParse(error);
+  return parsed.success ? parsed.data.errcode & 0xff : undefined;
+}
+
+function explained(error: unknown, code: number | undefined, file: string): unknown {
+  if (code === CORRUPT || code === NOT_A_DATABASE || error instanceof Corrupt) {
+    const cause = error instanceof Corrupt ? error : new Corrupt(messageOf(error), { cause: error });
+    return new MeshError(
+      'store',
+      `${file} is corrupt (${messageOf(error)}): end the run, it is set aside at the next start`,
+      {
+        cause,
+      },
+    );
+  }
+  if (systemCodeOf(error) === 'ERR_ACCESS_DENIED') {
+    return new MeshError(
+      'store',
+      `${file}: this process may not open it (Node's permission model): allow it to read and write the folder`,
+      {
+        cause: error,
+      },
+    );
+  }
+  // What SQLite does not say itself is a bug of ours, or a message that is one already.
+  if (code === undefined) return error;
+  return new MeshError(
+    'store',
+    `${file}: ${messageOf(error)}: check that the disk has room and that the file and its folder may be written`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,269 @@
+import { closeSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { BUSY_TIMEOUT_MS } from '../limits.ts';
+import { setAside, type Warn } from './set-aside.ts';
+import {
+  checkSchemaVersion,
+  type Row,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+} from './sql-database.ts';
+import { schemaSteps } from './sql-schema.ts';
+import { BLOCKING_MS, CANNOT_OPEN, Corrupt, Patience, READ_ONLY, sqliteCodeOf } from './sqlite-patience.ts';
+
+/** "Gaia" in the header of every store: what is left of a damaged one says whose it was (https://sqlite.org/fileformat2.html). */
+const APPLICATION_ID = 0x47616961;
+const APPLICATION_ID_OFFSET = 68;
+const SQLITE_HEADER = 'SQLite format 3\0';
+
+export const sqliteSteps: readonly string[] = schemaSteps({
+  id: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  json: 'TEXT',
+  boolean: 'INTEGER',
+  wholeNumber: 'INTEGER',
+  number: 'REAL',
+  time: 'TEXT',
+  tableEnd: ' STRICT',
+  protect: () => '',
+  gapIndex: `
+    CREATE VIRTUAL TABLE gap_terms USING fts5(terms, content = 'gap_records', content_rowid = 'id');
+    CREATE TRIGGER gap_records_indexed AFTER INSERT ON gap_records BEGIN
+      INSERT INTO gap_terms (rowid, terms) VALUES (new.id, new.terms);
+    END;`,
+});
+
+interface SqliteOptions {
+  readonly warn: Warn;
+  /** How long a busy file is asked again. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Opens an SQLite file, which is made if it is not there. A store that is corrupt is set aside as `<file>.corrupt-<n>`, the user is
+ * warned, and a new one begun. A file that never was a store is left alone.
+ *
+ * @throws MeshError `store`
+ */
+export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
+  const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+  } catch (error) {
+    // An agent may use what is in the folder, and not always the folder itself.
+    if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED' || !mayWrite(file))
+      throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, {
+        cause: error,
+      });
+  }
+  const database = (await whole(file, patience)) ?? (await replaced(file, patience, options.warn));
+  return new SqliteDatabase(file, database, patience);
+}
+
+/** Node's permission model, which does not hold SQLite's own writing to it. */
+function mayWrite(file: string): boolean {
+  return process.permission?.has('fs.write', file) ?? true;
+}
+
+class SqliteDatabase implements SqlDatabase {
+  readonly location: string;
+  readonly #database: DatabaseSync;
+  readonly #patience: Patience;
+
+  constructor(file: string, database: DatabaseSync, patience: Patience) {
+    this.location = file;
+    this.#database = database;
+    this.#patience = patience;
+  }
+
+  termSearch(condition: string): string {
+    return (
+      'SELECT id FROM gap_terms JOIN gap_records ON id = gap_terms.rowid ' +
+      `WHERE gap_terms MATCH $1 AND ${condition} ORDER BY bm25(gap_terms), id DESC`
+    );
+  }
+
+  /** In quotes a term is a string for FTS5, never an operator. Without terms: the empty phrase, which nothing matches. */
+  anyOf(terms: readonly string[]): string {
+    return terms.length === 0 ? '""' : terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR ');
+  }
+
+  read(statement: Statement): Promise<Row[]> {
+    return this.#patience.with(() => run(this.#database, statement));
+  }
+
+  write(statements: readonly Statement[]): Promise<Row[][]> {
+    return this.#patience.with(() =>
+      inTransaction(this.#database, 'IMMEDIATE', () =>
+        statements.map((statement) => run(this.#database, statement)),
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+function run(database: DatabaseSync, { text, values }: Statement): Row[] {
+  // Here `$1` would be a name; `?1` is the number.
+  const parameters: Exclude<SqlValue, boolean>[] = values.map((value) =>
+    typeof value === 'boolean' ? Number(value) : value,
+  );
+  return database.prepare(text.replace(/\$(\d+)/g, '?$1')).all(...parameters);
+}
+
+/** The lock is taken at the beginning: whoever reads first and wants to write later can find that another has written. */
+function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE', work: () => T): T {
+  database.exec(`BEGIN ${kind}`);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // Some errors have rolled back already.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** The database in `file`, checked and of the current version; undefined where the file is corrupt. */
+async function whole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
+  try {
+    return await patience.with(() => {
+      check(file);
+      const database = new DatabaseSync(file, { timeout: BLOCKING_MS });
+      try {
+        prepare(database, file);
+        return database;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (error instanceof MeshError && error.cause instanceof Corrupt) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * By a connection that only reads. The last one to close a file that may be written deletes the log beside it, by its name: while
+ * another process has set the corrupt file aside, that is the log of the new one.
+ */
+function check(file: string): void {
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file, { readOnly: true, timeout: BLOCKING_MS });
+  } catch (error) {
+    // It is not there, or this process may not even read it: opening it for writing finds out.
+    if (sqliteCodeOf(error) === CANNOT_OPEN) return;
+    throw error;
+  }
+  try {
+    const [row] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
+    if (row?.quick_check !== 'ok') throw new Corrupt(String(row?.quick_check));
+  } catch (error) {
+    // A journal that a killed process left has to be played back first, which takes writing.
+    if (sqliteCodeOf(error) !== READ_ONLY) throw error;
+  } finally {
+    database.close();
+  }
+}
+
+const markRow = z.object({ application_id: z.int() });
+const versionRow = z.object({ version: z.int() });
+const tablesRow = z.object({ tables: z.int(), own: z.int() });
+
+function prepare(database: DatabaseSync, file: string): void {
+  // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
+  if (versionOf(database, file) === sqliteSteps.length && isMarked(database)) return;
+  // Before anything else, so that it is in the file itself and not in the log beside it.
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  // Readers and the writer do not wait for each other; what was committed survives the end of the process. The file remembers it.
+  database.exec('PRAGMA journal_mode = WAL');
+  inTransaction(database, 'IMMEDIATE', () => {
+    const version = versionOf(database, file);
+    if (version === undefined) {
+      database.exec(
+        'CREATE TABLE store_schema (version INTEGER NOT NULL) STRICT; INSERT INTO store_schema VALUES (0)',
+      );
+    }
+    for (const step of sqliteSteps.slice(version ?? 0)) database.exec(step);
+    run(database, { text: 'UPDATE store_schema SET version = $1', values: [sqliteSteps.length] });
+  });
+}
+
+function isMarked(database: DatabaseSync): boolean {
+  const [row] = run(database, { text: 'PRAGMA application_id', values: [] });
+  return markRow.parse(row).application_id === APPLICATION_ID;
+}
+
+/** Whether a file begins as a store does, whatever became of the rest. */
+function wasStore(file: string): boolean {
+  const header = Buffer.alloc(APPLICATION_ID_OFFSET + 4);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header);
+  } finally {
+    closeSync(descriptor);
+  }
+  return (
+    header.toString('latin1', 0, SQLITE_HEADER.length) === SQLITE_HEADER &&
+    header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID
+  );
+}
+
+/** Undefined where the file has nothing in it. */
+function versionOf(database: DatabaseSync, file: string): number | undefined {
+  // In one query: between two, another process may make the tables.
+  const { tables, own } = tablesRow.parse(
+    run(database, {
+      text: "SELECT count(*) AS tables, count(*) FILTER (WHERE name = 'store_schema') AS own FROM sqlite_master",
+      values: [],
+    })[0],
+  );
+  if (own === 0) {
+    if (tables === 0) return undefined;
+    throw new MeshError(
+      'store',
+      `${file} is the database of another program: name another file for the store`,
+    );
+  }
+  const { version } = versionRow.parse(
+    run(database, { text: 'SELECT version FROM store_schema', values: [] })[0],
+  );
+  checkSchemaVersion(version, sqliteSteps.length, file);
+  return version;
+}
+
+/**
+ * Sets the corrupt file aside and begins a new one. Several processes may find it corrupt at the same time, and only the first
+ * must move it: the next would move the new one away. They take turns by a lock that ends with its process.
+ */
+async function replaced(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
+  const turns = new DatabaseSync(`${file}.repair`, { timeout: BLOCKING_MS });
+  try {
+    await patience.with(() => turns.exec('BEGIN EXCLUSIVE'));
+    const mended = await whole(file, patience);
+    if (mended !== undefined) return mended;
+    if (!wasStore(file)) {
+      rmSync(`${file}.repair`, { force: true });
+      throw new MeshError(
+        'store',
+        `${file} is no store of Gaia Mesh, and is left as it is: name another file for the store, or move this one away`,
+      );
+    }
+    const aside = setAside(file, ['-wal', '-shm']);
+    warn(`${file} is corrupt: it was set aside as ${aside}, and a new store begun`);
+    const begun = await whole(file, patience);
+    if (begun === undefined)
+      throw new MeshError('store', `${file} is corrupt again as soon as it is made: check the disk`);
+    return begun;
+  } finally {
+    turns.close();
+  }
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonValue } from '../../../core/contracts/packet.ts';
+import { type Attempt, RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
+import { MAX_JSON_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
+import { MAX_ATTEMPTS_PER_PAGE } from '../limits.ts';
+import type { Store } from '../store.ts';
+import { sampleAttempt } from './samples.ts';
+import type { ContractPlace, StoreUnderTest } from './store-contract.ts';
+
+/** The part of the contract that is about attempts. */
+export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void {
+  describe('attempts', () => {
+    test('a wrong attempt is kept as it was given, with all its fields (OV-30, OV-31, OV-32, OV-33, OV-35, OV-37, OV-06)', async () => {
+      const dated = await at.open({ now: () => new Date('2026-04-01T10:00:00.123Z') });
+      const attempt = sampleAttempt();
+      expect(await dated.recordAttempt(attempt)).toBe(1);
+      expect(await dated.attempts({})).toEqual([
+        { ...attempt, id: 1, attempt_number: 1, gap_record: null, created_at: '2026-04-01T10:00:00.123Z' },
+      ]);
+    });
+
+    test('a correct attempt is kept too (OV-20)', async () => {
+      await at.store.recordAttempt(
+        sampleAttempt({ correct: true, resolution_type: 'correct', overseer_diagnosis: null }),
+      );
+      expect(await at.store.attempts({})).toMatchObject([{ correct: true, resolution_type: 'correct' }]);
+    });
+
+    test('an attempt without plan, diagnosis, cost, level and true answer is kept (OV-37)', async () => {
+      const bare = {
+        pm_plan: null,
+        overseer_diagnosis: null,
+        cost: null,
+        level: null,
+        correct: null,
+        resolution_type: null,
+      };
+      await at.store.recordAttempt(
+        sampleAttempt({ ...bare, raw_answer: '', final_answer: '', trace: [], tool_calls: [] }),
+      );
+      expect(await at.store.attempts({})).toMatchObject([bare]);
+    });
+
+    test('what was recorded raw is read again as it was: order of keys, NUL, lone surrogates, numbers at the edges (OV-32)', async () => {
+      const raw: JsonValue[] = [
+        {
+          z: 1,
+          a: 2,
+          nul: 'a\0b',
+          lone: '\ud800',
+          emoji: '👩‍🚀',
+          quote: `'"\\$1; DROP TABLE gaia_attempts; --`,
+        },
+        [1e308, 5e-324, 2 ** 53, -0.1, true, null, 'null', ''],
+      ];
+      await at.store.recordAttempt(sampleAttempt({ tool_calls: raw, trace: [...raw, 'end'] }));
+      const [read] = await at.store.attempts({});
+      expect(JSON.stringify(read?.tool_calls)).toBe(JSON.stringify(raw));
+      expect(JSON.stringify(read?.trace)).toBe(JSON.stringify([...raw, 'end']));
+    });
+
+    test('a text keeps every character but those that no database can hold, which become U+FFFD', async () => {
+      const text = `'"\\ \u2028 \ufffe ${'👩‍🚀'} \r\n\t`;
+      await at.store.recordAttempt(
+        sampleAttempt({ raw_answer: `${text}\0\ud800`, overseer_diagnosis: text }),
+      );
+      expect(await at.store.attempts({})).toMatchObject([
+        { raw_answer: `${text}\ufffd\ufffd`, overseer_diagnosis: text },
+      ]);
+    });
+
+    test.each(RESOLUTION_TYPES)('resolution type %s is kept (OV-34)', async (resolution_type) => {
+      await at.store.recordAttempt(
+        sampleAttempt({ resolution_type, correct: resolution_type === 'correct' }),
+      );
+      expect(await at.store.attempts({})).toMatchObject([{ resolution_type }]);
+    });
+
+    test.each([
+      ['another value', { resolution_type: 'lost' }],
+      ['an empty one', { resolution_type: '' }],
+      ['none where the answer was wrong', { resolution_type: null }],
+      ['`correct` where the answer was wrong', { resolution_type: 'correct' }],
+      ['a failure where the answer was right', { correct: true }],
+      ['one where no true answer is known', { correct: null }],
+    ])('resolution type: %s is refused (OV-34)', async (_, change) => {
+      const wrong: Attempt = JSON.parse(JSON.stringify({ ...sampleAttempt(), ...change }));
+      await expect(at.store.recordAttempt(wrong)).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringContaining('resolution_type'),
+      });
+      expect(await at.store.attempts({})).toEqual([]);
+    });
+
+    test('the database itself refuses another resolution type (OV-34)', async () => {
+      await at.store.recordAttempt(sampleAttempt());
+      await expect(
+        place.execute(at.url, "UPDATE gaia_attempts SET resolution_type = 'lost'"),
+      ).rejects.toThrow(/constraint/i);
+    });
+
+    test('a team has its attempts at a question counted, over all runs (C-12, OV-45)', async () => {
+      const numbers = [];
+      for (const [attempt_id, change] of Object.entries({
+        a: {},
+        b: { cycle: 2 },
+        c: { run_id: 'run-2' },
+        d: { team: 'react' },
+        e: { task_id: 't2' },
+        f: { question: 'Another question with the same id?' },
+        g: {},
+      })) {
+        numbers.push(await at.store.recordAttempt(sampleAttempt({ attempt_id, ...change })));
+      }
+      expect(numbers).toEqual([1, 2, 3, 1, 1, 1, 4]);
+    });
+
+    test('attempts at one question that are recorded at once get a number each', async () => {
+      const numbers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => at.store.recordAttempt(sampleAttempt({ attempt_id: `a${i}` }))),
+      );
+      expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    });
+
+    test('an attempt that was recorded already is refused, and says so', async () => {
+      await at.store.recordAttempt(sampleAttempt());
+      await expect(at.store.recordAttempt(sampleAttempt({ raw_answer: 'other' }))).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringContaining('attempt run-1/t1/1 was recorded already'),
+      });
+      expect(await at.store.attempts({})).toMatchObject([{ raw_answer: 'about 145 moons' }]);
+    });
+
+    test('attempts come by run, team, task and page, in the order of recording', async () => {
+      for (let i = 0; i < 6; i++) {
+        await at.store.recordAttempt(
+          sampleAttempt({
+            attempt_id: `a${i}`,
+            run_id: `run-${i % 2}`,
+            team: i < 3 ? 'react' : 'panel',
+            task_id: `t${i % 3}`,
+          }),
+        );
+      }
+      const ids = async (filter: Parameters<Store['attempts']>[0]) =>
+        (await at.store.attempts(filter)).map(({ attempt_id }) => attempt_id);
+      expect(await ids({ run_id: 'run-1' })).toEqual(['a1', 'a3', 'a5']);
+      expect(await ids({ run_id: 'run-1', team: 'react' })).toEqual(['a1']);
+      expect(await ids({ task_id: 't2' })).toEqual(['a2', 'a5']);
+      expect(await ids({ attempt_id: 'a4' })).toEqual(['a4']);
+      expect(await ids({ team: "' OR 1 = 1 --" })).toEqual([]);
+      expect(await ids({ team: 'react\0' })).toEqual([]);
+      // As it would come from a packet.
+      expect(await ids(JSON.parse('{"run_id": "run-1", "1 = 1 OR team": "x"}'))).toEqual(['a1', 'a3', 'a5']);
+      const first = await at.store.attempts({ limit: 4 });
+      expect(first.map(({ attempt_id }) => attempt_id)).toEqual(['a0', 'a1', 'a2', 'a3']);
+      expect(await ids({ limit: 4, after: first.at(-1)?.id ?? 0 })).toEqual(['a4', 'a5']);
+    });
+
+    test('a page has at most 50 attempts', async () => {
+      expect(await at.store.attempts({ limit: MAX_ATTEMPTS_PER_PAGE })).toEqual([]);
+      for (const limit of [0, MAX_ATTEMPTS_PER_PAGE + 1, 1.5, Number.NaN]) {
+        await expect(at.store.attempts({ limit })).rejects.toMatchObject({ code: 'store' });
+      }
+    });
+
+    test('outcomes have what a report needs of every attempt, beyond a page', async () => {
+      for (let i = 0; i < MAX_ATTEMPTS_PER_PAGE + 1; i++) {
+        await at.store.recordAttempt(sampleAttempt({ attempt_id: `a${i}`, cycle: i + 1 }));
+      }
+      const outcomes = await at.store.outcomes({ run_id: 'run-1' });
+      expect(outcomes).toHaveLength(MAX_ATTEMPTS_PER_PAGE + 1);
+      expect(outcomes.at(-1)).toEqual({
+        run_id: 'run-1',
+        cycle: MAX_ATTEMPTS_PER_PAGE + 1,
+        attempt_number: MAX_ATTEMPTS_PER_PAGE + 1,
+        task_id: 't1',
+        question_type: 'lookup',
+        level: '1',
+        correct: false,
+        resolution_type: 'retrieval_failure',
+        tokens: 1234,
+        cost: 0.0125,
+        seconds: 3.5,
+      });
+      expect(await at.store.outcomes({ run_id: 'run-2' })).toEqual([]);
+    });
+
+    test('a trace of the largest size is kept, one character more is refused with its length', async () => {
+      const trace = (characters: number) => ['x'.repeat(characters - '[""]'.length)];
+      const largest = trace(place.largestTrace ?? MAX_JSON_CHARACTERS);
+      await at.store.recordAttempt(sampleAttempt({ trace: largest }));
+      expect((await at.store.attempts({}))[0]?.trace).toEqual(largest);
+      await expect(
+        at.store.recordAttempt(sampleAttempt({ attempt_id: 'b', trace: trace(MAX_JSON_CHARACTERS + 1) })),
+      ).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringContaining(`${MAX_JSON_CHARACTERS + 1}`),
+      });
+    });
+
+    test('a row that another program has spoilt is reported with its table, not returned', async () => {
+      await at.store.recordAttempt(sampleAttempt());
+      await place.execute(at.url, "UPDATE gaia_attempts SET trace = '{}'");
+      await expect(at.store.attempts({})).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringMatching(/a row of gaia_attempts is not as Gaia Mesh writes it: .*trace/),
+      });
+    });
+  });
+}

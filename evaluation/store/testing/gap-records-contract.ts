@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '../../../tools/roles/memory/gap-record.ts';
+import { MAX_GAP_TEXT_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
+import { sampleAttempt, sampleGapRecord } from './samples.ts';
+import type { StoreUnderTest } from './store-contract.ts';
+
+const ORIGIN = { attempt_id: null, question: '', answers: [] };
+
+/** The part of the contract that is about gap records. */
+export function gapRecordsContract(at: StoreUnderTest): void {
+  describe('gap records', () => {
+    const query = { questionType: 'lookup', question: 'How many ships were there in 1900?', limit: 5 };
+
+    test('a record is there for the very next plan, for another question too, and in the row of its attempt (OV-15, OV-16, OV-17, OV-36)', async () => {
+      const attempt = sampleAttempt();
+      await at.store.recordAttempt(attempt);
+      const record = sampleGapRecord();
+      const origin = { attempt_id: attempt.attempt_id, question: attempt.question, answers: ['17'] };
+      expect(await at.store.addGapRecord(record, origin)).toEqual({ stored: true, id: 1 });
+      const other = await at.open();
+      expect(await other.gapRecords(query)).toEqual([
+        {
+          ...record,
+          id: 1,
+          attempt_id: attempt.attempt_id,
+          status: 'proposed',
+          created_at: expect.any(String),
+        },
+      ]);
+      expect(await other.attempts({})).toMatchObject([{ gap_record: record }]);
+    });
+
+    test('a record of an attempt that is not recorded is refused', async () => {
+      await expect(
+        at.store.addGapRecord(sampleGapRecord(), { ...ORIGIN, attempt_id: 'nowhere' }),
+      ).rejects.toMatchObject({ code: 'store', message: expect.stringContaining('nowhere') });
+      expect(await at.store.gapRecords(query)).toEqual([]);
+    });
+
+    test('a record that tells the answer or what the question names is not stored, and says what it tells (OV-12, C-12)', async () => {
+      const attempt = sampleAttempt();
+      await at.store.recordAttempt(attempt);
+      const origin = { attempt_id: attempt.attempt_id, question: attempt.question, answers: ['1,217'] };
+      const told = await at.store.addGapRecord(
+        sampleGapRecord({ cause: 'it found 1217 in place of the moons of Saturn', advice: 'look at 1980' }),
+        origin,
+      );
+      expect(told).toEqual({
+        stored: false,
+        leaks: [
+          { what: 'answer', text: '1,217' },
+          { what: 'name', text: '1980' },
+          { what: 'name', text: 'saturn' },
+        ],
+      });
+      expect(await at.store.gapRecords(query)).toEqual([]);
+      expect(await at.store.attempts({})).toMatchObject([{ gap_record: null }]);
+    });
+
+    test('only planning hints are proposed to the planner at once; the rest waits for a person (OV-19)', async () => {
+      for (const kind of GAP_RECORD_KINDS) {
+        await at.store.addGapRecord(sampleGapRecord({ kind, pattern: `about ${kind}` }), ORIGIN);
+      }
+      const kinds = async () => (await at.store.gapRecords(query)).map(({ kind }) => kind).sort();
+      expect(await kinds()).toEqual(['planning_hint']);
+      const waiting = (await at.store.gapRecordPage({})).filter(waitsForReview);
+      expect(waiting.map(({ kind }) => kind)).toEqual([
+        'prompt_change',
+        'pipeline_change',
+        'instruction_change',
+      ]);
+      const approved = await at.store.reviewGapRecord(waiting[0]?.id ?? 0, 'approved');
+      expect(approved).toEqual({ ...waiting[0], status: 'approved' });
+      await at.store.reviewGapRecord(waiting[1]?.id ?? 0, 'rejected');
+      expect(await kinds()).toEqual(['planning_hint', 'prompt_change']);
+      const left = (await at.store.gapRecordPage({})).filter(waitsForReview);
+      expect(left).toMatchObject([{ kind: 'instruction_change' }]);
+      // A person's second thought counts.
+      await at.store.reviewGapRecord(waiting[0]?.id ?? 0, 'rejected');
+      expect(await kinds()).toEqual(['planning_hint']);
+      const used = (await at.store.gapRecordPage({})).filter(informsPlans);
+      expect(used.map(({ kind }) => kind)).toEqual(['planning_hint']);
+    });
+
+    test('records come page by page in the order of storing, whatever became of them', async () => {
+      for (let n = 1; n <= 53; n++)
+        await at.store.addGapRecord(sampleGapRecord({ pattern: `no. ${n}` }), ORIGIN);
+      await at.store.reviewGapRecord(1, 'rejected');
+      const first = await at.store.gapRecordPage({});
+      const second = await at.store.gapRecordPage({ after: first.at(-1)?.id ?? 0 });
+      expect([first.length, second.length]).toEqual([50, 3]);
+      expect(first[0]).toMatchObject({ pattern: 'no. 1', status: 'rejected' });
+      expect(second[2]).toMatchObject({ pattern: 'no. 53', status: 'proposed' });
+      await expect(at.store.gapRecordPage({ limit: 51 })).rejects.toMatchObject({ code: 'store' });
+    });
+
+    test('a planning hint that a person rejected is not proposed any more (OV-19)', async () => {
+      await at.store.addGapRecord(sampleGapRecord(), ORIGIN);
+      await at.store.reviewGapRecord(1, 'rejected');
+      expect(await at.store.gapRecords(query)).toEqual([]);
+    });
+
+    test('a review of a record that does not exist is refused', async () => {
+      await expect(at.store.reviewGapRecord(7, 'approved')).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringContaining('no gap record 7'),
+      });
+    });
+
+    test('type and words rank together: both, then type or words, then the newer (OV-16)', async () => {
+      const records = {
+        neither: { question_type: 'chess', pattern: 'positions on a board', advice: 'list the moves' },
+        typeOnly: { question_type: 'table', pattern: 'sums over columns', advice: 'read the header' },
+        wordsOnly: {
+          question_type: 'lookup',
+          pattern: 'albums that an artist released',
+          advice: 'see a discography',
+        },
+        both: {
+          question_type: 'table',
+          pattern: 'albums in a sheet by artist',
+          advice: 'released in a year is a filter',
+        },
+        fewWords: { question_type: 'lookup', pattern: 'an artist of a painting', advice: 'see the museum' },
+      };
+      for (const record of Object.values(records)) {
+        await at.store.addGapRecord(sampleGapRecord({ cause: 'it was overlooked', ...record }), ORIGIN);
+      }
+      const ranked = await at.store.gapRecords({
+        questionType: 'table',
+        question: 'How many albums has the artist released according to the sheet?',
+        limit: 10,
+      });
+      expect(ranked.map(({ pattern }) => pattern)).toEqual(
+        [records.both, records.typeOnly, records.wordsOnly, records.fewWords].map(({ pattern }) => pattern),
+      );
+      const two = await at.store.gapRecords({
+        questionType: 'table',
+        question: 'albums of an artist',
+        limit: 2,
+      });
+      expect(two).toHaveLength(2);
+    });
+
+    test('of two records that fit equally well the newer is first, and the same text comes once (OV-16)', async () => {
+      for (const pattern of ['ships of a fleet', 'ships in a harbour', 'ships of a fleet']) {
+        await at.store.addGapRecord(sampleGapRecord({ pattern, cause: 'c', advice: 'a' }), ORIGIN);
+      }
+      const ranked = await at.store.gapRecords({ questionType: 'lookup', question: 'ships', limit: 10 });
+      expect(ranked.map(({ id }) => id)).toEqual([3, 2]);
+    });
+
+    test('a record is also found by the words of the question that it came from, which it does not show (OV-16)', async () => {
+      const question = 'How many lighthouses stand on the coast?';
+      await at.store.addGapRecord(sampleGapRecord(), { attempt_id: null, question, answers: [] });
+      const [found] = await at.store.gapRecords({
+        questionType: 'other',
+        question: 'Name the oldest lighthouse.',
+        limit: 5,
+      });
+      expect(found).toMatchObject(sampleGapRecord());
+      expect(JSON.stringify(found)).not.toContain('lighthouse');
+    });
+
+    test('accents, case and plurals make no difference to the search (OV-16)', async () => {
+      await at.store.addGapRecord(sampleGapRecord({ pattern: 'Éléphants near Cafés' }), ORIGIN);
+      expect(
+        await at.store.gapRecords({ questionType: 'x', question: 'an elephant', limit: 5 }),
+      ).toHaveLength(1);
+      expect(await at.store.gapRecords({ questionType: 'x', question: 'CAFE', limit: 5 })).toHaveLength(1);
+    });
+
+    test.each(
+      Object.entries({
+        nothing: '',
+        marks: '?!',
+        'words without meaning': 'the of and',
+        'a quote': '"',
+        SQL: `' OR 1=1; DROP TABLE gap_records; --`,
+        'operators of FTS5': 'NEAR(a b) AND NOT col:x* ^y',
+        'operators of Postgres': 'a & b | !c <-> d:*',
+        'backslashes and placeholders': '\\ \\\\ $1 ?1 :x',
+        'NUL and a lone surrogate': '\0 \ud800',
+        'other scripts': '👩‍🚀 数独 Ωμέγα',
+        'numbers and addresses': '1e5 3.14 2026-04-01 a_b a-b user@example.org http://x.example/y?z',
+        'very much': `${'word'.repeat(1000)} ${Array.from({ length: 5000 }, (_, i) => `w${i}`).join(' ')}`,
+      }),
+    )('a question is words to find, never a command of the search: %s', async (_, question) => {
+      await at.store.addGapRecord(sampleGapRecord(), { attempt_id: null, question, answers: [] });
+      expect(await at.store.gapRecords({ ...query, question })).toHaveLength(1);
+      const ofType = sampleGapRecord({
+        pattern: 'another',
+        question_type: `type ${question}`.slice(0, 128),
+      });
+      await at.store.addGapRecord(ofType, ORIGIN);
+      const [first] = await at.store.gapRecords({
+        questionType: ofType.question_type,
+        question: '',
+        limit: 1,
+      });
+      expect(first).toMatchObject({ pattern: 'another' });
+    });
+
+    test('odd words find the record that was made from a question with them', async () => {
+      for (const word of ['1e5', '数独', 'ωμεγα', 'x2y', '007', 'naive']) {
+        await at.store.addGapRecord(sampleGapRecord({ pattern: `number ${word.length}, ${word}` }), ORIGIN);
+        const found = await at.store.gapRecords({ questionType: 'other', question: `${word}?`, limit: 5 });
+        expect(found.map(({ pattern }) => pattern)).toEqual([`number ${word.length}, ${word}`]);
+      }
+    });
+
+    test('a text of 4,000 characters is kept, of 4,001 refused', async () => {
+      await at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(MAX_GAP_TEXT_CHARACTERS) }), ORIGIN);
+      await expect(
+        at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(MAX_GAP_TEXT_CHARACTERS + 1) }), ORIGIN),
+      ).rejects.toMatchObject({ code: 'store', message: expect.stringContaining('advice') });
+    });
+  });
+}

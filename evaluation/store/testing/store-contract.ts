@@ -1,0 +1,225 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { Random } from '../../../core/system/random.ts';
+import { openStore, type StoreOptions } from '../open-store.ts';
+import type { Store } from '../store.ts';
+import { attemptsContract } from './attempts-contract.ts';
+import { gapRecordsContract } from './gap-records-contract.ts';
+import { sampleKey } from './samples.ts';
+import { Writer } from './writer.ts';
+
+/** Where a back end keeps the stores of its tests. */
+export interface ContractPlace {
+  /** The URL of a store that is empty. */
+  fresh(): Promise<string>;
+  /** Runs SQL on the store at `url` beside the store's code, as another program would. */
+  execute(url: string, sql: string): Promise<void>;
+  /** Characters of the largest trace, where the test's server is too slow for the true bound. */
+  readonly largestTrace?: number;
+  /** The schema's versions, as SQL. */
+  readonly steps: readonly string[];
+}
+
+/** The store of the test that is on. */
+export interface StoreUnderTest {
+  url: string;
+  readonly store: Store;
+  /** Opens it once more. */
+  readonly open: (options?: Partial<StoreOptions>) => Promise<Store>;
+}
+
+const SEED = 20_260_401;
+
+/** What every back end of the store must do, whatever is below it. */
+export function storeContract(name: string, place: ContractPlace): void {
+  describe(`store contract: ${name} (OV-38)`, () => {
+    const opened: Store[] = [];
+    const warnings: string[] = [];
+    let store: Store | undefined;
+    const at: StoreUnderTest = {
+      url: '',
+      get store() {
+        if (store === undefined) throw new Error('each test begins with a store');
+        return store;
+      },
+      async open(options = {}) {
+        const warn = (text: string) => warnings.push(text);
+        const another = await openStore(at.url, { warn, connections: 1, ...options });
+        opened.push(another);
+        return another;
+      },
+    };
+
+    beforeEach(async () => {
+      await Promise.all(opened.splice(0).map((other) => other.close()));
+      warnings.length = 0;
+      at.url = await place.fresh();
+      store = await at.open();
+    });
+    afterAll(() => Promise.all(opened.splice(0).map((other) => other.close())));
+
+    attemptsContract(at, place);
+    gapRecordsContract(at);
+
+    describe('answer cache', () => {
+      test('an answer is found by all parts of its key, and by no other key (C-11)', async () => {
+        await at.store.cacheAnswer(sampleKey(), '42');
+        expect(await at.store.cachedAnswer(sampleKey())).toEqual({
+          answer: '42',
+          created_at: expect.any(String),
+        });
+        for (const change of [
+          { question: 'How old? ' },
+          { fileHash: 'ab12' },
+          { team: 'panel' },
+          { model: 'n' },
+          { promptVersion: '2' },
+        ]) {
+          expect(await at.store.cachedAnswer(sampleKey(change))).toBeUndefined();
+        }
+      });
+
+      test('a hit among 1,000 answers takes less than 0.1 s (RA-08)', async () => {
+        const answers = new Map(Array.from({ length: 1000 }, (_, i) => [`question ${i}`, `answer ${i}`]));
+        await at.store.importCache(answers, (question) => sampleKey({ question }));
+        const times: number[] = [];
+        for (let i = 0; i < 21; i++) {
+          const start = performance.now();
+          expect(await at.store.cachedAnswer(sampleKey({ question: `question ${i * 40}` }))).toMatchObject({
+            answer: `answer ${i * 40}`,
+          });
+          times.push(performance.now() - start);
+        }
+        expect(times.sort((a, b) => a - b)[10]).toBeLessThan(100);
+      });
+
+      test('a newer answer takes the place of the older', async () => {
+        await at.store.cacheAnswer(sampleKey(), '41');
+        await at.store.cacheAnswer(sampleKey(), '42');
+        expect(await at.store.cachedAnswer(sampleKey())).toMatchObject({ answer: '42' });
+        expect(await at.store.exportCache()).toEqual(new Map([['How old?', '42']]));
+      });
+
+      test.each(['', ' \n'])('an empty answer is refused: %j', async (answer) => {
+        await expect(at.store.cacheAnswer(sampleKey(), answer)).rejects.toMatchObject({ code: 'store' });
+        expect(await at.store.cachedAnswer(sampleKey())).toBeUndefined();
+      });
+
+      test('the export is {question: answer} with the newest answer of each, of all or of one team (RA-07, C-11)', async () => {
+        let hour = 10;
+        const clocked = await at.open({ now: () => new Date(Date.UTC(2026, 3, 1, hour++)) });
+        await clocked.cacheAnswer(sampleKey({ question: '__proto__' }), 'odd');
+        await clocked.cacheAnswer(sampleKey({ team: 'panel' }), 'old');
+        await clocked.cacheAnswer(sampleKey({ team: 'react' }), 'new');
+        expect(await clocked.exportCache()).toEqual(
+          new Map([
+            ['__proto__', 'odd'],
+            ['How old?', 'new'],
+          ]),
+        );
+        expect(await clocked.exportCache({ team: 'panel' })).toEqual(new Map([['How old?', 'old']]));
+        expect(await clocked.exportCache({ model: 'm', promptVersion: '2' })).toEqual(new Map());
+      });
+
+      test('an import keeps what is there, and says how many are new (RA-07)', async () => {
+        await at.store.cacheAnswer(sampleKey({ question: 'a' }), 'own');
+        const answers = new Map([
+          ['a', 'imported'],
+          ['b', 'imported'],
+        ]);
+        expect(await at.store.importCache(answers, (question) => sampleKey({ question }))).toBe(1);
+        expect(await at.store.importCache(answers, (question) => sampleKey({ question }))).toBe(0);
+        expect(await at.store.exportCache()).toEqual(
+          new Map([
+            ['a', 'own'],
+            ['b', 'imported'],
+          ]),
+        );
+      });
+
+      test('an import with an answer that cannot be kept imports nothing', async () => {
+        const answers = new Map([
+          ['a', 'good'],
+          ['b', ''],
+        ]);
+        await expect(
+          at.store.importCache(answers, (question) => sampleKey({ question })),
+        ).rejects.toMatchObject({ code: 'store' });
+        expect(await at.store.exportCache()).toEqual(new Map());
+      });
+    });
+
+    describe('processes', () => {
+      test('several processes that write at once lose nothing (RA-10)', async () => {
+        const writers = ['a', 'b', 'c', 'd'].map((name) => new Writer(at.url, name, 50));
+        await Promise.all(writers.map((writer) => writer.done()));
+        const answers = await at.store.exportCache();
+        expect(answers.size).toBe(200);
+        for (const writer of writers) {
+          expect(writer.acknowledged).toHaveLength(50);
+          for (const question of writer.acknowledged)
+            expect(answers.get(question)).toBe(`answer to ${question}`);
+        }
+        const numbers = (await at.store.outcomes({})).map(({ attempt_number }) => attempt_number);
+        expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+      });
+
+      test(`what was acknowledged is there after kill -9 in the middle of writing, seed ${SEED} (RA-07)`, async () => {
+        const random = new Random(SEED);
+        const acknowledged: string[] = [];
+        for (let round = 0; round < 3; round++) {
+          const writers = [0, 1].map((half) => new Writer(at.url, `${round}-${half}`, 1_000_000));
+          await Promise.all(writers.map((writer) => writer.killAfter(1 + random.integer(60))));
+          acknowledged.push(...writers.flatMap((writer) => writer.acknowledged));
+        }
+        const answers = await (await at.open()).exportCache();
+        expect(acknowledged.length).toBeGreaterThanOrEqual(6);
+        expect(acknowledged.filter((question) => answers.get(question) !== `answer to ${question}`)).toEqual(
+          [],
+        );
+        // At most the one that each writer was at can be there too.
+        expect(answers.size).toBeLessThanOrEqual(acknowledged.length + 6);
+        expect(warnings).toEqual([]);
+      });
+    });
+
+    describe('schema', () => {
+      test('a store of an older version is brought up to date, and keeps its rows', async () => {
+        at.url = await place.fresh();
+        const [first = ''] = place.steps;
+        const version = place.steps.length > 1 ? 1 : 0;
+        await place.execute(
+          at.url,
+          `CREATE TABLE store_schema (version bigint NOT NULL); INSERT INTO store_schema VALUES (${version}); ${first};
+           INSERT INTO gap_records (kind, question_type, failure_type, pattern, cause, advice, status, terms, created_at)
+           VALUES ('planning_hint', 'lookup', 'tool_limit', 'p', 'c', 'a', 'proposed', 'p', '2026-04-01T10:00:00Z')`,
+        );
+        const newer = await at.open();
+        expect(await newer.gapRecords({ questionType: 'lookup', question: 'x', limit: 5 })).toMatchObject([
+          { pattern: 'p' },
+        ]);
+        await newer.cacheAnswer(sampleKey(), '42');
+        expect(await (await at.open()).cachedAnswer(sampleKey())).toMatchObject({ answer: '42' });
+      });
+
+      test('a store of a newer version is refused, and left as it is', async () => {
+        await at.store.cacheAnswer(sampleKey(), '42');
+        await place.execute(at.url, 'UPDATE store_schema SET version = version + 1');
+        await expect(at.open()).rejects.toMatchObject({
+          code: 'store',
+          message: expect.stringMatching(
+            /newer Gaia Mesh \(schema version \d+, this one knows \d+\): update/,
+          ),
+        });
+        await place.execute(at.url, 'UPDATE store_schema SET version = version - 1');
+        expect(await (await at.open()).cachedAnswer(sampleKey())).toMatchObject({ answer: '42' });
+      });
+
+      test('processes that open an empty store at once make it once', async () => {
+        at.url = await place.fresh();
+        const writers = ['a', 'b', 'c'].map((name) => new Writer(at.url, name, 1));
+        await Promise.all(writers.map((writer) => writer.done()));
+        expect((await (await at.open()).exportCache()).size).toBe(3);
+      });
+    });
+  });
+}

@@ -1,0 +1,23 @@
+import type { Attempt } from '../../tools/roles/memory/attempt.ts';
+
+/**
+ * What keeps the record of an attempt from being a complete trace: it must tell what the PM planned, what main did, and where
+ * the chain broke (OV-37). Empty: it is complete. Where no true answer is known nobody can say whether it broke.
+ */
+export function traceFaults(attempt: Attempt): string[] {
+  const faults: string[] = [];
+  if (attempt.pm_plan === null || Object.keys(attempt.pm_plan).length === 0) {
+    faults.push('what did the PM plan: pm_plan is empty');
+  }
+  if (attempt.trace.length === 0) {
+    faults.push('what did main do: trace is empty');
+  } else if (attempt.trace.length < attempt.tool_calls.length) {
+    faults.push(
+      `what did main do: trace has ${attempt.trace.length} steps for ${attempt.tool_calls.length} tool calls`,
+    );
+  }
+  if (attempt.correct === false && (attempt.overseer_diagnosis ?? '').trim() === '') {
+    faults.push('where did the chain break: overseer_diagnosis is empty');
+  }
+  return faults;
+}

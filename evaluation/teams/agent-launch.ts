@@ -1,0 +1,79 @@
+import path from 'node:path';
+import type { AgentLaunch, AgentPermissions } from '../../core/agent/spec.ts';
+import { engineOf, type Team, type TeamAgent } from '../../core/contracts/team.ts';
+import { sharedId } from '../../core/wire/copy-id.ts';
+import { toolNeeds } from '../../tools/registry.ts';
+import { storeFile } from '../store/sql/store-file.ts';
+import { filesFor, readsOf } from './user-files.ts';
+
+/** Places of a run that some agents may use beside their own workspaces. */
+export interface RunPlaces {
+  /** The folder of all tasks' files. */
+  readonly files?: string;
+  /** A file, or the URL of a server. */
+  readonly store?: string;
+}
+
+/** How an agent of a team is launched: what it is told, and what its process may do. */
+export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunPlaces = {}): AgentLaunch {
+  const { engine, model, host, options = {} } = engineOf(team, agent);
+  const needs = toolNeeds(agent.tool);
+  const userFiles = filesFor({ tool: agent.tool, engine });
+  const own = {
+    files: needs.files === undefined ? undefined : files,
+    store: needs.store === undefined ? undefined : store,
+    prompt: agent.prompt,
+  };
+  return {
+    setup: {
+      ...own,
+      engine: {
+        name: engine,
+        model,
+        host,
+        options,
+        // Before the task's own end, so that the engine can still say what it waited for.
+        timeoutMs: team.limits.task_timeout_s * 900,
+      },
+      subscribes: agent.subscribes,
+      partners: (agent.may_call ?? []).map((id) => ({
+        id,
+        tool: team.agents.find((other) => other.id === id)?.tool ?? '',
+      })),
+      options: toolOptionsOf(team, agent),
+      userFiles,
+    },
+    permissions: permissionsOf(agent, own, readsOf(userFiles)),
+  };
+}
+
+function permissionsOf(
+  { tool, prompt }: TeamAgent,
+  { files, store }: { files: string | undefined; store: string | undefined },
+  userReads: readonly string[],
+): AgentPermissions {
+  const needs = toolNeeds(tool);
+  const fileFolder = files === undefined ? [] : [files + path.sep];
+  const storeFolder = store === undefined ? [] : folderOf(store);
+  return {
+    reads: [...userReads, ...fileFolder, ...storeFolder, ...(prompt === undefined ? [] : [prompt])],
+    writes: [...(needs.files === 'write' ? fileFolder : []), ...storeFolder],
+    childProcesses: needs.childProcesses === true,
+    workers: needs.workers === true,
+  };
+}
+
+/** Where a store's file lies; a server's store lies nowhere here. */
+function folderOf(store: string): string[] {
+  const file = storeFile(store);
+  return file === undefined ? [] : [path.dirname(file) + path.sep];
+}
+
+/** The agent's own options; the entry agent also hears what the team says about its work. */
+function toolOptionsOf({ entry, limits, retry }: Team, agent: TeamAgent): NonNullable<TeamAgent['options']> {
+  const retries = Object.entries(retry ?? {}).flatMap(([role, most]) =>
+    most === undefined ? [] : [[role, most]],
+  );
+  const ofTeam = sharedId(agent.id) === entry ? { retry: Object.fromEntries(retries) } : {};
+  return { ...(entry === undefined ? {} : { iterations: limits.iterations }), ...ofTeam, ...agent.options };
+}

@@ -1,0 +1,190 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { loadTeam, teamFiles } from './load-team.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function faultOf(load: () => unknown): MeshError {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof MeshError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe('a team file', () => {
+  const AGENT = '{ id: 0, tool: search }';
+  const HEAD = 'version: 1\nname: mine\nfinal: 0\n';
+
+  test.each([
+    ['that is no YAML', `${HEAD}agents: [\n`, 5, ''],
+    ['with a key that nobody knows', `${HEAD}agents:\n  - { id: 0, tol: search }\n`, 5, 'agents.0'],
+    ['with an unknown key at the top', `${HEAD}colour: red\nagents:\n  - ${AGENT}\n`, 4, 'colour'],
+    ['of another version', `version: 2\nname: mine\nfinal: 0\nagents:\n  - ${AGENT}\n`, 1, 'version'],
+    ['with a tool that nobody knows', `${HEAD}agents:\n  - { id: 0, tool: hammer }\n`, 5, 'search, extract'],
+    ['with an agent without a tool', `${HEAD}agents:\n  - { id: fred }\n`, 5, 'agent fred'],
+    [
+      'with an agent with two tools',
+      `${HEAD}agents:\n  - id: fred\n    tool: [search, reason]\n`,
+      6,
+      'agent fred',
+    ],
+    [
+      'with an agent with tools',
+      `${HEAD}agents:\n  - id: fred\n    tools: [search, reason]\n`,
+      5,
+      'agent fred',
+    ],
+    [
+      'with two agents of one id',
+      `${HEAD}agents:\n  - ${AGENT}\n  - ${AGENT}\n`,
+      6,
+      'agent 0 is there twice',
+    ],
+    [
+      'with two agents on one port',
+      `${HEAD}agents:\n  - { id: 0, tool: search, port: 9100 }\n  - { id: 1, tool: reason, port: 9100 }\n`,
+      6,
+      'agents 0 and 1 share port 9100',
+    ],
+    [
+      'with a port that another takes by its place',
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: 1, tool: reason, port: 9000 }\n`,
+      6,
+      'agents 0 and 1 share port 9000',
+    ],
+    [
+      'with a final agent that is not there',
+      `version: 1\nname: mine\nfinal: 9\nagents:\n  - ${AGENT}\n`,
+      3,
+      '9',
+    ],
+    [
+      'with an id that only copies have',
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: 1~2, tool: reason }\n`,
+      6,
+      'write `copies` at agent 1 instead',
+    ],
+    [
+      'with copies that were to share a port',
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: 1, tool: reason, port: 9001, copies: 3 }\n`,
+      6,
+      '3 copies of agent 1 cannot share port 9001: leave out `port`',
+    ],
+    [
+      'with a port that a copy takes by its place',
+      `${HEAD}agents:\n  - { id: 0, tool: search, copies: 2 }\n  - { id: 1, tool: reason, port: 9001 }\n`,
+      6,
+      'agents 0~2 and 1 share port 9001',
+    ],
+    [
+      'with copies for whom there are no ports',
+      `${HEAD}port_base: 65530\nagents:\n  - { id: 0, tool: search, copies: 10 }\n`,
+      4,
+      'agent 0~7 would listen on port 65536',
+    ],
+    [
+      'with more copies than an agent may have',
+      `${HEAD}agents:\n  - { id: 0, tool: search, copies: 65 }\n`,
+      5,
+      'agents.0.copies',
+    ],
+    [
+      'with more agents than a team may have, counted with their copies',
+      `${HEAD}agents:\n${Array.from({ length: 16 }, (_, id) => `  - { id: ${id}, tool: search, copies: 63 }\n`).join('')}`,
+      5,
+      'with their copies these are 1008 agents',
+    ],
+    [
+      'with an id that is too long for copies',
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: ${'x'.repeat(63)}, tool: reason, copies: 2 }\n`,
+      6,
+      'too long an id to have copies',
+    ],
+    ['with an unknown adapter', `${HEAD}adapter: xml\nagents:\n  - ${AGENT}\n`, 4, 'json, msgpack'],
+    ['with an unknown engine', `${HEAD}engine: oracle\nagents:\n  - ${AGENT}\n`, 4, 'extractive, ollama'],
+    ['with an unknown scorer', `${HEAD}scorer: taste\nagents:\n  - ${AGENT}\n`, 4, 'exact_rouge'],
+    ['with an unknown routing', `${HEAD}routing: gossip\nagents:\n  - ${AGENT}\n`, 4, 'broadcast'],
+    ['with an id that names no folder', `${HEAD}agents:\n  - { id: ../0, tool: search }\n`, 5, 'agents.0.id'],
+    ['with aliases that would expand', `x: &x [1]\ny: [*x, *x]\n${HEAD}agents: []\n`, undefined, ''],
+    ['without agents', `${HEAD}agents: []\n`, 4, 'agents'],
+    ['that is empty', '', undefined, ''],
+  ])('%s is refused with its line and key (MP-03, MP-71)', (_what, text, line, message) => {
+    const file = path.join(folder, 'team.yaml');
+    writeFileSync(file, text);
+
+    const error = faultOf(() => loadTeam(file, (name) => name));
+
+    expect(error.code).toBe('config');
+    expect(error.message).toContain(line === undefined ? file : `${file}:${line}: `);
+    expect(error.message).toContain(message);
+  });
+
+  test('needs little more than its agents', () => {
+    const file = path.join(folder, 'small.yml');
+    writeFileSync(file, `${HEAD}agents:\n  - ${AGENT}\n`);
+
+    expect(loadTeam(file, (name) => name)).toMatchObject({
+      name: 'mine',
+      adapter: 'json',
+      engine: 'extractive',
+      routing: 'broadcast',
+      port_base: 9000,
+      final: '0',
+      scorer: 'exact_rouge',
+      limits: { task_timeout_s: 120 },
+      agents: [{ id: '0', tool: 'search' }],
+    });
+  });
+
+  test('is a path relative to what the caller says', () => {
+    writeFileSync(path.join(folder, 'near.yaml'), `${HEAD}agents:\n  - ${AGENT}\n`);
+
+    expect(loadTeam('near.yaml', (name) => path.join(folder, name)).name).toBe('mine');
+  });
+
+  test('that is larger than any team is refused unread', () => {
+    const file = path.join(folder, 'huge.yaml');
+    writeFileSync(file, `# ${'x'.repeat(2 ** 21)}\n${HEAD}agents:\n  - ${AGENT}\n`);
+
+    expect(faultOf(() => loadTeam(file, (name) => name)).message).toContain('larger than');
+  });
+});
+
+describe('the teams that ship with the project', () => {
+  test.each([...teamFiles().keys()])('%s can be loaded by its name', (name) => {
+    expect(loadTeam(name, () => 'unused')).toMatchObject({ name });
+  });
+
+  test('have the default team on ports 9000 to 9003 (MP-14)', () => {
+    const team = loadTeam('default', () => 'unused');
+
+    expect(team).toMatchObject({ name: 'pipeline', final: '3' });
+    expect(team.agents).toEqual([
+      { id: '0', tool: 'search', port: 9000 },
+      { id: '1', tool: 'extract', port: 9001 },
+      { id: '2', tool: 'triple', port: 9002 },
+      { id: '3', tool: 'reason', port: 9003 },
+    ]);
+  });
+
+  test('are listed when a name is not known', () => {
+    const error = faultOf(() => loadTeam('dream', () => 'unused'));
+
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain('pipeline');
+  });
+
+  test('name the schema that completes them in an editor', () => {
+    const text = readFileSync(path.join(codeFolder, 'config', 'default.yaml'), 'utf8');
+
+    expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/team\.schema\.json/);
+  });
+});

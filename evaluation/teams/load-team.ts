@@ -1,0 +1,185 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import type { UserFile } from '../../core/agent/spec.ts';
+import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { type Team, teamFaults, teamSchema, withCopies } from '../../core/contracts/team.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { checkSpec } from '../../protocols/registry.ts';
+import { engineNames } from '../../tools/engines/registry.ts';
+import { toolNames } from '../../tools/registry.ts';
+import { scorerNames } from '../scorers/scorer.ts';
+import { nameOf } from './user-files.ts';
+
+const MAX_TEAM_BYTES = 1024 * 1024;
+
+/** Teams that ship with the project: `config/default.yaml` and `config/teams/*.yaml`, by name. */
+export function teamFiles(): ReadonlyMap<string, string> {
+  const config = path.join(codeFolder, 'config');
+  const teams = path.join(config, 'teams');
+  const files = [
+    path.join(config, 'default.yaml'),
+    ...readdirSync(teams)
+      .filter((name) => name.endsWith('.yaml'))
+      .sort()
+      .map((name) => path.join(teams, name)),
+  ];
+  return new Map(
+    files.map((file) => [
+      /^name:\s*([\w-]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? path.basename(file, '.yaml'),
+      file,
+    ]),
+  );
+}
+
+/**
+ * Loads a team by its name, or from a file of the user's; copies of agents are agents of their own in it.
+ *
+ * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
+ */
+export function loadTeam(nameOrFile: string, resolvePath: (file: string) => string): Team {
+  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(resolvePath(nameOrFile));
+  const files = teamFiles();
+  const file =
+    nameOrFile === 'default' ? path.join(codeFolder, 'config', 'default.yaml') : files.get(nameOrFile);
+  if (file === undefined) {
+    throw new MeshError(
+      'usage',
+      `unknown team ${JSON.stringify(nameOrFile)}; known: ${[...files.keys()].join(', ')}, or a .yaml file`,
+    );
+  }
+  return readTeam(file);
+}
+
+function readTeam(file: string): Team {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `team file ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
+  if (text.length > MAX_TEAM_BYTES)
+    throw new MeshError('config', `team file ${file}: larger than ${MAX_TEAM_BYTES} bytes`);
+  const lines = new LineCounter();
+  // No aliases: a few of them, nested, expand to gigabytes.
+  const document = parseDocument(text, { lineCounter: lines });
+  const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
+  const [syntax] = document.errors;
+  if (syntax !== undefined) throw new MeshError('config', `${at(syntax.pos[0])}: ${syntax.message}`);
+  const whereIs = (keys: readonly PropertyKey[]): string => {
+    for (let depth = keys.length; depth > 0; depth--) {
+      const node: unknown = document.getIn(keys.slice(0, depth), true);
+      if (isNode(node) && node.range) return at(node.range[0]);
+    }
+    return file;
+  };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+  }
+  const fault = (keys: readonly PropertyKey[], message: string): never => {
+    const owner = agentNamed(value, keys);
+    throw new MeshError(
+      'config',
+      `${whereIs(keys)}: ${keys.map(String).join('.') || 'team file'}: ${message}${owner}`,
+    );
+  };
+  refuseSeveralTools(value, fault);
+  const result = teamSchema.safeParse(value);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    return fault([...(issue?.path ?? []), ...unknownKey], issue?.message ?? 'cannot be used');
+  }
+  const [broken] = teamFaults(result.data);
+  if (broken !== undefined) fault(broken.path, broken.message);
+  const team = withUserFiles(result.data, path.dirname(file), fault);
+  checkNames(team, fault);
+  return withCopies(withPrompts(team, path.dirname(file), fault));
+}
+
+type Fault = (keys: readonly PropertyKey[], message: string) => never;
+
+/** An agent has exactly one tool (MP-03); the message names the agent. */
+function refuseSeveralTools(value: unknown, fault: Fault): void {
+  const agents = fieldOf(value, 'agents');
+  if (!Array.isArray(agents)) return;
+  agents.forEach((agent: unknown, index) => {
+    const tool = fieldOf(agent, 'tool') ?? fieldOf(agent, 'tools');
+    if (typeof tool === 'string' && tool !== '') return;
+    const count = Array.isArray(tool) ? tool.length : 0;
+    fault(
+      ['agents', index, ...(tool === undefined ? [] : ['tool'])],
+      `an agent has exactly one tool, this one has ${count}: write e.g. \`tool: extract\`, and one agent for each tool`,
+    );
+  });
+}
+
+/** Adapters, tools and engines may be files of the user's, which lie where the team file says. */
+function withUserFiles(team: Team, folder: string, fault: Fault): Team {
+  const named = (keys: readonly PropertyKey[], kind: UserFile['kind'], text: string): string => {
+    try {
+      return nameOf(kind, text, (name) => path.resolve(folder, name));
+    } catch (error) {
+      return fault(keys, messageOf(error));
+    }
+  };
+  const agents = team.agents.map((agent, index) => ({
+    ...agent,
+    tool: named(['agents', index, 'tool'], 'tool', agent.tool),
+    ...(agent.engine === undefined
+      ? {}
+      : { engine: named(['agents', index, 'engine'], 'engine', agent.engine) }),
+  }));
+  const adapter = named(['adapter'], 'adapter', team.adapter);
+  return { ...team, agents, adapter, engine: named(['engine'], 'engine', team.engine) };
+}
+
+/** Prompts lie beside the team file. */
+function withPrompts(team: Team, folder: string, fault: Fault): Team {
+  const agents = team.agents.map((agent, index) => {
+    if (agent.prompt === undefined) return agent;
+    const prompt = path.resolve(folder, agent.prompt);
+    if (!existsSync(prompt)) fault(['agents', index, 'prompt'], `there is no file ${prompt}`);
+    return { ...agent, prompt };
+  });
+  return { ...team, agents };
+}
+
+function checkNames(team: Team, fault: Fault): void {
+  const check = (
+    keys: readonly PropertyKey[],
+    what: string,
+    name: string | undefined,
+    known: readonly string[],
+  ) => {
+    if (name !== undefined && !known.includes(name)) {
+      fault(keys, `unknown ${what} ${JSON.stringify(name)}; known: ${known.join(', ')}`);
+    }
+  };
+  try {
+    checkSpec(team.adapter);
+  } catch (error) {
+    fault(['adapter'], messageOf(error));
+  }
+  check(['engine'], 'engine', team.engine, engineNames);
+  check(['scorer'], 'scorer', team.scorer, scorerNames);
+  team.agents.forEach((agent, index) => {
+    check(['agents', index, 'tool'], 'tool', agent.tool, toolNames);
+    check(['agents', index, 'engine'], 'engine', agent.engine, engineNames);
+  });
+}
+
+function agentNamed(value: unknown, keys: readonly PropertyKey[]): string {
+  const [first, index] = keys;
+  if (first !== 'agents' || typeof index !== 'number') return '';
+  const agents = fieldOf(value, 'agents');
+  const id = Array.isArray(agents) ? fieldOf(agents[index], 'id') : undefined;
+  return id === undefined ? '' : ` (agent ${String(id)})`;
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && key in value ? Reflect.get(value, key) : undefined;
+}

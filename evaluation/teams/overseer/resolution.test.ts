@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { conclude } from '../../../tools/roles/answer/answered.ts';
+import { resolutionOf } from '../../../tools/roles/overseer/resolution.ts';
+import { gaiaCorrect } from '../../scorers/gaia.ts';
+
+const FAILED = [
+  { by: 'execute', kind: 'tool', tool: 'wikipedia', text: 'no network', failed: true },
+] as const;
+
+test.each([
+  ['the truth', 'FINAL ANSWER: heron', ['heron'], 'correct'],
+  ['one of several truths', 'FINAL ANSWER: grey heron', ['heron', 'grey heron'], 'correct'],
+  ['a number in its plain form', 'FINAL ANSWER: 1,234', ['1234'], 'correct'],
+  [
+    'a right word in a sentence of its own form',
+    'FINAL ANSWER: the Grey-Heron!',
+    ['grey heron'],
+    'format_error',
+  ],
+  ['a right number with its unit', 'FINAL ANSWER: 17 km', ['17'], 'format_error'],
+  ['the number with another sign', 'FINAL ANSWER: -5', ['5'], 'reasoning_gap'],
+  ['another number', 'FINAL ANSWER: 18 km', ['17'], 'reasoning_gap'],
+  ['two numbers', 'FINAL ANSWER: 17 or 18', ['17'], 'reasoning_gap'],
+  ['something else', 'FINAL ANSWER: crow', ['heron'], 'reasoning_gap'],
+] as const)('an attempt that ends with %s has its reason (OV-34, OV-41)', (_, text, truths, expected) => {
+  const answered = { text, ended: 'answer' } as const;
+  const { answer } = conclude(answered);
+
+  expect(resolutionOf(answer, answered, truths, [], gaiaCorrect)).toBe(expected);
+});
+
+test('what surrounds an answer is taken off before scoring, and is no fault of form (OV-07)', () => {
+  const answered = { text: 'FINAL ANSWER: **“grey heron”**.', ended: 'answer' } as const;
+  const { answer, raw } = conclude(answered);
+
+  expect(answer).toBe('grey heron');
+  expect(raw).toBe('FINAL ANSWER: **“grey heron”**.');
+  expect(resolutionOf(answer, answered, ['grey heron'], [], gaiaCorrect)).toBe('correct');
+});
+
+test.each([
+  ['the limit of turns before a failed tool', 'limit', FAILED, 'tool_limit'],
+  ['a failed tool', 'answer', FAILED, 'retrieval_failure'],
+  ['a wrong end of the thought', 'answer', [], 'reasoning_gap'],
+  ['giving up', 'gave_up', [], 'reasoning_gap'],
+  ['giving up after a failed tool', 'gave_up', FAILED, 'retrieval_failure'],
+] as const)('a wrong attempt is one of %s (OV-34)', (_, ended, entries, expected) => {
+  const answered = { text: 'FINAL ANSWER: crow', ended };
+  const { answer } = conclude(answered);
+
+  expect(resolutionOf(answer, answered, ['heron'], entries, gaiaCorrect)).toBe(expected);
+});

@@ -1,0 +1,62 @@
+import { Agent } from '../../core/agent/agent.ts';
+import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
+import { Workspace } from '../../core/agent/workspace.ts';
+import { natsAddress } from '../../core/transports/nats/nats-address.ts';
+import { natsListen } from '../../core/transports/nats/nats-listen.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import type { Permits } from '../../tools/engines/permits.ts';
+import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
+import { promptNamed, promptsWith } from '../../tools/prompts.ts';
+import { toolNamed } from '../../tools/registry.ts';
+import { toolServices } from './tool-services.ts';
+import { register } from './user-files.ts';
+
+/**
+ * Starts the agent that a spec describes, in this process.
+ *
+ * @param permits who may ask a model server when; without it, this process alone decides
+ * @throws MeshError `usage` and `config` for what the spec names and is not there, `io` when it cannot listen there
+ */
+export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Agent> {
+  const { id, engine: chosen, place, ...rest } = agentSpecSchema.parse(spec);
+  for (const { kind, file } of rest.userFiles) register(kind, file);
+  const tool = await toolNamed(rest.tool, toolServices);
+  // An unknown one is better refused here than by every hub.
+  if (rest.adapter !== undefined) await adapterNamed(rest.adapter);
+  const prompt = rest.prompt === undefined ? promptNamed : promptsWith(rest.prompt);
+  const { name, model, host, options, timeoutMs } = chosen;
+  const server = host === undefined ? {} : { host };
+  checkKey(name, server);
+  const engine = await engineNamed(name, {
+    ...server,
+    ...(model === undefined ? {} : { model }),
+    options,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    prompts: prompt,
+    ...(permits === undefined ? {} : { permits }),
+  });
+  const { subscribes = [], partners, resumes } = rest;
+  return Agent.listen({
+    id,
+    tool,
+    engine,
+    subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
+    partners,
+    options: rest.options,
+    files: rest.files,
+    store: rest.store,
+    prompt,
+    workspace: new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes }),
+    host: '127.0.0.1',
+    ...listenAt(place, id),
+    secret: process.env.GAIA_MESH_SECRET ?? '',
+    adapter: rest.adapter,
+    resolveAdapter: adapterNamed,
+  });
+}
+
+function listenAt(place: AgentPlace, node: string) {
+  if ('port' in place) return { port: place.port };
+  const address = natsAddress(place.natsUrl, process.env);
+  return { port: 0, listen: natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes }) };
+}

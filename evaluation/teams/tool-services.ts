@@ -1,0 +1,10 @@
+import type { ToolServices } from '../../tools/tool-services.ts';
+
+/** What agents' tools get of this room. Loaded when it is asked for: few agents do. */
+export const toolServices: ToolServices = {
+  async openMemory(place) {
+    const { openStore } = await import('../store/open-store.ts');
+    return openStore(place, { warn: (message) => console.error(message) });
+  },
+  loadScorer: async () => (await import('../scorers/gaia.ts')).gaiaCorrect,
+};

@@ -1,0 +1,207 @@
+import { createHash, type Hash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import module from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AgentPermissions, UserFile } from '../../core/agent/spec.ts';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import type { Engine } from '../../core/contracts/engine.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import type { Tool } from '../../core/contracts/tool.ts';
+import { codeFolder, isCheckout, packageEntries, packageStores } from '../../core/system/package-root.ts';
+import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
+import { adapterNames, addAdapter } from '../../protocols/registry.ts';
+import { addEngine, type EngineOptions, engineNames } from '../../tools/engines/registry.ts';
+import { addTool } from '../../tools/registry.ts';
+
+/**
+ * Adapters, tools and engines that users keep in files of their own. Wherever a name is taken, a file is, too: it is loaded, what it
+ * exports is known by its name from then on, and agents are told which files to load.
+ */
+type Kind = UserFile['kind'];
+
+/** `./mine.ts`, or of an adapter `./mine.ts+zstd`: with layers around what the file exports. */
+const FILE_PATTERN = /^(?<file>.+\.[cm]?[jt]s)(?<layers>\+.*)?$/;
+const NAME_PATTERN = /^[a-z0-9][a-z0-9_-]*$/;
+
+interface Known extends UserFile {
+  readonly name: string;
+}
+const known: Known[] = [];
+
+/** The file that is named, without layers; undefined for the name of something that ships with the project. */
+export const fileIn = (text: string): string | undefined => FILE_PATTERN.exec(text)?.groups?.file;
+
+/**
+ * The name of what `text` means: itself, or what the file exports that it names.
+ *
+ * @param resolvePath where a relative path begins
+ * @throws MeshError `usage` when there is no such file, `config` when it exports nothing of that kind or its name is taken
+ */
+export function nameOf(kind: Kind, text: string, resolvePath: (file: string) => string): string {
+  const { file, layers = '' } = FILE_PATTERN.exec(text)?.groups ?? {};
+  return file === undefined ? text : register(kind, resolvePath(file)) + layers;
+}
+
+/** Makes what a file exports known by its name, which is returned. */
+export function register(kind: Kind, file: string): string {
+  const before = known.find((one) => one.kind === kind && one.file === file);
+  if (before !== undefined) return before.name;
+  const name = REGISTER[kind](exportsOf(file), file);
+  known.push({ kind, name, file });
+  return name;
+}
+
+/** The files that a process must load which is to know all adapters, and this tool and engine. */
+export function filesFor(wanted: { readonly tool?: string; readonly engine?: string } = {}): UserFile[] {
+  return known
+    .filter(({ kind, name }) => kind === 'adapter' || wanted[kind] === name)
+    .map(({ kind, file }) => ({ kind, file }));
+}
+
+/** What the process of an agent may read so that it can load them: their folders, and the packages that Node finds from there. */
+export function readsOf(files: readonly UserFile[]): NonNullable<AgentPermissions['reads']> {
+  const folders = new Set(
+    files.flatMap(({ file }) => [path.dirname(file), path.dirname(realpathSync(file))]),
+  );
+  return [...folders].flatMap((folder) => [folder + path.sep, ...packageStores(folder)]);
+}
+
+/** Takes the contents of the files of tools and engines into a hash: with others, answers may differ. */
+export function hashUserFiles(hash: Hash, names: readonly string[]): void {
+  for (const { kind, name, file } of known) {
+    if (kind === 'adapter' || !names.includes(name)) continue;
+    hash.update(`\0${kind} ${name}\0`).update(createHash('sha256').update(readFileSync(file)).digest());
+  }
+}
+
+/** @throws MeshError as {@link nameOf} does */
+export function adapterIn(file: string): ProtocolAdapter {
+  const adapter = Object.values(exportsOf(file)).find(isAdapter);
+  if (adapter !== undefined) return adapter;
+  throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
+}
+
+/** The writer that the file exports for the contract suite, if it does. */
+export function envelopeWriterIn(file: string): EnvelopeWriter | undefined {
+  return Object.values(exportsOf(file)).find(isEnvelopeWriter);
+}
+
+const REGISTER: Readonly<Record<Kind, (exported: Record<string, unknown>, file: string) => string>> = {
+  adapter(_exported, file) {
+    const adapter = adapterIn(file);
+    checkName('adapter', adapter.name, adapterNames, file);
+    addAdapter(adapter);
+    return adapter.name;
+  },
+  // One with the name of a tool that ships takes its place: other agents ask it by that name.
+  tool(exported, file) {
+    const tool = Object.values(exported).find(isTool);
+    if (tool === undefined) {
+      throw new MeshError(
+        'config',
+        `${file} exports no tool: an object with name, accepts, emits and a function run`,
+      );
+    }
+    checkName('tool', tool.name, [], file);
+    addTool(tool);
+    return tool.name;
+  },
+  engine(exported, file) {
+    const engine = Object.values(exported).find(isEngine);
+    const maker = Object.entries(exported).find(isEngineMaker);
+    const name = engine?.name ?? maker?.[0].replace(/Engine$/, '').toLowerCase();
+    if (name === undefined) {
+      throw new MeshError(
+        'config',
+        `${file} exports no engine: an object with name, tokenSource and a function perform, or a function <name>Engine that makes one`,
+      );
+    }
+    checkName('engine', name, engineNames, file);
+    addEngine(name, (options) => engine ?? made(maker?.[1], options, file));
+    return name;
+  },
+};
+
+function made(
+  maker: ((options: EngineOptions) => unknown) | undefined,
+  options: EngineOptions,
+  file: string,
+): Engine {
+  const engine = maker?.(options);
+  if (isEngine(engine)) return engine;
+  throw new MeshError('config', `${file}: its function makes no engine`);
+}
+
+function checkName(kind: Kind, name: string, taken: readonly string[], file: string): void {
+  if (!NAME_PATTERN.test(name)) {
+    throw new MeshError('config', `${file}: the name "${name}" must be lower-case letters, digits, - and _`);
+  }
+  if (taken.includes(name)) {
+    throw new MeshError('config', `${file}: there is an ${kind} ${name} already; give yours another name`);
+  }
+}
+
+const loadFile = module.createRequire(import.meta.url);
+let isHooked = false;
+
+function exportsOf(file: string): Record<string, unknown> {
+  if (!existsSync(file)) {
+    throw new MeshError('usage', `${file}: there is no such file`);
+  }
+  if (!isHooked) importOurselves();
+  isHooked = true;
+  try {
+    return loadFile(file);
+  } catch (error) {
+    throw new MeshError('config', `${file} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** What a user's file imports as `gaia-mesh` is this installation, wherever the file is. */
+function importOurselves(): void {
+  module.registerHooks({
+    resolve(specifier, context, next) {
+      const entry = /^gaia-mesh(\/.+)?$/.exec(specifier);
+      const built = entry === null ? undefined : packageEntries[`.${entry[1] ?? ''}`];
+      if (built === undefined) return next(specifier, context);
+      // In a checkout there are the sources.
+      const file = isCheckout ? built.replace(/^\.\/dist\//, './').replace(/\.js$/, '.ts') : built;
+      return {
+        url: pathToFileURL(path.join(codeFolder, file)).href,
+        format: isCheckout ? 'module-typescript' : 'module',
+        shortCircuit: true,
+      };
+    },
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isAdapter(value: unknown): value is ProtocolAdapter {
+  return isObject(value) && typeof value.name === 'string' && typeof value.open === 'function';
+}
+
+function isEnvelopeWriter(value: unknown): value is EnvelopeWriter {
+  return isObject(value) && typeof value.write === 'function';
+}
+
+function isTool(value: unknown): value is Tool {
+  return (
+    isObject(value) &&
+    typeof value.name === 'string' &&
+    Array.isArray(value.accepts) &&
+    Array.isArray(value.emits) &&
+    typeof value.run === 'function'
+  );
+}
+
+function isEngine(value: unknown): value is Engine {
+  return isObject(value) && typeof value.name === 'string' && typeof value.perform === 'function';
+}
+
+function isEngineMaker(entry: [string, unknown]): entry is [string, (options: EngineOptions) => unknown] {
+  return entry[0].endsWith('Engine') && typeof entry[1] === 'function';
+}

@@ -1,0 +1,85 @@
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import type { Team, TeamAgent } from '../../core/contracts/team.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { adapterIn, envelopeWriterIn, fileIn, nameOf } from './user-files.ts';
+
+/** Options that name an adapter or an engine, where files of the user's are replaced by the names of what they export. */
+export function withNames<Options extends { readonly adapter?: string; readonly engine?: string }>(
+  options: Options,
+): Options {
+  const { adapter, engine } = options;
+  return {
+    ...options,
+    ...(adapter === undefined ? {} : { adapter: nameOf('adapter', adapter, userPath) }),
+    ...(engine === undefined ? {} : { engine: nameOf('engine', engine, userPath) }),
+  };
+}
+
+/**
+ * A team's agents, some with tools of the user's: `extract=./mine.ts` for the agents with the tool `extract` (or the agent of that id),
+ * `./mine.ts` for those with the tool whose name the file's has.
+ *
+ * @throws MeshError `usage` where no agent is meant, `config` for a file that exports no tool
+ */
+export function withTools({ name: team, agents }: Team, replacements: readonly string[] = []): TeamAgent[] {
+  return replacements.reduce<TeamAgent[]>((before, text) => {
+    const [, given, file = ''] = /^(?:([^=/]+)=)?(.+)$/.exec(text) ?? [];
+    if (fileIn(file) === undefined) {
+      throw new MeshError(
+        'usage',
+        `${JSON.stringify(text)}: expected a file, or WHICH=FILE, e.g. extract=./mine.ts`,
+        {
+          setting: 'tool',
+        },
+      );
+    }
+    const tool = nameOf('tool', file, userPath);
+    const which = given ?? tool;
+    if (!before.some((agent) => agent.id === which || agent.tool === which)) {
+      const known = before.map((agent) => `${agent.id} (${agent.tool})`).join(', ');
+      throw new MeshError(
+        'usage',
+        `team ${team} has no agent ${which} and none with that tool; it has ${known}. Say which one gets the tool: extract=${file}`,
+        { setting: 'tool' },
+      );
+    }
+    return before.map((agent) => (agent.id === which || agent.tool === which ? { ...agent, tool } : agent));
+  }, agents);
+}
+
+/** The adapter that an option names, with its layers; it may be in a file of the user's. */
+export const adapterOf = (spec: string): Promise<ProtocolAdapter> =>
+  adapterNamed(nameOf('adapter', spec, userPath));
+
+/**
+ * The adapters that `specs` name; those in files of the user's must pass the contract suite.
+ *
+ * @throws MeshError `usage` for names that nothing has, `config` for a file that holds no adapter or one that does not conform
+ */
+export async function chosenAdapters(specs: readonly string[]): Promise<ProtocolAdapter[]> {
+  const adapters: ProtocolAdapter[] = [];
+  for (const spec of specs) {
+    const file = fileIn(spec);
+    if (file !== undefined) await assertConforms(userPath(file));
+    adapters.push(await adapterOf(spec));
+  }
+  return adapters;
+}
+
+async function assertConforms(file: string): Promise<void> {
+  const { contractChecks } = await import('../../protocols/contract/suite.ts');
+  for (const check of contractChecks(adapterIn(file), envelopeWriterIn(file))) {
+    try {
+      check.run();
+    } catch (error) {
+      throw new MeshError(
+        'config',
+        `${file} does not conform, so nothing it is compared with would mean anything: ${check.name}: ` +
+          `${messageOf(error)}; see all with: npm run conformance -- ${file}`,
+        { cause: error },
+      );
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { commandOf, pageToWrite, shownRevision, writeMeasured } from './docs-page.ts';
+
+const part = { facts: 'four agents', body: '| a |', limits: ['Loopback is not a network.'] };
+
+describe('a page with a measured part', () => {
+  const codeFolder = temporaryFolder();
+  const file = path.join(codeFolder, 'a.md');
+  writeFileSync(
+    file,
+    '# A\n\n<!-- measured: npm run a -- --write -->\nold\n<!-- end of what was measured -->\n\nB\n',
+  );
+  writeFileSync(path.join(codeFolder, 'plain.md'), '# A\n');
+
+  test('is written in a checkout, and only between its markers', async () => {
+    await writeMeasured(pageToWrite('a.md', { isCheckout: true, codeFolder }), ['a', '--write'], part);
+    await writeMeasured(file, ['a', '--write'], part);
+
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(
+      /^# A\n\n<!-- measured: npm run a -- --write -->\nWritten by `npm run a -- --write`/,
+    );
+    expect(text).toMatch(/^- \d+ cores .*Node v\d.*\n- Gaia Mesh .*, revision .*; four agents\n\n\| a \|\n/m);
+    expect(text).toContain('## What these numbers cannot tell\n\n- Loopback is not a network.\n<!-- end');
+    expect(text).toMatch(/ of what was measured -->\n\nB\n$/);
+    expect(text).not.toContain('old');
+  });
+
+  test('is not in an installed package', () => {
+    expect(() => pageToWrite('docs/a.md', { isCheckout: false, codeFolder })).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining('docs/a.md') }),
+    );
+  });
+
+  test('is refused without its markers, before anything is measured', () => {
+    expect(() => pageToWrite('plain.md', { isCheckout: true, codeFolder })).toThrow(
+      expect.objectContaining({ code: 'io', message: expect.stringContaining('<!-- measured') }),
+    );
+  });
+
+  test('names the revision of the code, or that none is known', async () => {
+    expect(await shownRevision(codeFolder)).toBe('unknown');
+  });
+
+  test.each(['comparison', 'delivery', 'gaia-results', 'nats', 'relay', 'results', 'scale'])(
+    'is docs/%s.md, and it says what its numbers cannot tell',
+    (name) => {
+      expect(readFileSync(pageToWrite(`docs/${name}.md`), 'utf8')).toContain(
+        '## What these numbers cannot tell\n',
+      );
+    },
+  );
+});
+
+test.each([
+  [['compare', '--write'], 'npm run compare -- --write'],
+  [['compare', '--fail-if', 'a2a.bytes > 2x json'], "npm run compare -- --fail-if 'a2a.bytes > 2x json'"],
+  [['compare', "--team=it's"], "npm run compare -- '--team=it'\\''s'"],
+  [
+    ['compare', '--out=/home/me/x', '--adapters', 'json,/home/me/own.ts+zstd,./y.ts'],
+    'npm run compare -- --out=x --adapters json,own.ts+zstd,./y.ts',
+  ],
+  [['gaia', '--team', 'all', '--out', '/home/me/a.jsonl', '--write'], 'npm run gaia -- --team all --write'],
+])('the command %j is shown as one can type it, without folders of this machine', (args, shown) => {
+  expect(commandOf(args)).toBe(shown);
+});

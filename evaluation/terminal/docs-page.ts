@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { gitRevision } from '../../core/run/manifest.ts';
+import { codeFolder, isCheckout, packageVersion } from '../../core/system/package-root.ts';
+
+/** The part of a page that a command writes, with its markers; what stands outside is a person's. */
+const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
+
+/** What a command has measured, for the part of a page that it writes. */
+export interface MeasuredPart {
+  /** What was measured and how often, for the line that has version and revision. */
+  readonly facts: string;
+  readonly body: string;
+  /** What these numbers cannot tell: each a conclusion that a reader might draw and should not. */
+  readonly limits: readonly string[];
+}
+
+/** What the command runs from; tests have their own. */
+interface Place {
+  readonly isCheckout: boolean;
+  readonly codeFolder: string;
+}
+
+/**
+ * The file of a page whose measured part a command writes. Ask for it before anything is measured.
+ *
+ * @param name from the root of the checkout, e.g. `docs/relay.md`
+ * @throws MeshError `usage` outside of a checkout: an installed package has no pages; `io` where the markers are missing
+ */
+export function pageToWrite(name: string, place: Place = { isCheckout, codeFolder }): string {
+  if (!place.isCheckout) {
+    throw new MeshError('usage', `--write: ${name} is part of a checkout; this is an installed package`);
+  }
+  const file = path.join(place.codeFolder, name);
+  withPart(readFileSync(file, 'utf8'), '', name);
+  return file;
+}
+
+/** Writes what was measured into `file`, with the command, the machine, the revision and the limits. `args`: the command as it was typed. */
+export async function writeMeasured(
+  file: string,
+  args: readonly string[],
+  part: MeasuredPart,
+): Promise<void> {
+  writePart(file, measuredText(args, part, await shownRevision()));
+}
+
+/** Writes `part` into `file` as it is. */
+export function writePart(file: string, part: string): void {
+  writeFileSync(file, withPart(readFileSync(file, 'utf8'), part, path.basename(file)));
+  console.error(`written: ${file}`);
+}
+
+function measuredText(
+  args: readonly string[],
+  { facts, body, limits }: MeasuredPart,
+  revision: string,
+): string {
+  return `Written by \`${commandOf(args)}\`; do not edit.
+
+- ${machine()}; load at the end ${os.loadavg()[0]?.toFixed(1)}
+- Gaia Mesh ${packageVersion}, revision ${revision}; ${facts}
+
+${body}
+
+## What these numbers cannot tell
+
+${limits.map((limit) => `- ${limit}`).join('\n')}`;
+}
+
+/** The page with `part` between its markers. */
+function withPart(page: string, part: string, name: string): string {
+  if (!PART.test(page)) {
+    throw new MeshError(
+      'io',
+      `${name}: expected the lines <!-- measured: … --> and <!-- end of what was measured -->`,
+    );
+  }
+  return page.replace(PART, (_, begin: string, end: string) => `${begin}${part}\n${end}`);
+}
+
+/** The machine in one line. */
+export function machine(): string {
+  const [cpu] = os.cpus();
+  const memory = Math.round(os.totalmem() / 2 ** 30);
+  return `${os.cpus().length} cores (${cpu?.model.trim()}), ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
+}
+
+/** The revision of the code as a page shows it. */
+export async function shownRevision(folder = codeFolder): Promise<string> {
+  const revision = (await gitRevision(folder)) ?? 'unknown';
+  return revision.endsWith('dirty') ? `${revision.slice(0, 12)}, changed` : revision.slice(0, 12);
+}
+
+/** Options that say where things of this machine go, each with a value: whoever measures again has places of their own. */
+const PLACES = ['--out', '--store', '--cache-file'];
+/** Alone, behind `--option=`, or in a list. */
+const ABSOLUTE_PATH = /(?<=^|[=,])\/[^,]+/g;
+
+/** What was typed, for others to type; of files on this machine, only their names. */
+export function commandOf([name = '', ...options]: readonly string[]): string {
+  const words = options
+    .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
+    .map((word) => quoted(word.replaceAll(ABSOLUTE_PATH, (file) => path.basename(file))));
+  return ['npm', 'run', name, '--', ...words].join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w.,:/=+@%-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,104 @@
+import type { RunObserver } from '../../core/run/mesh-run.ts';
+import { type Styles, stylesFor } from './style.ts';
+import { count, oneLine } from './table.ts';
+
+/** What a person sees while a run is on; all of it on standard error. */
+export interface Progress {
+  readonly observer: RunObserver;
+  note(text: string): void;
+  /** A task was answered from the cache: the mesh has not seen it. */
+  cached(): void;
+  end(): void;
+}
+
+const silent = { note: () => undefined, cached: () => undefined, end: () => undefined };
+
+/** Only what must not be missed. */
+export function quietProgress(): Progress {
+  return { ...silent, observer: alarms(stylesFor(process.stderr), print) };
+}
+
+/** Every agent that comes up and every packet that is relayed: who → whom, type, bytes. */
+export function flowProgress(): Progress {
+  const styles = stylesFor(process.stderr);
+  const startMs = performance.now();
+  const line = (from: string, to: string, type: string, bytes: number, copies: number) => {
+    const ms = (performance.now() - startMs).toFixed(1).padStart(8);
+    print(
+      `${styles.dim(`${ms} ms`)}  ${from.padEnd(12)} → ${to.padEnd(8)} ${styles.cyan(type.padEnd(12))} ${count(bytes).padStart(9)} B${styles.dim(copies > 1 ? ` × ${copies}` : '')}`,
+    );
+  };
+  return {
+    ...silent,
+    note: (text) => print(text),
+    observer: {
+      ...alarms(styles, print),
+      agentUp({ id, tool, where, pid }) {
+        const ms = (performance.now() - startMs).toFixed(1).padStart(8);
+        print(
+          `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} ${where}  ${styles.dim(`process ${pid}`)}`,
+        );
+      },
+      broadcast: (packet, _times, bytes, copies) => line('hub', 'all', packet.type, bytes, copies),
+      relayed({ sender, packets, recipients }) {
+        for (const { head, frameBytes } of packets) {
+          const to = head.to ?? (recipients.length === 0 ? 'nobody' : 'others');
+          const type = head.tag === undefined ? head.type : `${head.type} [${head.tag}]`;
+          line(`${head.from} ${sender.node.tool}`, to, oneLine(type, 40), frameBytes, recipients.length);
+        }
+      },
+    },
+  };
+}
+
+/** A bar that fills as tasks end. Off a terminal: a line every tenth of the way. */
+export async function barProgress(total: number): Promise<Progress> {
+  const styles = stylesFor(process.stderr);
+  const isTerminal = process.stderr.isTTY;
+  let done = 0;
+  let answered = 0;
+  const { Presets, SingleBar } = await import('cli-progress');
+  let bar: InstanceType<typeof SingleBar> | undefined;
+  if (isTerminal) {
+    bar = new SingleBar(
+      {
+        format: '  {bar} {value}/{total} tasks · {answered} answered · {eta} s left',
+        stream: process.stderr,
+        hideCursor: true,
+      },
+      Presets.shades_classic,
+    );
+    bar.start(total, 0, { answered: 0 });
+  }
+  const advance = (isAnswered: boolean) => {
+    done += 1;
+    if (isAnswered) answered += 1;
+    bar?.update(done, { answered });
+    if (!isTerminal && done % Math.max(1, Math.ceil(total / 10)) === 0)
+      print(`${done}/${total} tasks, ${answered} answered`);
+  };
+  return {
+    note: (text) => print(text),
+    cached: () => advance(true),
+    observer: {
+      ...alarms(styles, (text) => {
+        if (bar !== undefined) process.stderr.write('\r\u001b[K');
+        print(text);
+      }),
+      taskEnded: ({ status }) => advance(status === 'answered'),
+    },
+    end: () => bar?.stop(),
+  };
+}
+
+function alarms(styles: Styles, say: (text: string) => void): RunObserver {
+  return {
+    refused: (node, reason, bytes) =>
+      say(styles.yellow(`refused from ${node}: ${oneLine(reason, 200)} (${count(bytes)} B)`)),
+    agentLost: (node, reason) => say(styles.red(`agent ${node.id} (${node.tool}) is gone: ${reason}`)),
+  };
+}
+
+function print(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,162 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../core/contracts/limits.ts';
+import { EXAMPLES } from '../../core/hub/faults/fault-reader.ts';
+import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { mcNemar } from '../../evaluation/statistics/paired-answers.ts';
+import { runCli } from '../../scripts/testing/cli.ts';
+import { metricsPage } from './metrics-page.ts';
+
+const docs = readdirSync(path.join(codeFolder, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = [
+  'README.md',
+  'PACKAGE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...docs.map((name) => `docs/${name}`),
+];
+const text = (page: string) => readFileSync(path.join(codeFolder, page), 'utf8');
+
+/** What stands in fenced blocks of one kind. */
+function blocks(page: string, kind: string): string[] {
+  return [...text(page).matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, block = '']) => block.trim(),
+  );
+}
+
+describe('docs/README.md', () => {
+  test('leads to every page', () => {
+    const index = text('docs/README.md');
+
+    expect(docs.filter((name) => name !== 'README.md' && !index.includes(`](${name})`))).toEqual([]);
+    expect(index.split('\n').length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe.each(pages)('%s', (page) => {
+  const prose = text(page).replaceAll(/^```[\s\S]*?^```/gm, '');
+  const links = [...prose.matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(([, link = '']) => link);
+
+  test('links to files and headings that are there', () => {
+    const missing = links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : path.posix.join(path.dirname(page), file);
+      if (!existsSync(path.join(codeFolder, target))) return true;
+      return anchor !== undefined && !anchors(text(target)).includes(anchor);
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Headings as GitHub names them. */
+function anchors(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('commands in the pages take the options that they are given', async () => {
+  const commands = pages.flatMap((page) =>
+    [...text(page).matchAll(/npm run (?:-s )?([a-z-]+) -- ([^`\n#]*)/g)].flatMap(([, name = '', args = '']) =>
+      [...args.matchAll(/(?:^|\s)(--[a-z-]+)/g)].map(([, option = '']) => ({ name, option, page })),
+    ),
+  );
+  const names = [...new Set(commands.map(({ name }) => name))];
+  const { scripts } = z
+    .object({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(text('package.json')));
+  const helps = await Promise.all(
+    names.map((name) => {
+      const [, entry = '', command = ''] = /node (\S+) (\S+)$/.exec(scripts[name] ?? '') ?? [];
+      const args = [path.join(codeFolder, entry), command, '--help'];
+      return runCli(args, { program: process.execPath });
+    }),
+  );
+  const known = new Map(
+    names.map((name, index) => [name, new Set(helps[index]?.stdout.match(/--[a-z-]+/g))]),
+  );
+
+  expect(commands.length).toBeGreaterThan(50);
+  expect(commands.filter(({ name, option }) => !known.get(name)?.has(option))).toEqual([]);
+});
+
+describe('docs/faults.md', () => {
+  const page = text('docs/faults.md');
+  const agents = ['search', 'extract', 'triple', 'reason'].map((tool, id) => ({ id: String(id), tool }));
+  const inTable = [...page.matchAll(/^\| `[a-z]+`.*? \| `([^`]+)` \|/gm)].map(([, fault = '']) => fault);
+  const inBlocks = blocks('docs/faults.md', 'faults').flatMap((block) => block.split('\n'));
+  const inCommands = [...page.matchAll(/--faults '([^']+)'/g)].map(([, faults = '']) => faults);
+
+  test.each([...inTable, ...inBlocks, ...inCommands].map((fault) => fault.replaceAll('\\|', '|')))(
+    'has an example that can be read: %s',
+    (example) => {
+      expect(parseFaults(example, agents)).not.toEqual([]);
+    },
+  );
+
+  test('has an example of every fault, and the bounds', () => {
+    const kinds = inTable.flatMap((fault) =>
+      parseFaults(fault.replaceAll('\\|', '|'), agents).map(({ kind }) => kind),
+    );
+    expect([...new Set(kinds)].sort()).toEqual(Object.keys(EXAMPLES).sort());
+    expect(page).toContain(`at most ${MAX_FAULT_TIME_MS / 1000}s`);
+    expect(page).toContain(`at most ${MAX_FAULT_DELAY_MS / 1000}s`);
+    expect(page).toContain(`at most ${MAX_FAULTS} faults`);
+  });
+
+  test('quotes a refusal as it is printed', () => {
+    const [, message = '', refused = ''] = /gaia-mesh: (faults: "([^"]+)".*) \(--faults\)$/m.exec(page) ?? [];
+
+    expect(() => parseFaults(refused, agents)).toThrow(message);
+  });
+});
+
+describe('docs/troubleshooting.md', () => {
+  /** All that commands can print, with `…` for what is filled in. */
+  const sources = ['core', 'evaluation', 'protocols', 'tools', 'scripts']
+    .flatMap((folder) =>
+      readdirSync(path.join(codeFolder, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /(?<!\.test)\.(?:ts|js)$/.test(name))
+        .map((name) => text(path.join(folder, name))),
+    )
+    .join('\n')
+    .replaceAll(/\$\{[^}]*\}/g, '…')
+    .replaceAll('\\`', '`');
+  /** What the code fills in, and the page has for its readers. */
+  const FILLED_IN =
+    /Ollama server|any process of this machine|127\.0\.0\.1|(?<=about )auth|(?<=has )(?:open|hmac)/g;
+
+  test.each(blocks('docs/troubleshooting.md', 'message'))('quotes a message that there is: %s', (message) => {
+    // What a colon or a semicolon joins may be written in two places.
+    const parts = message.replaceAll(FILLED_IN, '…').split(/…|: |; /);
+    const missing = parts.map((part) => part.trim()).filter((part) => !sources.includes(part));
+
+    expect(missing).toEqual([]);
+  });
+});
+
+test('docs/metrics.md says what the schemas say (npm run docs)', () => {
+  expect(text('docs/metrics.md')).toBe(metricsPage());
+});
+
+test('docs/comparison-guide.md says how many questions a verdict takes', () => {
+  const rows = [
+    ...text('docs/comparison-guide.md').matchAll(/^\| (\d+) \| (\d+) \| (\d+) points \| (\d+) points \|$/gm),
+  ];
+  const oneSided = (questions: number) =>
+    mcNemar({ both: 0, onlyBaseline: 0, onlyOther: questions, neither: 0 });
+
+  expect(rows).toHaveLength(3);
+  for (const [teams = 0, fewest = 0, ...points] of rows.map((row) => row.slice(1).map(Number))) {
+    // Holm's correction demands the most of the clearest difference.
+    expect(oneSided(fewest)).toBeLessThan(0.05 / teams);
+    expect(oneSided(fewest - 1)).toBeGreaterThanOrEqual(0.05 / teams);
+    expect(points).toEqual([72, 20].map((questions) => Math.round((100 * fewest) / questions)));
+  }
+});

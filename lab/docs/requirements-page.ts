@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** A line of the specification, as `docs/requirements.md` has it. */
+interface Requirement {
+  readonly id: string;
+  readonly text: string;
+}
+
+interface RequirementTests extends Requirement {
+  /** Tests that name the id in their title: file and title. */
+  readonly tests: readonly { readonly file: string; readonly title: string }[];
+}
+
+const ID = /\b(?:MP|SV|RA|OV|REQ)-\d+[a-g]?\b/g;
+/** Ids as people write them in titles: RA-07..10, OV-18 to OV-21. */
+const RANGE = /\b(MP|SV|RA|OV|REQ)-(\d+)\s*(?:\.\.|…|to|–|-)\s*(?:\1-)?(\d+)\b/g;
+const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts', 'lab'];
+
+/** Every requirement of the page with the tests that name it. */
+export function requirementTests(root: string, page: string): RequirementTests[] {
+  const byId = new Map<string, { file: string; title: string }[]>();
+  for (const file of testFiles(root)) {
+    for (const title of titlesIn(readFileSync(path.join(root, file), 'utf8'))) {
+      for (const id of idsIn(title)) {
+        const tests = byId.get(id) ?? [];
+        tests.push({ file, title });
+        byId.set(id, tests);
+      }
+    }
+  }
+  return requirementsIn(page).map((requirement) => ({
+    ...requirement,
+    tests: byId.get(requirement.id) ?? [],
+  }));
+}
+
+/** The page with its third column written anew: the first two are a person's. */
+export function withTests(page: string, requirements: readonly RequirementTests[]): string {
+  const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
+  return page
+    .split('\n')
+    .map((line) => {
+      const [, id = '', text = ''] = line.split(' | ').length >= 3 ? rowOf(line) : [];
+      const found = byId.get(id);
+      return found === undefined ? line : `| ${id} | ${text} | ${testsCell(found)} |`;
+    })
+    .join('\n');
+}
+
+/** Beyond these many a reader looks for the id in the tests. */
+const SHOWN_FILES = 2;
+
+/** The files of the tests: their titles hold the id. The name of a file alone keeps the table narrow. */
+function testsCell({ tests }: RequirementTests): string {
+  const files = [...new Set(tests.map(({ file }) => file))];
+  if (files.length === 0) return '–';
+  const shown = files
+    .slice(0, SHOWN_FILES)
+    .map(
+      (file) =>
+        `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../${file.replaceAll(path.sep, '/')})`,
+    );
+  const more = files.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function requirementsIn(page: string): Requirement[] {
+  return page.split('\n').flatMap((line) => {
+    const [, id, text] = rowOf(line);
+    return id !== undefined && text !== undefined && /^(?:MP|SV|RA|OV|REQ)-\d+[a-g]?$/.test(id)
+      ? [{ id, text }]
+      : [];
+  });
+}
+
+/** The cells of a row, with an empty one before the first. */
+function rowOf(line: string): string[] {
+  return line.startsWith('| ') ? line.split('|').map((cell) => cell.trim()) : [];
+}
+
+function testFiles(root: string): string[] {
+  return SOURCE_FOLDERS.flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts') || file.endsWith('contract.ts'))
+      .map((file) => path.join(folder, file)),
+  ).sort();
+}
+
+/** Titles of tests and of what groups them. */
+export function titlesIn(source: string): string[] {
+  const call =
+    /\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
+  const each = /[\]),]\s*\)\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
+  return [call, each].flatMap((pattern) => [...source.matchAll(pattern)].map(([, , title = '']) => title));
+}
+
+export function idsIn(title: string): Set<string> {
+  const ids = new Set(title.match(ID) ?? []);
+  for (const [, prefix = '', first = '', last = ''] of title.matchAll(RANGE)) {
+    for (let number = Number(first); number <= Number(last); number++) {
+      ids.add(`${prefix}-${String(number).padStart(first.length, '0')}`);
+    }
+  }
+  // "RA-30–34, 38, 40": what follows a comma goes with the id before it.
+  for (const [, prefix = '', first = '', rest = ''] of title.matchAll(
+    /\b(MP|SV|RA|OV|REQ)-(\d+)((?:,\s*\d+)+)\b/g,
+  )) {
+    for (const number of rest.match(/\d+/g) ?? []) ids.add(`${prefix}-${number.padStart(first.length, '0')}`);
+  }
+  return ids;
+}

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import type { Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { HUB_ID, type JsonValue, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { openMembers } from '../../core/wire/members.ts';
+import type { LayerCodec, LayerMembership } from '../../protocols/layers/layer.ts';
+import { layerNamed, stageOf } from '../../protocols/layers/registry.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { damaged, damages } from './damage.ts';
+import { anyPacket, headOf, isSame, MEMBERS } from './packets.ts';
+import { attempt, Defect, type FuzzTarget, fuzzTarget } from './target.ts';
+
+const cases = fc.record({ packet: anyPacket, other: anyPacket, damages });
+
+/**
+ * Any packet arrives as it was. Bytes that were damaged on the way are refused with the code `packet`, or are a packet that arrives
+ * as it is when it is written again; a peek sees what decoding sees. Where members have keys, damaged bytes are refused or
+ * say what was said, and nothing arrives twice. What was refused leaves no trace.
+ */
+export function adapterTarget(name: string, spec: string): FuzzTarget {
+  return fuzzTarget(name, cases, async () => {
+    const adapter = await adapterNamed(spec);
+    return ({ packet, other, damages: list }) => {
+      const members = new FuzzMembers(adapter);
+      const blob = members.write(packet);
+      const otherBlob = members.write(other);
+      const bytes = damaged(blob, otherBlob, list);
+      const isWhole = bytes.equals(blob) || bytes.equals(otherBlob);
+      const read = isWhole ? undefined : readDamaged(members, bytes, [packet, other]);
+      // The same in other words counts as having arrived.
+      if (members.haveKeys && read !== undefined) return;
+      expectArrives(members.reader, blob, packet);
+      expectAgain(members, Buffer.from(blob), packet);
+      expectArrives(members.reader, otherBlob, other);
+    };
+  });
+}
+
+/** The members of one run: fresh in every case, so that no case depends on those before it. */
+class FuzzMembers {
+  readonly reader: Codec;
+  readonly haveKeys: boolean;
+  readonly #codecs: ReadonlyMap<string, Codec>;
+
+  constructor(adapter: ProtocolAdapter) {
+    this.#codecs = openMembers(adapter, 'fuzz', MEMBERS);
+    this.haveKeys = adapter.join !== undefined && adapter.name !== 'msgpack-records';
+    this.reader = this.#codecOf(HUB_ID);
+  }
+
+  /** As its sender; where it is nobody's name and nobody has keys, anybody will do. */
+  write(packet: Packet): Uint8Array {
+    return (this.#codecs.get(packet.from) ?? this.reader).encode(packet);
+  }
+
+  #codecOf(id: string): Codec {
+    const codec = this.#codecs.get(id);
+    if (codec === undefined) throw new Defect(`no codec of ${id}`);
+    return codec;
+  }
+}
+
+function readDamaged(members: FuzzMembers, bytes: Buffer, said: readonly Packet[]): Packet | undefined {
+  const { reader } = members;
+  const before = Buffer.from(bytes);
+  const head = attempt('peek', bytes, () => reader.peek?.(bytes));
+  const packet = attempt('decode', bytes, () => reader.decode(bytes));
+  if (!bytes.equals(before)) throw new Defect('reading has changed the bytes', before);
+  if (packet === undefined) return undefined;
+  attempt('check', bytes, () => parsePacket(packet)) ?? fail('decoded to no packet', bytes);
+  const lost = lossIn(packet);
+  if (lost !== undefined) fail(`decoded to a packet with ${lost}`, bytes);
+  if (reader.peek !== undefined && !isSame(head, headOf(packet))) {
+    fail(`peek says ${JSON.stringify(head)}, decode ${JSON.stringify(headOf(packet))}`, bytes);
+  }
+  if (members.haveKeys) {
+    if (!said.some((one) => isSame(one, packet))) fail(`forged: ${JSON.stringify(packet)}`, bytes);
+  } else {
+    expectArrives(reader, members.write(packet), packet);
+  }
+  return packet;
+}
+
+function expectArrives(reader: Codec, blob: Uint8Array, packet: Packet): void {
+  const head = attempt('peek', blob, () => reader.peek?.(blob));
+  if (reader.peek !== undefined && !isSame(head, headOf(packet))) {
+    fail(`peek says ${JSON.stringify(head)} of ${JSON.stringify(packet)}`, blob);
+  }
+  const arrived = attempt('decode', blob, () => reader.decode(blob));
+  if (!isSame(arrived ?? null, packet)) {
+    fail(`${JSON.stringify(packet)} arrived as ${JSON.stringify(arrived)}`, blob);
+  }
+}
+
+/** Bytes that came before: no packet twice where members have keys, and else the same one. */
+function expectAgain(members: FuzzMembers, copy: Buffer, packet: Packet): void {
+  if (!members.haveKeys) {
+    expectArrives(members.reader, copy, packet);
+  } else if (attempt('decode', copy, () => members.reader.decode(copy)) !== undefined) {
+    fail('it arrived twice', copy);
+  }
+}
+
+/** What no packet may hold, found without the code that is under test; undefined where there is nothing of it. */
+function lossIn(packet: Packet): string | undefined {
+  let found: string | undefined;
+  JSON.stringify(packet, (key, value: unknown) => {
+    if (key === '__proto__') found = 'a key __proto__';
+    if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
+      found = 'a lone surrogate';
+    if (typeof value === 'number' && !Number.isFinite(value)) found = String(value);
+    return value;
+  });
+  return found;
+}
+
+function fail(what: string, bytes: Uint8Array): never {
+  throw new Defect(what, bytes);
+}
+
+/** What is sealed: noise, and what compresses well, from nothing to more than any layer stores as it is. */
+const content = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }),
+  fc.uint8Array({ minLength: 1000, maxLength: 1100 }),
+  fc
+    .tuple(fc.uint8Array({ minLength: 1, maxLength: 20 }), fc.nat(400))
+    .map(([piece, times]) => Buffer.concat(Array.from({ length: times }, () => piece))),
+);
+
+const layerCases = fc.record({ bytes: content, other: content, damages });
+
+/**
+ * Any bytes come out as they went in. Damaged ones are refused with the code `packet`; or come out as others, where the layer
+ * only compresses, and those come out as they went in again.
+ */
+export function layerTarget(layerName: string): FuzzTarget {
+  return fuzzTarget(`layer:${layerName}`, layerCases, async () => {
+    const layer = await layerNamed(layerName);
+    const join = (self: string) => layer.join?.({ runId: 'fuzz', self });
+    const codecOf = (self: string, member: LayerMembership | undefined, offers: Map<string, JsonValue>) =>
+      (member ?? layer).open({ runId: 'fuzz', self, peer: 'hub', linkKey: key, runKey: key, offers });
+    return ({ bytes, other, damages: list }) => {
+      const [a, b] = [join('a'), join('b')];
+      const offers = new Map<string, JsonValue>();
+      if (a !== undefined) offers.set('a', a.offer);
+      if (b !== undefined) offers.set('b', b.offer);
+      const [first, second] = [codecOf('a', a, offers), codecOf('b', b, offers)];
+      const sealed = first.seal(bytes);
+      const otherSealed = second.seal(other);
+      if (sealed.length > bytes.length + first.overheadBytes) {
+        throw new Defect(`${bytes.length} bytes have become ${sealed.length}`, sealed);
+      }
+      const hit = damaged(sealed, otherSealed, list);
+      const isWhole = hit.equals(sealed) || hit.equals(otherSealed);
+      const opened = attempt('unseal', hit, () => second.unseal(hit));
+      attempt('skim', hit, () => second.skim?.(hit));
+      if (opened !== undefined && !isWhole) {
+        const again = first.seal(Buffer.from(opened.bytes));
+        const isProtected = stageOf(layerName) !== 'compress';
+        if (isProtected && !hit.equals(again)) throw new Defect('damage went unseen', hit);
+        expectComesOut(first, again, opened.bytes);
+      }
+      expectComesOut(second, sealed, bytes);
+      expectComesOut(first, otherSealed, other);
+    };
+  });
+}
+
+const key = new Uint8Array(32).fill(7);
+
+function expectComesOut(codec: LayerCodec, sealed: Uint8Array, bytes: Uint8Array): void {
+  for (const [what, unseal] of [
+    ['unseal', codec.unseal],
+    ['skim', codec.skim ?? codec.unseal],
+  ] as const) {
+    const opened = attempt(what, sealed, () => unseal.call(codec, sealed));
+    if (opened === undefined || Buffer.compare(opened.bytes, bytes) !== 0) {
+      throw new Defect(`${what}: other bytes come out than went in`, sealed);
+    }
+  }
+}

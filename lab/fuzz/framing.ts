@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { FrameReader, PREFIX_BYTES } from '../../core/wire/frame.ts';
+import { SLAB_BYTES } from '../../core/wire/slab.ts';
+import { Defect, fuzzTarget } from './target.ts';
+
+/** Room for frames of a slab and more, and small enough that lengths beyond it are as likely as lengths below. */
+const MAX_FRAME_BYTES = 600_000;
+/** The room for a read. A reader wants a slab where little has come, twice as much and this room where more has; it holds twice what it wants at most. */
+const READ_BYTES = 16 * 1024;
+
+/** A length as it is written, and the bytes that really follow. */
+const stretch = fc.oneof(
+  { weight: 8, arbitrary: fc.nat(600).map((length) => ({ length, follow: length })) },
+  {
+    weight: 2,
+    arbitrary: fc.integer({ min: 15_000, max: 400_000 }).map((length) => ({ length, follow: length })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      length: fc.oneof(
+        fc.constantFrom(0, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1),
+        fc.nat(2 ** 32 - 1),
+      ),
+      follow: fc.nat(2000),
+    }),
+  },
+);
+const chunkBytes = fc.oneof(
+  fc.integer({ min: 1, max: 9 }),
+  fc.integer({ min: 1, max: 5000 }),
+  fc.constant(300_000),
+);
+
+const cases = fc.record({
+  stretches: fc.array(stretch, { maxLength: 30 }),
+  noise: fc.uint8Array({ maxLength: 30 }),
+  chunks: fc.array(chunkBytes, { minLength: 1, maxLength: 30 }),
+  uses: fc.array(fc.constantFrom('copied', 'held'), { minLength: 1, maxLength: 8 }),
+});
+
+/** Any bytes, split anywhere: what the reader finds is what a reader of the whole stream finds, in bounded memory. */
+export const framing = fuzzTarget('framing', cases, async () => ({ stretches, noise, chunks, uses }) => {
+  const stream = Buffer.concat([...stretches.map(bytesOf), noise]);
+  const found: Buffer[] = [];
+  let runs = 0;
+  const reader = new FrameReader(MAX_FRAME_BYTES, (run) => {
+    const use = uses[runs % uses.length] ?? 'copied';
+    runs += 1;
+    if (use === 'held') run.slab.hold();
+    // What is held is looked at when all has come: nothing may have been written over it.
+    for (const blob of run.blobs()) found.push(use === 'held' ? asBuffer(blob) : Buffer.from(blob));
+  });
+  const fault = feed(reader, stream, chunks);
+  const wanted = framesOf(stream, MAX_FRAME_BYTES);
+  if (found.length !== wanted.blobs.length) {
+    throw new Defect(`${found.length} frames found where there are ${wanted.blobs.length}`, stream);
+  }
+  found.forEach((blob, i) => {
+    if (wanted.blobs[i]?.equals(blob) !== true) throw new Defect(`frame ${i} has other bytes`, stream);
+  });
+  if ((fault !== undefined) !== wanted.isViolated) {
+    throw new Defect(wanted.isViolated ? 'a violation went unseen' : `refused: ${String(fault)}`, stream);
+  }
+  if (fault === undefined && reader.pendingBytes !== wanted.restBytes) {
+    throw new Defect(`${reader.pendingBytes} bytes are pending, not ${wanted.restBytes}`, stream);
+  }
+});
+
+/** As a socket does: into the reader's own space, as many as fit. The error that ended it, if one did. */
+function feed(reader: FrameReader, stream: Buffer, chunks: readonly number[]): MeshError | undefined {
+  for (let at = 0, turn = 0; at < stream.length; turn++) {
+    const space = reader.space();
+    if (space.length === 0) throw new Defect('there is no room for the next byte', stream);
+    if (reader.heldBytes > 2 * Math.max(SLAB_BYTES, 2 * reader.pendingBytes + READ_BYTES)) {
+      throw new Defect(`${reader.heldBytes} bytes held for ${reader.pendingBytes}`, stream);
+    }
+    const end = Math.min(stream.length, at + (chunks[turn % chunks.length] ?? 1), at + space.length);
+    stream.copy(space, 0, at, end);
+    try {
+      reader.received(end - at);
+    } catch (error) {
+      if (error instanceof MeshError && error.code === 'frame') return error;
+      throw new Defect(`threw no MeshError with code frame, but ${String(error)}`, stream);
+    }
+    at = end;
+  }
+  return undefined;
+}
+
+/** The simplest reader: it has the whole stream, and copies. */
+export function framesOf(stream: Buffer, maxFrameBytes: number) {
+  const blobs: Buffer[] = [];
+  let at = 0;
+  while (stream.length - at >= PREFIX_BYTES) {
+    const length = stream.readUInt32BE(at);
+    if (length > maxFrameBytes) return { blobs, isViolated: true, restBytes: 0 };
+    if (stream.length - at - PREFIX_BYTES < length) break;
+    blobs.push(Buffer.from(stream.subarray(at + PREFIX_BYTES, at + PREFIX_BYTES + length)));
+    at += PREFIX_BYTES + length;
+  }
+  return { blobs, isViolated: false, restBytes: stream.length - at };
+}
+
+function bytesOf({ length, follow }: { readonly length: number; readonly follow: number }): Buffer {
+  const frame = Buffer.alloc(PREFIX_BYTES + follow, length % 251);
+  frame.writeUInt32BE(length, 0);
+  return frame;
+}
+
+/** The same bytes. */
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}

@@ -1,0 +1,191 @@
+import { randomInt } from 'node:crypto';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
+import { count, decimals, table } from '../../evaluation/terminal/table.ts';
+import { layerNames } from '../../protocols/layers/registry.ts';
+import { adapterNames } from '../../protocols/registry.ts';
+import { INTERRUPTED_EXIT } from '../../scripts/command-line/exit-code.ts';
+import { interruptible } from '../../scripts/command-line/interruptible.ts';
+import { positiveInteger, positiveNumber } from '../../scripts/command-line/option-values.ts';
+import { adapterTarget, layerTarget } from './codecs.ts';
+import { framing } from './framing.ts';
+import { handshake } from './handshake.ts';
+import { hub } from './hub.ts';
+import type { Failure, FuzzTarget } from './target.ts';
+
+interface FuzzOptions {
+  readonly minutes: number;
+  readonly seed?: number;
+  readonly target?: readonly string[];
+  readonly path?: string;
+  readonly json?: boolean;
+}
+
+export function fuzz(command: Command): void {
+  command
+    .option('--minutes <n>', 'time for all targets', positiveNumber, 1)
+    .option(
+      '--seed <n>',
+      'the same cases as with this seed (default: a random one, which is printed)',
+      positiveInteger,
+    )
+    .option('--target <name...>', 'only these, e.g. framing, adapter:json, layer')
+    .option('--path <path>', 'only the case that a failure printed, with its --target and --seed')
+    .option('--json', 'print the results as one JSON value')
+    .action(run);
+}
+
+/** Throws hostile bytes at what reads bytes, for so many minutes, and says what broke. Exit code 1 if anything did. */
+async function run(options: FuzzOptions): Promise<void> {
+  const targets = targetsNamed(options.target ?? []);
+  const seed = options.seed ?? randomInt(1, SEEDS);
+  if (seed >= SEEDS) throw new MeshError('usage', `--seed: expected a whole number below ${SEEDS}`);
+  const { minutes, path } = options;
+  const [first, ...others] = targets;
+  if (path !== undefined && (options.seed === undefined || first === undefined || others.length > 0)) {
+    throw new MeshError('usage', '--path: it is of one --target and one --seed, as a failure prints them');
+  }
+  console.error(`seed ${seed}, ${targets.length} targets, ${minutes} minutes`);
+  const { signal } = interruptible('the fuzzing');
+  const reports =
+    path !== undefined && first !== undefined
+      ? [await replayed(first, seed, path)]
+      : await campaign(targets, { seed, minutes, signal });
+  if (options.json) process.stdout.write(`${JSON.stringify({ seed, minutes, targets: reports }, null, 2)}\n`);
+  else print(reports);
+  if (reports.some((report) => report.failure !== null)) process.exitCode = 1;
+  else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+}
+
+function print(reports: readonly TargetReport[]): void {
+  const { green, red } = stylesFor(process.stdout);
+  const rows = reports.map(({ name, runs, seconds, failure }) => [
+    failure === null ? green('✓') : red('✗'),
+    name,
+    count(runs),
+    decimals(seconds, 1),
+    count(runs / Math.max(seconds, 0.001)),
+  ]);
+  console.log(table([['', 'target', 'runs', 'seconds', 'runs/s'], ...rows]));
+  for (const { name, failure } of reports) if (failure !== null) console.log(`\n${told(name, failure)}`);
+}
+
+function told(name: string, { seed, path, counterexample, reason }: Failure): string {
+  const again = `npm run fuzz -- --target ${name} --seed ${seed} --path ${path}`;
+  return `${name}: ${reason}\ncase: ${counterexample}\nagain: ${again}`;
+}
+
+interface TargetReport {
+  readonly name: string;
+  readonly runs: number;
+  readonly seconds: number;
+  readonly failure: Failure | null;
+}
+
+interface CampaignOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Cases of a target at a time: few, so that the slowest of them does not hold the others up for long. */
+const BATCH_RUNS = 40;
+
+/** Seeds are whole numbers from 0, below this. */
+export const SEEDS = 2 ** 31;
+
+/**
+ * Fuzzes all targets for `minutes` in all. Whose turn it is has had the least time; each has one turn at least. The n-th batch of every
+ * target has the n-th seed: the same seed gives the same cases, however long it goes on. A target that fails is done.
+ */
+export async function campaign(
+  targets: readonly FuzzTarget[],
+  { seed, minutes, signal }: CampaignOptions,
+): Promise<TargetReport[]> {
+  const endMs = performance.now() + minutes * 60_000;
+  const turns = targets.map((target) => new Turns(target, seed));
+  for (;;) {
+    if (signal.aborted) break;
+    const open = turns.filter((turn) => turn.failure === null);
+    const next = open.reduce<Turns | undefined>(
+      (least, turn) => (least === undefined || turn.spentMs < least.spentMs ? turn : least),
+      undefined,
+    );
+    if (next === undefined || (performance.now() > endMs && next.batches > 0)) break;
+    await next.take();
+  }
+  return turns.map((turn) => turn.report());
+}
+
+/** One case of `target` and its shrinking, as a failure named it. */
+export async function replayed(target: FuzzTarget, seed: number, path: string): Promise<TargetReport> {
+  const beganMs = performance.now();
+  const { runs, failure } = await target.fuzz({ seed, runs: 1, path });
+  return { name: target.name, runs, seconds: Math.round(performance.now() - beganMs) / 1000, failure };
+}
+
+class Turns {
+  readonly #target: FuzzTarget;
+  readonly #seed: number;
+  #runs = 0;
+  spentMs = 0;
+  batches = 0;
+  failure: Failure | null = null;
+
+  constructor(target: FuzzTarget, seed: number) {
+    this.#target = target;
+    this.#seed = seed;
+  }
+
+  async take(): Promise<void> {
+    const beganMs = performance.now();
+    const seed = (this.#seed + this.batches) % SEEDS;
+    const { runs, failure } = await this.#target.fuzz({ seed, runs: BATCH_RUNS });
+    this.batches += 1;
+    this.#runs += runs;
+    this.failure = failure;
+    this.spentMs += performance.now() - beganMs;
+  }
+
+  report(): TargetReport {
+    const seconds = Math.round(this.spentMs) / 1000;
+    return { name: this.#target.name, runs: this.#runs, seconds, failure: this.failure };
+  }
+}
+
+/** A stack of each kind: compressed, signed, encrypted, and all at once. */
+const STACKS = [
+  'json+zstd',
+  'cbor+deflate-dict+crc32c',
+  'json+ed25519',
+  'toon+brotli+aes-256-gcm',
+  'msgpack+zstd-dict+ed25519+chacha20-poly1305+crc32c',
+];
+
+export const fuzzTargets: readonly FuzzTarget[] = [
+  framing,
+  ...adapterNames.map((name) => adapterTarget(`adapter:${name}`, name)),
+  ...layerNames.map(layerTarget),
+  ...STACKS.map((spec) => adapterTarget(`stack:${spec}`, spec)),
+  handshake,
+  hub,
+];
+
+/**
+ * The targets that `names` choose, each by its whole name or by the part before the colon; all without names.
+ *
+ * @throws MeshError `usage` for a name that chooses none
+ */
+export function targetsNamed(names: readonly string[]): readonly FuzzTarget[] {
+  const chosen = new Set<FuzzTarget>();
+  for (const name of names) {
+    const found = fuzzTargets.filter((target) => target.name === name || target.name.startsWith(`${name}:`));
+    if (found.length === 0) {
+      const known = fuzzTargets.map((target) => target.name).join(', ');
+      throw new MeshError('usage', `--target: unknown target "${name}"; known: ${known}`);
+    }
+    for (const target of found) chosen.add(target);
+  }
+  return names.length === 0 ? fuzzTargets : [...chosen];
+}

@@ -1,0 +1,94 @@
+import type net from 'node:net';
+import { type Codec, headOf } from '../../core/contracts/adapter.ts';
+import type { Packet } from '../../core/contracts/packet.ts';
+import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
+import type { FrameRun } from '../../core/wire/frame.ts';
+import { answerHub } from '../../core/wire/handshake.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { listen } from './loopback.ts';
+import { attempt, Defect } from './target.ts';
+
+/** The secret of the run. */
+export const SECRET = 'known to the members';
+
+/** An agent of a live mesh, with a good handshake behind it: it hears packets, and writes what it is told to. */
+export class MeshMember {
+  readonly id: string;
+  readonly heard: Packet[] = [];
+  /** What it found wrong with what the hub sent. */
+  fault: unknown;
+  port = 0;
+  close: () => Promise<void> = async () => undefined;
+  #socket: net.Socket | undefined;
+  #codec: Codec | undefined;
+  #handshakeBytes = 0;
+  readonly #joined = Promise.withResolvers<void>();
+
+  private constructor(id: string) {
+    this.id = id;
+  }
+
+  static async listen(id: string): Promise<MeshMember> {
+    const member = new MeshMember(id);
+    const { port, close } = await listen((socket) => {
+      member.#join(socket).then(member.#joined.resolve, member.#joined.reject);
+    });
+    member.port = port;
+    member.close = close;
+    return member;
+  }
+
+  /** Settles when its part of the handshake is done: the hub's may be done before. */
+  get joined(): Promise<void> {
+    return this.#joined.promise;
+  }
+
+  get socket(): net.Socket {
+    if (this.#socket === undefined) throw new Defect(`no hub has dialled ${this.id}`);
+    return this.#socket;
+  }
+
+  /** Bytes that it has written since the handshake. */
+  get bytesWritten(): number {
+    return this.socket.bytesWritten - this.#handshakeBytes;
+  }
+
+  encode(packet: Packet): Uint8Array {
+    if (this.#codec === undefined) throw new Defect(`${this.id} has joined no mesh`);
+    return this.#codec.encode(packet);
+  }
+
+  async #join(socket: net.Socket): Promise<void> {
+    this.#socket = socket;
+    const frames = FrameSocket.accept(socket);
+    const agreed = await answerHub(frames, {
+      node: this.id,
+      tool: 'fuzz',
+      adapter: undefined,
+      secret: SECRET,
+      subscribes: [],
+      emits: [],
+      resolveAdapter: (name) => adapterNamed(name),
+      isBusy: () => false,
+    });
+    this.#handshakeBytes = socket.bytesWritten;
+    const codec = agreed.opener.open(agreed.session);
+    this.#codec = codec;
+    frames.start(agreed.maxFrameBytes, (run) => this.#hear(codec, run));
+  }
+
+  /** As an agent does: heads first, and what it cannot read is dropped. */
+  #hear(codec: Codec, run: FrameRun): void {
+    try {
+      for (const blob of run.copies()) {
+        const packet = attempt('what the hub sent', blob, () => {
+          headOf(codec, blob);
+          return codec.decode(blob);
+        });
+        if (packet !== undefined) this.heard.push(packet);
+      }
+    } catch (error) {
+      this.fault ??= error;
+    }
+  }
+}

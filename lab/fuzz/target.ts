@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { MeshError } from '../../core/contracts/errors.ts';
+
+/** Something that is fuzzed. Its cases follow from the seed alone, whichever other targets run beside it. */
+export interface FuzzTarget {
+  readonly name: string;
+  /** Takes `runs` cases. Ends at the first failure, shrunken. */
+  fuzz(batch: FuzzBatch): Promise<BatchResult>;
+}
+
+interface FuzzBatch {
+  readonly seed: number;
+  readonly runs: number;
+  /** Where in the cases of `seed` to begin: the path that a failure printed. */
+  readonly path?: string;
+}
+
+interface BatchResult {
+  readonly runs: number;
+  readonly failure: Failure | null;
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly path: string;
+  /** The shrunken case as fast-check writes it. */
+  readonly counterexample: string;
+  /** What was wrong, with the bytes in hex where there are some. */
+  readonly reason: string;
+}
+
+/** A failure is shrunken for no longer than this: a case that hangs takes its whole time bound at every step. */
+const MAX_SHRINK_MS = 60_000;
+
+/** A target out of an arbitrary and a check that throws; `check` is prepared once. */
+export function fuzzTarget<Case>(
+  name: string,
+  cases: fc.Arbitrary<Case>,
+  prepare: () => Promise<(value: Case) => void | Promise<void>>,
+): FuzzTarget {
+  let check: ((value: Case) => void | Promise<void>) | undefined;
+  return {
+    name,
+    async fuzz({ seed, runs, path }) {
+      check ??= await prepare();
+      const run = check;
+      const details = await fc.check(
+        fc.asyncProperty(cases, async (value) => run(value)),
+        {
+          seed,
+          numRuns: runs,
+          interruptAfterTimeLimit: MAX_SHRINK_MS,
+          ...(path === undefined ? {} : { path }),
+        },
+      );
+      return { runs: details.numRuns, failure: failureOf(details) };
+    },
+  };
+}
+
+function failureOf<Case>(details: fc.RunDetails<[Case]>): Failure | null {
+  if (!details.failed || details.counterexample === null) return null;
+  const { errorInstance: error } = details;
+  return {
+    seed: details.seed,
+    path: details.counterexamplePath ?? '',
+    counterexample: fc.stringify(details.counterexample[0]),
+    reason: error instanceof Defect ? error.message : error instanceof Error ? `${error.stack}` : `${error}`,
+  };
+}
+
+/** What a target did wrong. */
+export class Defect extends Error {
+  constructor(what: string, bytes?: Uint8Array) {
+    super(bytes === undefined ? what : `${what}\nbytes: ${hexOf(bytes)}`);
+    this.name = 'Defect';
+  }
+}
+
+/** More than a person reads; the case has them all. */
+const MAX_SHOWN_BYTES = 600;
+
+function hexOf(bytes: Uint8Array): string {
+  const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES)).toString('hex');
+  return bytes.length <= MAX_SHOWN_BYTES ? shown : `${shown}… (${bytes.length} in all)`;
+}
+
+/** No call on a frame of a few kB may compute for longer; the largest that a layer unpacks, 64 MiB, takes a tenth of it. */
+const MAX_CALL_MS = 2_000;
+
+/** Reasons go to logs and terminals. */
+const MAX_REASON_LENGTH = 1_200;
+
+/**
+ * The result of `run`; undefined where it refused in the one way that is allowed.
+ *
+ * @throws Defect for any other error, and where it took too long
+ */
+export function attempt<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
+  // Time of this thread and not of the clock: other work on the machine says nothing.
+  const before = process.threadCpuUsage();
+  const result = unlessRefused(what, bytes, run);
+  const { user, system } = process.threadCpuUsage(before);
+  const tookMs = (user + system) / 1000;
+  if (tookMs > MAX_CALL_MS) throw new Defect(`${what}: took ${Math.round(tookMs)} ms`, bytes);
+  return result;
+}
+
+function unlessRefused<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MeshError && error.code === 'packet') {
+      if (error.message.length <= MAX_REASON_LENGTH) return undefined;
+      throw new Defect(`${what}: refused with ${error.message.length} letters`, bytes);
+    }
+    const thrown = error instanceof Error ? error.stack : String(error);
+    throw new Defect(`${what}: threw no MeshError with code packet, but ${thrown}`, bytes);
+  }
+}

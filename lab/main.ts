@@ -1,0 +1,44 @@
+import { runProgram } from '../scripts/command-line/program.ts';
+
+await runProgram({
+  name: 'lab',
+  description: 'Measures and stresses the mesh. For those who work on it.',
+  commands: [
+    {
+      name: 'perf',
+      group: 'Measure',
+      summary: 'the default run, a batch of tasks, how often the embedded engine is right, and the relay',
+      load: async () => (await import('./perf/perf.ts')).perf,
+    },
+    {
+      name: 'scale',
+      group: 'Measure',
+      summary: 'set-up, throughput and memory of the hub for growing numbers of agents',
+      load: async () => (await import('./soak/scale.ts')).scale,
+    },
+    {
+      name: 'delivery',
+      group: 'Measure',
+      summary: 'what acknowledged delivery costs beside the default, in bytes and time',
+      load: async () => (await import('./delivery/delivery.ts')).delivery,
+    },
+    {
+      name: 'transports',
+      group: 'Measure',
+      summary: 'what a NATS server costs against TCP: the same run and the same frames over both',
+      load: async () => (await import('./transports/transports.ts')).transports,
+    },
+    {
+      name: 'soak',
+      group: 'Stress',
+      summary: 'flood the hub for a while, kill and stall agents, and say whether every ledger balances',
+      load: async () => (await import('./soak/soak.ts')).soak,
+    },
+    {
+      name: 'fuzz',
+      group: 'Stress',
+      summary: 'throw hostile bytes at framing, adapters, layers, handshake and hub; say what breaks',
+      load: async () => (await import('./fuzz/fuzz.ts')).fuzz,
+    },
+  ],
+});

@@ -1,0 +1,138 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import * as z from 'zod';
+import type { Task } from '../../core/contracts/task.ts';
+import { taskLine } from '../../core/run/archive.ts';
+import { unlessAborted } from '../../core/system/abort.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
+import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
+import { interruptible } from '../../scripts/command-line/interruptible.ts';
+
+/** Ctrl-C ends a measurement in order: one for all of them, made when the first begins. */
+let interruption: AbortController | undefined;
+const children = new Set<ChildProcess>();
+
+/**
+ * A folder for one measurement. When it ends, also by Ctrl-C, the folder is gone, and so is everything that was {@link started}.
+ *
+ * @throws MeshError `interrupted`
+ */
+export async function inFolder<T>(work: (folder: string, signal: AbortSignal) => Promise<T>): Promise<T> {
+  interruption ??= interruptible('the measurement');
+  const { signal } = interruption;
+  signal.throwIfAborted();
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-lab-'));
+  const working = work(folder, signal);
+  try {
+    return await unlessAborted(signal, working);
+  } finally {
+    for (const child of children) child.kill();
+    // Without them it cannot go on, and tidies up what it has in the folder.
+    await working.catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A process that a measurement has started. */
+export function started<Child extends ChildProcess>(child: Child): Child {
+  children.add(child);
+  child.once('exit', () => children.delete(child)).once('error', () => children.delete(child));
+  return child;
+}
+
+/** Resident memory of a run, MB: the launcher (with the hub) and the largest agent. */
+export interface RunMemory {
+  readonly hubMb: number;
+  readonly agentMb: number;
+}
+
+interface BenchRun {
+  /** From the start of npm to its end: what a person waits for. */
+  readonly wallMs: number;
+  readonly stdout: string;
+  /** Sampled while the run was on. */
+  readonly memory: readonly RunMemory[];
+}
+
+/**
+ * Runs `npm run bench` as a user would, on free ports.
+ *
+ * @throws Error when it does not end with exit code 0
+ */
+export async function runBench(
+  folder: string,
+  options: readonly string[] = [],
+  sampleEveryMs?: number,
+): Promise<BenchRun> {
+  const startMs = performance.now();
+  const args = ['run', '-s', 'bench', '--', '--port-base', 'auto', '--out', folder, ...options];
+  const child = started(spawn('npm', args, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-4096);
+  });
+  const memory: RunMemory[] = [];
+  const timer =
+    sampleEveryMs === undefined ? undefined : setInterval(() => void sample(folder, memory), sampleEveryMs);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`bench ended with exit code ${code}: ${stderr}`);
+  return { wallMs: performance.now() - startMs, stdout, memory };
+}
+
+/** The metrics of the last run in `folder`, as far as `schema` goes. */
+export function metricsIn<T>(folder: string, schema: z.ZodType<T>): T {
+  return schema.parse(JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8')));
+}
+
+/** Every question about every document that ships with the project. */
+export function shippedQuestions(): Task[] {
+  return shippedTasks().flatMap((name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')));
+}
+
+/** Writes a file for `--tasks` with `questions`, over and over if there are fewer than `count`. @returns its path */
+export function writeTasks(folder: string, questions: readonly Task[], count = questions.length): string {
+  const file = path.join(folder, 'lab-tasks.jsonl');
+  const lines = Array.from({ length: count }, (_, i) => {
+    const task = questions[i % questions.length];
+    const taskId = `task-${String(i).padStart(4, '0')}`;
+    return task === undefined ? '' : taskLine(count === questions.length ? task : { ...task, taskId });
+  });
+  writeFileSync(file, lines.join(''));
+  return file;
+}
+
+const agentUpSchema = z.object({ event: z.literal('agent_up'), pid: z.int() });
+
+/** Reads the processes of the run from its own log and lock, and their memory from `ps`, which Linux and macOS have. */
+async function sample(folder: string, memory: RunMemory[]): Promise<void> {
+  try {
+    const workspaces = path.join(folder, 'workspaces');
+    const hub = Number.parseInt(readFileSync(path.join(workspaces, '.lock'), 'utf8'), 10);
+    const agents = readFileSync(path.join(workspaces, 'hub.log'), 'utf8')
+      .slice(0, 4096)
+      .split('\n')
+      .flatMap((line) => {
+        const entry = line.includes('agent_up') ? agentUpSchema.safeParse(JSON.parse(line)) : undefined;
+        return entry?.success ? [entry.data.pid] : [];
+      });
+    if (agents.length === 0) return;
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=,rss=', '-p', [hub, ...agents].join(',')]);
+    const lines = stdout.trim().split('\n');
+    const rss = new Map(lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]));
+    memory.push({
+      hubMb: (rss.get(hub) ?? 0) / 1024,
+      agentMb: Math.max(...agents.map((pid) => rss.get(pid) ?? 0)) / 1024,
+    });
+  } catch {
+    // Before the run has begun, or after its end, there is nothing to read.
+  }
+}

@@ -1,0 +1,80 @@
+import { Random } from '../../core/system/random.ts';
+import { median } from '../../evaluation/statistics/inference/quantile.ts';
+import type { Comparison } from '../../evaluation/statistics/paired.ts';
+import { count, decimals } from '../../evaluation/terminal/table.ts';
+
+interface Rounds {
+  readonly rounds: number;
+  /** Rounds before them that do not count. */
+  readonly warmUp?: number;
+  /** Of the order within each round. */
+  readonly seed?: number;
+  readonly signal?: AbortSignal;
+  readonly onRound?: (round: number) => void;
+}
+
+/**
+ * The one loop of everything that is measured here: each target once a round, in random order. The machine changes its speed by itself,
+ * so only what ran within one round is compared.
+ *
+ * @returns the samples of each target, round by round
+ */
+export async function interleaved<Name extends string, Sample>(
+  targets: Readonly<Record<Name, (round: number) => Sample | Promise<Sample>>>,
+  { rounds, warmUp = 0, seed = 1, signal, onRound }: Rounds,
+): Promise<Record<Name, Sample[]>> {
+  const names = Object.keys(targets) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>;
+  const random = new Random(seed);
+  for (let round = -warmUp; round < rounds; round++) {
+    onRound?.(round);
+    for (const name of random.shuffle(names)) {
+      signal?.throwIfAborted();
+      const sample = await targets[name](round);
+      if (round >= 0) samples[name].push(sample);
+    }
+  }
+  return samples;
+}
+
+/** A median with its interval. */
+export interface Estimate {
+  readonly median: number;
+  /**
+   * 95 % interval of the median, from order statistics of the binomial distribution (Conover, Practical Nonparametric Statistics,
+   * 3rd ed., 3.2): it assumes nothing about how the values are distributed. Of fewer than six values it is their range.
+   */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Undefined where nothing was measured; values that are no numbers count as not measured. */
+export function estimateOf(values: readonly number[]): Estimate | undefined {
+  const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
+  const n = sorted.length;
+  const half = 1.96 * Math.sqrt(n) * 0.5;
+  const low = sorted[Math.max(0, Math.floor(n / 2 - half))];
+  const high = sorted[Math.min(n, Math.ceil(n / 2 + half)) - 1];
+  return low === undefined || high === undefined ? undefined : { median: median(sorted), low, high };
+}
+
+/** `782 ms (772–815)`; a dash where nothing was measured. */
+export function estimateText(estimate: Estimate | undefined, unit = ''): string {
+  if (estimate === undefined) return '–';
+  const { median: middle, low, high } = estimate;
+  const text = `${digits(middle)}${unit && ` ${unit}`}`;
+  return low === high ? text : `${text} (${digits(low)}–${digits(high)})`;
+}
+
+/** `1.57 (1.25–1.91)`: a ratio within rounds, with its 95 % interval. */
+export function ratioText({ ratio, low, high }: Comparison): string {
+  const interval = Number.isFinite(high)
+    ? `${decimals(low, 2)}–${decimals(high, 2)}`
+    : 'too few rounds for an interval';
+  return `${decimals(ratio, 2)} (${interval})`;
+}
+
+/** Three digits that mean something. */
+export function digits(value: number): string {
+  return Math.abs(value) >= 100 ? count(value) : String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,80 @@
+import { Encoder } from 'cbor-x';
+import { Packr } from 'msgpackr';
+import type { Codec } from '../../core/contracts/adapter.ts';
+import { HUB_ID, type Packet } from '../../core/contracts/packet.ts';
+import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { openMembers } from '../../core/wire/members.ts';
+import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { inFolder, runBench } from '../measure/bench-runs.ts';
+import { interleaved } from '../measure/rounds.ts';
+
+/** A codec library as somebody without a mesh would call it. */
+interface CodecLibrary {
+  encode(value: unknown): Uint8Array;
+  decode(blob: Uint8Array): unknown;
+}
+
+const packr = new Packr({ useRecords: false, variableMapSize: true });
+const cbor = new Encoder({ useRecords: false, variableMapSize: true });
+
+const libraries: Readonly<Record<string, CodecLibrary>> = {
+  json: {
+    encode: (value) => Buffer.from(JSON.stringify(value)),
+    decode: (blob) => JSON.parse(Buffer.from(blob.buffer, blob.byteOffset, blob.length).toString()),
+  },
+  msgpack: { encode: (value) => packr.pack(value), decode: (blob) => packr.unpack(blob) },
+  cbor: { encode: (value) => cbor.encode(value), decode: (blob) => cbor.decode(blob) },
+};
+
+/** The adapter's time over its library's, for all packets of the default run. */
+export interface CodecTimes {
+  readonly adapter: string;
+  readonly encode: Comparison;
+  readonly decode: Comparison;
+}
+
+const SEED = 1;
+/** Times that all packets are coded in one measurement: about a millisecond. */
+const REPEATS = 10;
+const WARM_UP_ROUNDS = 50;
+
+/** Adapters against the libraries that they call, in pairs of random order. */
+export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
+  return inFolder(async (folder, signal) => {
+    await runBench(folder, ['--quiet']);
+    const { packets } = await readArchivedRecording(`${folder}/run_artifacts.tar.gz`);
+    const times: CodecTimes[] = [];
+    for (const [adapter, library] of Object.entries(libraries)) {
+      const codec = openMembers(await adapterNamed(adapter), 'lab', []).get(HUB_ID);
+      if (codec === undefined) continue;
+      const targets = targetsOf(
+        codec,
+        library,
+        packets.map(({ packet }) => packet),
+      );
+      const ms = await interleaved(targets, { rounds, warmUp: WARM_UP_ROUNDS, seed: SEED, signal });
+      times.push({
+        adapter,
+        encode: compare(ms.libraryEncode, ms.encode, { seed: SEED }),
+        decode: compare(ms.libraryDecode, ms.decode, { seed: SEED }),
+      });
+    }
+    return times;
+  });
+}
+
+function targetsOf(codec: Codec, library: CodecLibrary, packets: readonly Packet[]) {
+  const blobs = packets.map((packet) => codec.encode(packet));
+  const timed = (work: () => void) => () => {
+    const beganMs = performance.now();
+    for (let i = 0; i < REPEATS; i++) work();
+    return performance.now() - beganMs;
+  };
+  return {
+    encode: timed(() => packets.forEach((packet) => void codec.encode(packet))),
+    libraryEncode: timed(() => packets.forEach((packet) => void library.encode(packet))),
+    decode: timed(() => blobs.forEach((blob) => void codec.decode(blob))),
+    libraryDecode: timed(() => blobs.forEach((blob) => void library.decode(blob))),
+  };
+}

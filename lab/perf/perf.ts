@@ -1,0 +1,85 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import { userPath } from '../../core/system/user-paths.ts';
+import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
+import { machine, pageToWrite, writePart } from '../../evaluation/terminal/docs-page.ts';
+import { positiveInteger } from '../../scripts/command-line/option-values.ts';
+import { shippedQuestions } from '../measure/bench-runs.ts';
+import { publish } from '../measure/publish.ts';
+import { relayPart, relayReport, relayTables } from '../relay/relay-page.ts';
+import { measureRelay } from '../relay/relay-rounds.ts';
+import { measureCodecs } from './codecs.ts';
+import { resultsPart, resultsTables } from './results-page.ts';
+import { measureAnswers, measureBatch, measureStart } from './runs.ts';
+
+const START_ROUNDS = 11;
+const BATCH_ROUNDS = 5;
+const TASKS = 500;
+const CODEC_ROUNDS = 101;
+const RELAY_ROUNDS = 5;
+
+interface PerfOptions {
+  readonly json?: boolean;
+  readonly write?: boolean;
+  readonly questions?: string;
+  /** Only the relay, whole; false: without it; else with its quick loads. */
+  readonly relay?: boolean;
+  readonly against?: string;
+  readonly rounds?: number;
+  readonly quick?: boolean;
+}
+
+export function perf(command: Command): void {
+  command
+    .option('--json', 'print the figures as JSON')
+    .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
+    .option('--write', 'write them to docs/results.md and README.md (with --relay: docs/relay.md)')
+    .option(
+      '--relay',
+      'only the relay, whole: as a run uses it, and flooded beside the brokers that are installed',
+    )
+    .option('--no-relay', 'all but that')
+    .option('--against <folder>', 'only the relay, beside that of another checkout')
+    .option('--rounds <n>', 'rounds: each target once in each (default: what each takes)', positiveInteger)
+    .option('--quick', 'with --relay: four agents and small packets only, as without it')
+    .action(run);
+}
+
+async function run(options: PerfOptions): Promise<void> {
+  if (options.relay === true || options.against !== undefined) return onlyRelay(options);
+  const { rounds } = options;
+  const page = options.write ? pageToWrite('docs/results.md') : undefined;
+  const readme = options.write ? pageToWrite('README.md') : undefined;
+  const file = options.questions === undefined ? undefined : userPath(options.questions);
+  const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
+  console.error('runs of npm run bench …');
+  const start = await measureStart(rounds ?? START_ROUNDS);
+  console.error(`batches of ${TASKS} tasks …`);
+  const batch = await measureBatch(rounds ?? BATCH_ROUNDS, TASKS, questions);
+  console.error('the codecs …');
+  const codecs = await measureCodecs(rounds ?? CODEC_ROUNDS);
+  console.error(`questions of ${file ?? 'the shipped documents'} …`);
+  const answers = await measureAnswers(questions);
+  const relay = options.relay === false ? undefined : await relayOf({ ...options, quick: true });
+  const tables = resultsTables(start, batch, codecs, answers);
+  const measured = {
+    report: { start, batch, codecs, answers, relay: relay && relayReport(relay) },
+    text: [...Object.values(tables), ...(relay === undefined ? [] : [relayTables(relay)])].join('\n\n'),
+    part: resultsPart(tables, file && path.basename(file)),
+  };
+  await publish(measured, options.json, page);
+  if (readme !== undefined) writePart(readme, `${tables.speed}\n\n${machine()}`);
+}
+
+async function onlyRelay(options: PerfOptions): Promise<void> {
+  const page = options.write ? pageToWrite('docs/relay.md') : undefined;
+  const results = await relayOf(options);
+  const measured = { report: relayReport(results), text: relayTables(results), part: relayPart(results) };
+  await publish(measured, options.json, page);
+}
+
+function relayOf({ rounds = RELAY_ROUNDS, quick = false, against }: PerfOptions) {
+  return measureRelay({ rounds, isQuick: quick, against: against && userPath(against) }, (text) =>
+    console.error(text),
+  );
+}

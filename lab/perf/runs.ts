@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import type { Task } from '../../core/contracts/task.ts';
+import { wilson } from '../../evaluation/statistics/inference/confidence.ts';
+import { inFolder, metricsIn, type RunMemory, runBench, writeTasks } from '../measure/bench-runs.ts';
+import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
+
+const metricsSchema = z.object({
+  elapsed_ms: z.number(),
+  hops: z.array(z.object({ tool_us: z.number().nullable() })),
+});
+
+/** How long a person waits for the default run, milliseconds. */
+export interface StartTimes {
+  /** From `npm run bench` to the prompt. */
+  readonly wallMs: Estimate | undefined;
+  /** From the broadcast to the final answer, less what was spent in tools. */
+  readonly meshMs: Estimate | undefined;
+}
+
+/** The first run, which compiles the code, is not counted. */
+export function measureStart(rounds: number): Promise<StartTimes> {
+  return inFolder(async (folder, signal) => {
+    const bench = async () => {
+      const { wallMs } = await runBench(folder);
+      const { elapsed_ms, hops } = metricsIn(folder, metricsSchema);
+      return { wallMs, meshMs: elapsed_ms - hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0) / 1000 };
+    };
+    const samples = (await interleaved({ bench }, { rounds, warmUp: 1, signal })).bench;
+    return {
+      wallMs: estimateOf(samples.map(({ wallMs }) => wallMs)),
+      meshMs: estimateOf(samples.map(({ meshMs }) => meshMs)),
+    };
+  });
+}
+
+const batchSchema = z.object({ tasks_per_s: z.number(), p50_ms: z.number(), p95_ms: z.number() });
+
+/** What a batch on the same live agents takes. */
+export interface BatchTimes {
+  readonly tasks: number;
+  readonly tasksPerS: Estimate | undefined;
+  readonly p50Ms: Estimate | undefined;
+  readonly p95Ms: Estimate | undefined;
+  /** A quarter of the way in, and at the end. */
+  readonly memory: { readonly early: RunMemory; readonly late: RunMemory };
+}
+
+/** Each sample starts a `ps`, which takes its own share of two cores. */
+const SAMPLE_EVERY_MS = 500;
+const NO_MEMORY: RunMemory = { hubMb: 0, agentMb: 0 };
+
+/** The first `tasks` of `questions`, over and over if there are fewer. */
+export function measureBatch(rounds: number, tasks: number, questions: readonly Task[]): Promise<BatchTimes> {
+  return inFolder(async (folder, signal) => {
+    const options = ['--tasks', writeTasks(folder, questions, tasks), '--json'];
+    const bench = async () => {
+      const { stdout, memory } = await runBench(folder, options, SAMPLE_EVERY_MS);
+      return { ...batchSchema.parse(JSON.parse(stdout)), memory };
+    };
+    const samples = (await interleaved({ bench }, { rounds, signal })).bench;
+    const memory = samples.at(-1)?.memory ?? [];
+    return {
+      tasks,
+      tasksPerS: estimateOf(samples.map(({ tasks_per_s }) => tasks_per_s)),
+      p50Ms: estimateOf(samples.map(({ p50_ms }) => p50_ms)),
+      p95Ms: estimateOf(samples.map(({ p95_ms }) => p95_ms)),
+      memory: {
+        early: memory[Math.floor(memory.length / 4)] ?? NO_MEMORY,
+        // The last sample with all agents alive: what comes after is the end of the run, not its tasks.
+        late: memory.findLast(({ agentMb }) => agentMb > 0) ?? NO_MEMORY,
+      },
+    };
+  });
+}
+
+const partSchema = z.object({ tasks: z.int(), normalized_em: z.number(), f1: z.number() });
+const answersSchema = partSchema.extend({ by_part: z.record(z.string(), partSchema) });
+
+/** Parts with fewer questions say nothing. */
+const MIN_TASKS = 10;
+
+/** Fractions right, by part and over `all`, with the Wilson interval of the exact matches. */
+export type RightAnswers = Readonly<
+  Record<string, z.infer<typeof partSchema> & { readonly low: number; readonly high: number }>
+>;
+
+/** Lets the mesh answer every question. */
+export function measureAnswers(questions: readonly Task[]): Promise<RightAnswers> {
+  return inFolder(async (folder) => {
+    const { stdout } = await runBench(folder, ['--tasks', writeTasks(folder, questions), '--json']);
+    const { by_part, ...all } = answersSchema.parse(JSON.parse(stdout));
+    const parts = Object.entries({ ...by_part, all }).filter(([, part]) => part.tasks >= MIN_TASKS);
+    return Object.fromEntries(
+      parts.map(([name, part]) => [
+        name,
+        { ...part, ...wilson(Math.round(part.normalized_em * part.tasks), part.tasks) },
+      ]),
+    );
+  });
+}

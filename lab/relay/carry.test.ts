@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { carry } from './carry.ts';
+import type { Load } from './loads.ts';
+import { installedTargets, PEERS, type RelayTarget, type TargetName } from './targets.ts';
+
+const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => spawnSync(name, ['--version']).status === 0);
+if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of perf --relay');
+
+describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --relay', () => {
+  const load: Load = { name: 'test', kind: 'throughput', agents: 3, bytes: 300, seconds: 0.2, targets: [] };
+
+  async function target(name: TargetName): Promise<RelayTarget> {
+    const found = (await installedTargets()).find((each) => each.name === name);
+    if (found === undefined) throw new Error(`no ${name}`);
+    return found;
+  }
+
+  /** Without the peer a test is skipped, and fails where `CI=true`. */
+  async function peer(name: TargetName, context: TestContext): Promise<RelayTarget> {
+    const targets = await installedTargets();
+    if (process.env.CI !== 'true' && !targets.some((each) => each.name === name)) {
+      context.skip(`${name} is not installed`);
+    }
+    return target(name);
+  }
+
+  async function expectCounted(by: RelayTarget, what: Load): Promise<void> {
+    const sample = await carry(by, what);
+    expect(sample).toMatchObject({ bad: 0, came: sample.wanted, wanted: sample.sent * (what.agents - 1) });
+    expect(sample.delivered).toBeGreaterThan(0);
+    expect(sample.hub_peak_mb).toBeGreaterThan(1);
+  }
+
+  test.each(['run', 'flood', 'C relay', 'naive', 'raw Node'] as const)(
+    'is carried by the %s, and counted',
+    async (name) => expectCounted(await target(name), load),
+  );
+
+  test.for(PEERS)('is carried by %s, and counted', async (name, context) =>
+    expectCounted(await peer(name, context), load),
+  );
+
+  test.for([125, 126, 65_535, 65_536])(
+    'is carried by ws with each length of a length: %d B',
+    async (bytes, context) => expectCounted(await peer('ws', context), { ...load, bytes }),
+  );
+
+  test.for(['flood', 'C relay', 'NATS'] as const)(
+    'of Node agents is carried by %s, and counted',
+    async (name, context) => expectCounted(await peer(name, context), { ...load, areNode: true }),
+  );
+
+  test('of Node agents fails when frames are damaged', async () => {
+    const tearing: RelayTarget = { ...(await target('raw Node')), wire: 'frames' };
+    // Longer than one read of the forwarder, so that none goes through whole.
+    await expect(carry(tearing, { ...load, bytes: 200_000, areNode: true })).rejects.toMatchObject({
+      code: 'io',
+    });
+  });
+
+  test('at a fixed rate has a latency for each delivery of its time', async () => {
+    const { latency_us, delivered } = await carry(await target('flood'), {
+      ...load,
+      rate: 1000,
+      seconds: 0.5,
+    });
+    expect(latency_us?.samples).toBe(delivered);
+    expect(latency_us?.p50).toBeGreaterThan(1);
+    expect(latency_us?.p50).toBeLessThanOrEqual(latency_us?.p99 ?? 0);
+  });
+
+  test('sees a stuck agent cut off, and the others go on', async () => {
+    const sample = await carry(await target('flood'), {
+      ...{ ...load, bytes: 4096, isOneStuck: true, seconds: 1.5 },
+    });
+    expect(sample.cut_s).toBeGreaterThan(0.2);
+    expect(sample.tenths.slice(-4).every((each) => each > 0)).toBe(true);
+  });
+
+  test('fails when frames are damaged', async () => {
+    // Chunks of several senders one behind the other are no frames any more.
+    const tearing: RelayTarget = { ...(await target('raw Node')), wire: 'frames' };
+    await expect(carry(tearing, load)).rejects.toMatchObject({ code: 'io' });
+  });
+});

@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import { createInterface } from 'node:readline';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { freePort } from '../../core/system/free-port.ts';
+import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
+import { answerHub } from '../../core/wire/handshake.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { inFolder, started } from '../measure/bench-runs.ts';
+import { type Load, loadSettings } from './loads.ts';
+import { nodeLoad } from './node-agents/node-load.ts';
+import { compiled } from './programs.ts';
+import { type Sample, sampleSchema } from './sample.ts';
+import { AGENT_TOOL, agentId, isBroker, type RelayTarget } from './targets.ts';
+
+/** A target that is not up after this time never will be. */
+const START_TIMEOUT_MS = 20_000;
+/** Of what a target has said on its standard error: letters of the end. */
+const MAX_SAID = 300;
+
+const countersSchema = z.object({ packets: z.number(), tokens: z.number(), refused_packets: z.number() });
+
+/** Of the process that makes the load: its own channels come before. */
+const FIRST_SOCKET = 3;
+
+type Settings = Readonly<Record<string, string | number>>;
+type Fail = (what: string) => MeshError;
+
+/**
+ * Lets `target` carry `load` once.
+ *
+ * @throws MeshError `io` when something was lost, damaged or miscounted, or does not come up
+ */
+export function carry(target: RelayTarget, load: Load): Promise<Sample> {
+  return inFolder(async (folder) => {
+    let said = '';
+    const fail: Fail = (what) =>
+      new MeshError('io', `${target.name}, ${load.name}: ${what}${said && `; ${said}`}`);
+    const children: ChildProcess[] = [];
+    const start = (command: readonly string[]) => {
+      const [program = '', ...options] = command;
+      const env = { ...process.env, GAIA_MESH_SECRET: target.secret };
+      const child = started(spawn(program, options, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+      child.on('error', () => undefined);
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-MAX_SAID);
+      });
+      children.push(child);
+      return child;
+    };
+    const program = await compiled('load');
+    const settings = { wire: target.wire, ...loadSettings(load) };
+    const generated = (more: Settings, sockets: readonly net.Socket[]) =>
+      load.areNode === true
+        ? nodeLoad({ ...settings, ...more }, sockets).catch((error) => {
+            throw fail(messageOf(error));
+          })
+        : cLoad(program, { ...settings, ...more }, sockets);
+    try {
+      if (isBroker(target)) {
+        const port = await freePort();
+        const broker = start(target.command([String(port)], folder));
+        broker.stdout.resume();
+        await listening(port, fail);
+        return checked(await generated({ port, pid: broker.pid ?? 0 }, []), fail);
+      }
+      const agents = await Promise.all(Array.from({ length: load.agents }, () => listener()));
+      const hub = start(
+        target.command(
+          agents.map(({ port }) => String(port)),
+          folder,
+        ),
+      );
+      const lines = createInterface({ input: hub.stdout })[Symbol.asyncIterator]();
+      const sockets = await connected(agents, hub, target.secret, fail);
+      const sample = checked(await generated({ pid: hub.pid ?? 0 }, sockets), fail);
+      if (target.countsPackets === true) {
+        hub.kill('SIGTERM');
+        // The line before says that it is ready.
+        await lines.next();
+        expectCounted(sample, await lines.next(), fail);
+      }
+      return sample;
+    } finally {
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map((child) => (isOver(child) ? undefined : once(child, 'exit'))));
+    }
+  });
+}
+
+/** Where a hub finds one agent. */
+async function listener(): Promise<{ readonly port: number; readonly socket: Promise<net.Socket> }> {
+  const { promise, resolve } = Promise.withResolvers<net.Socket>();
+  // What comes before a process takes the connection over is that process's to read.
+  const server = net.createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    server.close();
+    resolve(socket);
+  });
+  server.unref().listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const address = server.address();
+  return { port: typeof address === 'object' && address !== null ? address.port : 0, socket: promise };
+}
+
+/** The agents' ends of all connections, after the handshake if there is one. Nothing has been read of them beyond it. */
+async function connected(
+  agents: readonly { readonly socket: Promise<net.Socket> }[],
+  hub: ChildProcess,
+  secret: string | undefined,
+  fail: Fail,
+): Promise<net.Socket[]> {
+  const ended = once(hub, 'exit', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
+  const sockets = Promise.all(
+    agents.map(async ({ socket }, index) => {
+      if (secret !== undefined) await shakeHands(await socket, agentId(index), secret);
+      return socket;
+    }),
+  );
+  const all = await Promise.race([sockets, ended.catch(() => undefined)]);
+  if (all?.[0] instanceof net.Socket) return sockets;
+  throw fail('it did not start');
+}
+
+/** The hub says nothing more until all agents are ready, so that no byte behind the handshake is read here. */
+async function shakeHands(socket: net.Socket, node: string, secret: string): Promise<void> {
+  await answerHub(FrameSocket.accept(socket.resume()), {
+    ...{ node, tool: AGENT_TOOL, secret, subscribes: ['doc_init'], emits: ['e'], adapter: undefined },
+    resolveAdapter: (name) => adapterNamed(name),
+    isBusy: () => false,
+  });
+}
+
+/** The load in C: on these connections to a hub, or as clients of a broker. What it measured; undefined if it ended without a word. */
+async function cLoad(program: string, settings: Settings, sockets: readonly net.Socket[]): Promise<unknown> {
+  const words = Object.entries({ ...settings, fds: sockets.length > 0 ? FIRST_SOCKET : 0 });
+  const child = started(
+    spawn(
+      program,
+      words.map(([key, value]) => `${key}=${value}`),
+      { stdio: ['ignore', 'pipe', 'ignore', ...sockets] },
+    ),
+  );
+  const { stdout: output } = child;
+  if (output === null) throw new Error('it was started without a pipe');
+  // The process has the sockets by now.
+  for (const socket of sockets) socket.destroy();
+  for await (const line of createInterface({ input: output })) return JSON.parse(line);
+  return undefined;
+}
+
+function checked(value: unknown, fail: Fail): Sample {
+  if (value === undefined) throw fail('the load generator ended without a word');
+  const sample = sampleSchema.parse(value);
+  if (sample.bad > 0) throw fail(`${sample.bad} packets were not what was sent`);
+  if (sample.came !== sample.wanted) throw fail(`${sample.wanted} deliveries were due, ${sample.came} came`);
+  return sample;
+}
+
+function expectCounted({ sent }: Sample, line: IteratorResult<string>, fail: Fail): void {
+  if (line.done === true) throw fail('it ended without its counters');
+  const { packets, tokens, refused_packets } = countersSchema.parse(JSON.parse(line.value));
+  if (packets !== sent || tokens !== sent || refused_packets > 0) {
+    throw fail(`${sent} packets of one token each were sent, and it counted ${line.value}`);
+  }
+}
+
+function isOver(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+}
+
+async function listening(port: number, fail: Fail): Promise<void> {
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const socket = net.connect({ host: '127.0.0.1', port });
+    const isUp = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isUp) return;
+    if (performance.now() > deadlineMs) throw fail('it does not listen');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,147 @@
+import { PEERS, TARGET_NAMES, TASKS, type TargetName } from './targets.ts';
+
+/** What the agents do, and who is to carry it. */
+export interface Load {
+  readonly name: string;
+  readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer' | 'Node agents';
+  readonly agents: number;
+  /** Of a packet, without what its wire puts around it. */
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Packets that each agent may have on the way; without it, as many as fit its window of bytes. */
+  readonly inFlight?: number;
+  /** Packets a second, of all agents together, at their times whatever comes back. */
+  readonly rate?: number;
+  /** The last agent takes no bytes. */
+  readonly isOneStuck?: boolean;
+  /** Each agent is a Node process with the client that is used there; without it all are sockets of one process in C. */
+  readonly areNode?: boolean;
+  readonly targets: readonly TargetName[];
+  /** It is carried in no more rounds than these: no verdict is taken from it. */
+  readonly rounds?: number;
+}
+
+/** Of one agent on the way, and of all of them: not more than a slow target carries in a few seconds. */
+const WINDOW_BYTES = 256 * 1024;
+const ALL_BYTES = 4 * 1024 * 1024;
+const ALL_PACKETS = 10_000;
+/** What any wire puts around a packet. */
+const MAX_HEAD_BYTES = 64;
+
+/** The envelope alone takes 107 bytes with a real time in it: the smallest packets stand for 64 B. */
+export const SMALL_BYTES = 108;
+const KIB = 1024;
+const MIB = KIB * KIB;
+/** Deliveries a second: 12,000 with four agents. */
+const LATENCY_RATE = 4000;
+
+/** What is on the way at the end takes them seconds. */
+const SLOW: ReadonlySet<TargetName> = new Set(['naive', 'Mosquitto', 'ws']);
+const RUNS: readonly TargetName[] = ['run', 'other run'];
+const PAIRS: readonly TargetName[] = ['run', 'other run', 'flood', 'flood again', 'other flood'];
+const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
+/** Everything but runs, which record every packet: a few loads show what that takes. */
+const BARE = TARGET_NAMES.filter((name) => !RUNS.includes(name));
+
+/** The loads of one run of `perf --relay`. With another checkout: those that the two are compared in. */
+export function loadsOf(isQuick: boolean, isAgainst = false): Load[] {
+  const seconds = isQuick ? 0.7 : 1;
+  const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
+  const throughput = (isQuick || isAgainst ? [4] : [4, 16, 64]).flatMap((agents) =>
+    (isAgainst ? [512] : sizes).map(
+      (bytes): Load => ({
+        ...{ name: `N=${agents}, ${sizeText(bytes)}`, kind: 'throughput', agents, bytes, seconds },
+        targets: isAgainst ? PAIRS : targetsAt(agents, bytes),
+        // They take long.
+        ...(agents > 4 && bytes === MIB ? { rounds: 2 } : {}),
+      }),
+    ),
+  );
+  if (isAgainst) return throughput;
+  const four = { agents: 4, bytes: 512, seconds } as const;
+  const framed = BARE.filter((name) => name !== 'raw Node');
+  const fixedRate = { ...four, kind: 'latency', rate: LATENCY_RATE, seconds: 2 } as const;
+  return [
+    ...throughput,
+    { ...four, name: 'one in flight', kind: 'one in flight', inFlight: 1, targets: framed },
+    { ...fixedRate, name: `${LATENCY_RATE * 3} deliveries/s`, targets: framed },
+    // Gaps of the machine are most of a tail, and come by chance.
+    {
+      ...fixedRate,
+      name: `${LATENCY_RATE * 3} deliveries/s, once more`,
+      targets: ['flood', 'C relay', 'NATS'],
+    },
+    {
+      ...{ ...four, name: 'Node agents', kind: 'Node agents', areNode: true },
+      targets: ['flood', 'flood again', 'C relay', 'NATS'],
+    },
+    {
+      ...{ name: 'one never reads', kind: 'stuck', agents: 4, bytes: 4 * KIB, isOneStuck: true, seconds: 3 },
+      targets: ['flood'],
+    },
+    { name: 'one fewer', kind: 'one fewer', agents: 3, bytes: 4 * KIB, seconds, targets: ['flood'] },
+  ];
+}
+
+/** With four agents all; with more of them those that a verdict, or a reader's question, is about. */
+function targetsAt(agents: number, bytes: number): readonly TargetName[] {
+  if (bytes === 512 && agents < 64) return TARGET_NAMES;
+  if (agents === 4 || bytes === 512) return BARE;
+  // 64 messages of a MiB to 63 destinations are 4 GiB; most brokers would keep them all in memory.
+  return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
+}
+
+/** As the load generators take them. */
+export function loadSettings(load: Load) {
+  return {
+    agents: load.agents,
+    size: load.bytes,
+    tasks: TASKS,
+    inflight: load.inFlight ?? 0,
+    window: windowBytesOf(load),
+    rate: load.rate ?? 0,
+    stuck: load.isOneStuck === true ? 1 : 0,
+    warm_ms: warmMsOf(load),
+    run_ms: load.seconds * 1000,
+  };
+}
+
+/** Bytes that each agent may have on the way: more than one packet, but for the largest. */
+function windowBytesOf({ agents, bytes }: Load): number {
+  const few = bytes < MIB ? 2 * (bytes + MAX_HEAD_BYTES) : bytes;
+  const share = Math.min(ALL_BYTES, ALL_PACKETS * bytes) / agents;
+  return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
+}
+
+/** What is let pass before the measurement begins: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
+function warmMsOf({ isOneStuck, areNode, rate }: Load): number {
+  if (rate !== undefined) return 2000;
+  if (isOneStuck === true) return 0;
+  return areNode === true ? 1000 : 500;
+}
+
+/** How often a load is carried in so many rounds. */
+export function roundsOf(load: Load, rounds: number): number {
+  return Math.min(rounds, load.rounds ?? rounds);
+}
+
+/** What all loads take on an idle machine with these targets, in seconds. */
+export function secondsOf(loads: readonly Load[], rounds: number, installed: readonly TargetName[]): number {
+  const each = loads.flatMap((load) =>
+    load.targets
+      .filter((name) => installed.includes(name))
+      .map((name) => {
+        const bytes = load.agents * (load.agents - 1) * windowBytesOf(load);
+        // Some carry a GB a second, others 100,000 packets.
+        const ending = Math.max(bytes / 1e9, SLOW.has(name) ? bytes / load.bytes / 1e5 : 0);
+        const start = RUNS.includes(name) ? 1.5 : load.areNode === true ? 1.2 : 0.3;
+        return (warmMsOf(load) / 1000 + load.seconds + ending + start) * roundsOf(load, rounds);
+      }),
+  );
+  return each.reduce((sum, seconds) => sum + seconds, 0);
+}
+
+function sizeText(bytes: number): string {
+  if (bytes >= MIB) return `${bytes / MIB} MiB`;
+  return bytes >= KIB ? `${bytes / KIB} KiB` : `${bytes} B`;
+}

@@ -1,0 +1,98 @@
+// One agent of the load with Node clients; see node-load.ts, which starts it.
+// Usage: node-agent.ts WIRE PORT NUMBER AGENTS BYTES WINDOW_BYTES, with a channel, and behind it a connection to a hub if there is one.
+import net from 'node:net';
+import { eventLoopUtilization } from 'node:perf_hooks';
+import * as z from 'zod';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { FrameSocket } from '../../../core/transports/tcp/frame-socket.ts';
+import { framesOf } from '../../../core/wire/frame.ts';
+import { type AgentState, AgentTraffic, agentOrderSchema } from './traffic.ts';
+
+/** Behind the channel. */
+const HUB_SOCKET = 4;
+const SUBJECT = 'm';
+/** What has not come by then is lost. */
+const FINISH_MS = 5000;
+
+const number = z.coerce.number().int().nonnegative();
+const [wire, port, self, agents, bytes, windowBytes] = z
+  .tuple([z.enum(['frames', 'nats']), number, number, number, number, number])
+  .parse(process.argv.slice(2));
+
+const traffic = new AgentTraffic(self, agents, bytes, windowBytes);
+let isSending = false;
+let isPlanned = false;
+/** What is to come in all, as soon as that is known. */
+let due = Number.POSITIVE_INFINITY;
+let finished: () => void = () => undefined;
+
+const send = await (wire === 'nats' ? overNats() : overFrames());
+
+/** The connection of this project's own agents. One write for all messages, as the client of NATS makes one of a turn's. */
+async function overFrames(): Promise<(blobs: readonly Uint8Array[]) => void> {
+  const link = FrameSocket.accept(new net.Socket({ fd: HUB_SOCKET }));
+  link.start(MAX_FRAME_BYTES, (run) => {
+    for (const blob of run.blobs()) hear(blob);
+    return 'done';
+  });
+  // Whoever measures sees that an agent has gone.
+  void link.closed.then(() => process.exit(1));
+  return (blobs) => link.sendFrames(framesOf(blobs));
+}
+
+async function overNats(): Promise<(blobs: readonly Uint8Array[]) => void> {
+  const { connect } = await import('@nats-io/transport-node');
+  const connection = await connect({ servers: `127.0.0.1:${port}`, noEcho: true, reconnect: false });
+  connection.subscribe(SUBJECT, {
+    callback: (error, { data }) => {
+      if (error === null) hear(data);
+    },
+  });
+  // Before it answers the server has read the subscription.
+  await connection.flush();
+  return (blobs) => {
+    for (const blob of blobs) connection.publish(SUBJECT, blob);
+  };
+}
+
+function hear(blob: Uint8Array): void {
+  traffic.hear(blob);
+  if (traffic.heard >= due) finished();
+  if (!isSending || isPlanned) return;
+  // Once a turn, for all that came in it.
+  isPlanned = true;
+  setImmediate(sendMore);
+}
+
+function sendMore(): void {
+  isPlanned = false;
+  const next = isSending ? traffic.next() : [];
+  if (next.length > 0) send(next);
+}
+
+function tellState(): void {
+  const { user, system } = process.cpuUsage();
+  process.send?.({
+    ...{ sent: traffic.sent, heard: traffic.heard, bad: traffic.bad, atMs: performance.now() },
+    ...{ idleMs: eventLoopUtilization().idle, cpuMs: (user + system) / 1000 },
+  } satisfies AgentState);
+}
+
+process.on('message', (message) => {
+  const order = agentOrderSchema.parse(message);
+  if (order.kind === 'finish') {
+    ({ due } = order);
+    const late = setTimeout(() => finished(), FINISH_MS);
+    finished = () => {
+      clearTimeout(late);
+      finished = () => undefined;
+      tellState();
+    };
+    if (traffic.heard >= due) finished();
+    return;
+  }
+  if (order.kind !== 'state') isSending = order.kind === 'begin';
+  tellState();
+  sendMore();
+});
+process.on('disconnect', () => process.exit(0));

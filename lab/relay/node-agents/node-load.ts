@@ -1,0 +1,90 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type net from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
+import { started } from '../../measure/bench-runs.ts';
+import { scriptOf } from '../programs.ts';
+import { type AgentOrder, type AgentState, agentStateSchema } from './traffic.ts';
+
+/** An agent that says nothing for so long has died or never will. */
+const SILENCE_MS = 30_000;
+/** In which Linux counts a process's time towards programs, whatever its own clock. */
+const TICKS_PER_S = 100;
+
+/**
+ * The load with agents as people have them: each a Node process of its own, with the client that is used there. It takes the settings of
+ * the load in C, and answers like it. `sockets`: the agents' connections to a hub; of a broker each makes its own.
+ */
+export async function nodeLoad(
+  { wire, agents, size, window, warm_ms, run_ms, port = 0, pid }: Readonly<Record<string, string | number>>,
+  sockets: readonly net.Socket[],
+): Promise<unknown> {
+  const gone = new AbortController();
+  const children = Array.from({ length: Number(agents) }, (_, self) => {
+    const socket = sockets[self];
+    const settings = [wire, port, self, agents, size, window].map(String);
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc', ...(socket === undefined ? [] : [socket])] as const;
+    const child = started(fork(scriptOf('node-agents', 'node-agent.ts'), settings, { stdio: [...stdio] }));
+    child.once('exit', () => gone.abort(new Error('an agent has ended')));
+    // The process has it by now.
+    socket?.destroy();
+    return child;
+  });
+  const ask = (kind: AgentOrder['kind'], due: (self: number) => number = () => 0): Promise<AgentState[]> =>
+    Promise.all(
+      children.map(async (child, self) => {
+        const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(SILENCE_MS)]);
+        const answer = once(child, 'message', { signal });
+        child.send({ kind, due: due(self) } satisfies AgentOrder);
+        return agentStateSchema.parse((await answer)[0]);
+      }),
+    );
+  // All are there before the first message goes out.
+  await ask('state');
+  await ask('begin');
+  await after(Number(warm_ms));
+  const cpuBefore = cpuSecondsOf(pid);
+  const before = await ask('state');
+  await after(Number(run_ms));
+  const hubCpu = cpuSecondsOf(pid) - cpuBefore;
+  const behind = await ask('state');
+  const sent = (await ask('stop')).map((state) => state.sent);
+  // What an agent has sent does not come back to it.
+  const finished = await ask('finish', (self) => sum(sent) - (sent[self] ?? 0));
+  // Between its own two states: they are not made at the same instant by all.
+  const spans = behind.map((end, self) => {
+    const begin = before[self] ?? end;
+    const seconds = (end.atMs - begin.atMs) / 1000;
+    const [idle, cpu] = [(end.idleMs - begin.idleMs) / 1000, (end.cpuMs - begin.cpuMs) / 1000];
+    return { seconds, heard: end.heard - begin.heard, idle, cpu };
+  });
+  for (const child of children) child.kill();
+  return {
+    seconds: sum(spans.map(({ seconds }) => seconds)) / children.length,
+    delivered: sum(spans.map(({ heard }) => heard)),
+    rate: sum(spans.map(({ heard, seconds }) => heard / seconds)),
+    sent: sum(sent),
+    wanted: sum(sent) * (children.length - 1),
+    came: sum(finished.map(({ heard }) => heard)),
+    bad: sum(finished.map(({ bad }) => bad)),
+    hub_cpu_s: hubCpu,
+    own_cpu_s: sum(spans.map(({ cpu }) => cpu)),
+    idle_s: sum(spans.map(({ idle }) => idle)) / children.length,
+    hub_peak_mb: Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+    cut_s: -1,
+    tenths: [],
+  };
+}
+
+/** Processor time that a process has used so far, in seconds. */
+function cpuSecondsOf(pid: string | number | undefined): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Its name, in brackets, may hold spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

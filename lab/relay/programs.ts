@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+
+const run = promisify(execFile);
+
+const C_SOURCES = {
+  load: ['load.c', 'messages.c', 'brokers.c', 'meters.c'],
+  relay: ['relay.c'],
+} as const;
+
+/** A file of this folder. */
+export function scriptOf(...names: readonly string[]): string {
+  return path.join(import.meta.dirname, ...names);
+}
+
+/**
+ * Compiles a program from its C sources, once for each version of them, into the package's cache.
+ *
+ * @returns the program
+ * @throws MeshError `config` where there is no C compiler, or it fails
+ */
+export async function compiled(name: keyof typeof C_SOURCES): Promise<string> {
+  const sources = C_SOURCES[name].map((file) => scriptOf('c', file));
+  const hash = createHash('sha256').update(readFileSync(scriptOf('c', 'load.h')));
+  for (const source of sources) hash.update(readFileSync(source));
+  const folder = path.join(codeFolder, 'node_modules', '.cache', 'gaia-mesh', 'lab');
+  const program = path.join(folder, `${name}-${os.arch()}-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(program)) return program;
+  if (os.platform() !== 'linux') {
+    throw new MeshError(
+      'config',
+      `perf --relay: its load generator needs epoll, so Linux; this is ${os.platform()}`,
+    );
+  }
+  mkdirSync(folder, { recursive: true });
+  const half = `${program}.${process.pid}`;
+  for (const compiler of ['cc', 'gcc', 'clang']) {
+    try {
+      await run(compiler, ['-O2', '-o', half, ...sources]);
+      renameSync(half, program);
+      return program;
+    } catch (error) {
+      if (isMissing(error)) continue;
+      throw new MeshError('config', `${compiler} cannot compile ${name}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+  throw new MeshError(
+    'config',
+    'perf --relay: no C compiler (cc, gcc or clang) in PATH; the load generator is in C so that it is never the bottleneck. Debian: apt install gcc libc6-dev',
+  );
+}
+
+/** The first line that `program` says of its version; undefined where it is not installed. */
+export async function versionOf(program: string, option: string): Promise<string | undefined> {
+  try {
+    const { stdout, stderr } = await run(program, [option]);
+    return firstLine(stdout || stderr);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    // Mosquitto has no option for it alone: it says it, and that the option is unknown.
+    return (error instanceof Error && 'stdout' in error && firstLine(String(error.stdout))) || program;
+  }
+}
+
+/** The version of a package; undefined where it is not installed. */
+export function packageVersionOf(name: string): string | undefined {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    const text = readFileSync(resolve(`${name}/package.json`), 'utf8');
+    return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? '';
+}

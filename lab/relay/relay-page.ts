@@ -1,0 +1,196 @@
+import os from 'node:os';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { type MeasuredPart, machine } from '../../evaluation/terminal/docs-page.ts';
+import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { digits, estimateText } from '../measure/rounds.ts';
+import { estimateIn, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
+import {
+  cpuOf,
+  idleOf,
+  latencyOf,
+  peakOf,
+  ranOf,
+  rateAfterCut,
+  type SampleReading,
+  thousands,
+} from './sample.ts';
+import { missingTargets, TARGET_NAMES } from './targets.ts';
+import { unsureLoads, type Verdict, verdictsOf } from './verdicts.ts';
+
+/** Everything that was measured, as one value: the verdicts, and each sample that they were made of with its round. */
+export function relayReport(results: RelayResults) {
+  return {
+    machine: machine(),
+    version: packageVersion,
+    rounds: results.rounds,
+    targets: results.targets.map(({ name, about }) => ({ name, about })),
+    missing: missingTargets(results.targets),
+    verdicts: verdictsOf(results),
+    /** Loads in which the generator may have been the limit. */
+    unsure: unsureLoads(results),
+    outcomes: results.outcomes.map(({ load, target, rounds, failures }) => ({
+      load,
+      target,
+      samples: [...rounds].map(([round, sample]) => ({ round, ...sample })),
+      failures,
+    })),
+  };
+}
+
+/** What is printed: the verdicts first, then what they were made of, each table with a sentence on how to read it. */
+export function relayTables(results: RelayResults): string {
+  const throughput = (reading: SampleReading) => {
+    const outcomes = ofKind(results, 'throughput');
+    const loads = [...new Set(outcomes.map(({ load }) => load))];
+    return rows(outcomes, [
+      ...loads.map(
+        ({ name }) =>
+          [
+            name,
+            (own: readonly RelayOutcome[]) =>
+              text(
+                own.filter((each) => each.load.name === name),
+                reading,
+              ),
+          ] as const,
+      ),
+    ]);
+  };
+  const sections = [
+    [
+      'What the relay is to show',
+      verdictTable(verdictsOf(results)),
+      'A ratio is of the flood over the other, in the same round; in brackets its interval, and behind what is wanted the aim beyond it. A verdict is about the median. The last column is the same ratio with the C relay in the flood’s place: what this machine gives to a relay that looks at nothing but lengths.',
+    ],
+    [
+      'Delivered messages a second, thousands',
+      throughput(thousands),
+      'More is better; a packet that reaches three agents is three deliveries.',
+    ],
+    [
+      'Processor time of the hub for one delivery, µs',
+      throughput(cpuOf),
+      'Less is better; it is the time of all threads of the hub or broker, and none of the agents. A packet takes N−1 times as much.',
+    ],
+    [
+      'Peak RSS, MB',
+      throughput(peakOf),
+      'The most memory that the process of the hub or broker held, its start included; Node itself takes some 50 MB of it.',
+    ],
+    [
+      'How idle the load generator was, % of the time',
+      throughput(idleOf),
+      'The more it was idle the less it can have been the limit: it waited for what is measured.',
+    ],
+    [
+      'Node processes as agents (N=4, 512 B)',
+      rows(ofKind(results, 'Node agents'), [
+        ['thousands/s', (own) => text(own, thousands)],
+        ['hub, µs a delivery', (own) => text(own, cpuOf)],
+        ['agents idle, %', (own) => text(own, idleOf)],
+      ]),
+      'What a user sees whose agents are Node programs: each agent is a process, connected to NATS with `@nats-io/transport-node`, else with the connection of this project’s agents. Where the C relay is no faster than the hub, the agents are the limit.',
+    ],
+    [
+      'One packet in flight per agent, and latency at a fixed rate (N=4, 512 B)',
+      rows(
+        [...ofKind(results, 'one in flight'), ...ofKind(results, 'latency')],
+        [
+          [
+            'one in flight, thousands/s',
+            (own) =>
+              text(
+                own.filter(({ load }) => load.inFlight === 1),
+                thousands,
+              ),
+          ],
+          ['p50 µs', (own) => text(own, latencyOf('p50'))],
+          ['p99 µs', (own) => text(own, latencyOf('p99'))],
+          ['p99.9 µs', (own) => text(own, latencyOf('p999'))],
+          [
+            'generator ran, %',
+            (own) =>
+              text(
+                own.filter(({ load }) => load.rate !== undefined),
+                ranOf,
+              ),
+          ],
+        ],
+      ),
+      'In the first column nothing can be batched, so each delivery costs system calls of its own. Latencies are one-way, at a rate that leaves every target idle most of the time. Then the generator spins: whatever is missing from 100 % in the last column was taken from it by the machine for milliseconds at a time, and such gaps make the tail of every target, C included.',
+    ],
+    ['One of four never reads (4 KiB)', stuckText(results), ''],
+  ];
+  return sections
+    .filter(([, table]) => table !== '')
+    .map(([title, table, sentence]) => `## ${title}\n\n${table}${sentence && `\n\n${sentence}`}`)
+    .join('\n\n');
+}
+
+function verdictTable(verdicts: readonly Verdict[]): string {
+  const cells = verdicts.map(({ what, estimate, ofC, floor, aim, bound, unit, verdict }) => [
+    what,
+    estimateText(estimate, unit),
+    `${bound} ${digits(floor)}${aim === floor ? '' : ` (${digits(aim)})`}`,
+    verdict,
+    ofC === undefined ? '' : digits(ofC.median),
+  ]);
+  return markdownTable([['what', 'measured', 'wanted (aim)', 'verdict', 'C relay'], ...cells]);
+}
+
+/** One row a target, one column for each thing that is read off its outcomes; nothing where none of them was measured. */
+function rows(
+  outcomes: readonly RelayOutcome[],
+  columns: readonly (readonly [string, (own: readonly RelayOutcome[]) => string])[],
+): string {
+  if (outcomes.length === 0) return '';
+  const names = TARGET_NAMES.filter((name) => outcomes.some(({ target }) => target === name));
+  const cells = names.map((name) => {
+    const own = outcomes.filter(({ target }) => target === name);
+    return [name, ...columns.map(([, cell]) => cell(own))];
+  });
+  return markdownTable([['', ...columns.map(([title]) => title)], ...cells]);
+}
+
+function text(outcomes: readonly RelayOutcome[], reading: SampleReading): string {
+  return outcomes.length === 0 ? '' : estimateText(estimateIn(outcomes, reading));
+}
+
+function stuckText(results: RelayResults): string {
+  const [stuck, fewer] = [ofKind(results, 'stuck'), ofKind(results, 'one fewer')];
+  if (stuck.length === 0) return '';
+  const cut = estimateText(estimateIn(stuck, ({ cut_s }) => cut_s));
+  const after = estimateText(estimateIn(stuck, (sample) => rateAfterCut(sample) / 1000));
+  const usual = text(fewer, thousands);
+  return `It is cut off after ${cut} s (its queue must be full first). From half a second later on the others have ${after} thousand deliveries a second, where three agents alone have ${usual}.`;
+}
+
+function ofKind({ outcomes }: RelayResults, kind: RelayOutcome['load']['kind']): RelayOutcome[] {
+  return outcomes.filter(({ load }) => load.kind === kind);
+}
+
+/** The measured part of `docs/relay.md`. */
+export function relayPart(results: RelayResults): MeasuredPart {
+  const abouts = results.targets.map(({ name, about }) => `- **${name}**: ${about}`).join('\n');
+  const failures = [...new Set(results.outcomes.flatMap((outcome) => outcome.failures))];
+  const lost = failures.map((failure) => `- ${failure.slice(0, 300)}`).join('\n');
+  const unsure = unsureLoads(results);
+  return {
+    facts: `JSON packets, broadcast, counters exact and checked in every round; ${results.rounds} rounds`,
+    body: `What is compared:
+
+${abouts}
+
+Not installed here, so not measured: ${missingTargets(results.targets).join(', ')}.
+
+${relayTables(results)}${lost && `\n\n## Rounds that were not survived\n\n${lost}`}`,
+    limits: [
+      'Loopback is not a network.',
+      `Hub, broker and generator share ${os.cpus().length} cores with everything else that runs: a hub with several threads has less of them than it would like.`,
+      'Brokers do more than a relay: they keep subscriptions, and can persist.',
+      unsure.length === 0
+        ? 'The load generator limited none of these rates, as far as can be seen from its idle time and from the C relay.'
+        : `The load generator may have been the limit for ${unsure.join('; ')}: there the hub may be faster than shown.`,
+    ],
+  };
+}

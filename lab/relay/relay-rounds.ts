@@ -1,0 +1,81 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
+import { carry } from './carry.ts';
+import { type Load, loadsOf, roundsOf, secondsOf } from './loads.ts';
+import type { Sample, SampleReading } from './sample.ts';
+import { installedTargets, missingTargets, type RelayTarget, type TargetName } from './targets.ts';
+
+/** What one target did with one load, round by round; a round that it did not survive is missing. */
+export interface RelayOutcome {
+  readonly load: Load;
+  readonly target: TargetName;
+  readonly rounds: ReadonlyMap<number, Sample>;
+  /** Why rounds are missing. */
+  readonly failures: readonly string[];
+}
+
+export interface RelayResults {
+  readonly targets: readonly RelayTarget[];
+  readonly rounds: number;
+  readonly outcomes: readonly RelayOutcome[];
+}
+
+interface RelayOptions {
+  readonly isQuick: boolean;
+  readonly rounds: number;
+  /** Folder of another checkout that is measured beside this one. */
+  readonly against?: string | undefined;
+}
+
+/** Every load and target once a round, the targets of a load one behind the other. */
+export async function measureRelay(
+  { isQuick, rounds, against }: RelayOptions,
+  progress: (text: string) => void,
+): Promise<RelayResults> {
+  const targets = await installedTargets(against);
+  const loads = loadsOf(isQuick, against !== undefined);
+  const installed = targets.map(({ name }) => name);
+  const minutes = Math.ceil(secondsOf(loads, rounds, installed) / 60);
+  progress(`not installed, so left out: ${missingTargets(targets).join(', ')}`);
+  progress(
+    `${loads.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
+  );
+  const outcomes = loads.flatMap((load) =>
+    targets
+      .filter(({ name }) => load.targets.includes(name))
+      .map((target) => ({ load, target, rounds: new Map<number, Sample>(), failures: [] as string[] })),
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const load of loads.filter((each) => round < roundsOf(each, rounds))) {
+      progress(`round ${round + 1} of ${rounds}: ${load.name}`);
+      const own = outcomes
+        .filter((outcome) => outcome.load === load)
+        .map((outcome) => {
+          const measure = async () => {
+            try {
+              outcome.rounds.set(round, await carry(outcome.target, load));
+            } catch (error) {
+              if (isOurs(outcome.target) || isInterruption(error)) throw error;
+              outcome.failures.push(String(error));
+            }
+          };
+          return [outcome.target.name, measure] as const;
+        });
+      await interleaved(Object.fromEntries(own), { rounds: 1, seed: round + 1 });
+    }
+  }
+  return { targets, rounds, outcomes: outcomes.map((each) => ({ ...each, target: each.target.name })) };
+}
+
+/** What another target loses is a result, not the end of the measurement; but this hub loses nothing. */
+function isOurs({ name }: RelayTarget): boolean {
+  return name === 'run' || name === 'flood' || name === 'flood again';
+}
+
+function isInterruption(error: unknown): boolean {
+  return error instanceof MeshError && error.code === 'interrupted';
+}
+
+export function estimateIn(outcomes: readonly RelayOutcome[], reading: SampleReading): Estimate | undefined {
+  return estimateOf(outcomes.flatMap(({ rounds }) => [...rounds.values()].map(reading)));
+}

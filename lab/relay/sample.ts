@@ -1,0 +1,49 @@
+import * as z from 'zod';
+
+const number = z.number();
+
+/** What a load measured: as long as it lasted but for `sent`, `wanted`, `came` and `bad`, which are of all that was ever sent. */
+export const sampleSchema = z.object({
+  seconds: number,
+  delivered: number,
+  /** Deliveries a second. */
+  rate: number,
+  sent: number,
+  wanted: number,
+  came: number,
+  bad: number,
+  hub_cpu_s: number,
+  own_cpu_s: number,
+  idle_s: number,
+  hub_peak_mb: number,
+  /** When the stuck agent was cut off; −1 if it was not. */
+  cut_s: number,
+  latency_us: z.object({ samples: number, p50: number, p99: number, p999: number, max: number }).optional(),
+  /** Deliveries in each tenth of a second. */
+  tenths: z.array(number),
+});
+export type Sample = z.infer<typeof sampleSchema>;
+
+/** What is read off a sample; NaN where it does not hold it. */
+export type SampleReading = (sample: Sample) => number;
+
+export const rateOf: SampleReading = ({ rate }) => rate;
+export const thousands: SampleReading = ({ rate }) => rate / 1000;
+/** Processor time of the hub for one delivery, µs. */
+export const cpuOf: SampleReading = ({ hub_cpu_s, delivered }) => (hub_cpu_s / delivered) * 1e6;
+export const peakOf: SampleReading = ({ hub_peak_mb }) => hub_peak_mb;
+/** Share of the time in which the generator waited, %. */
+export const idleOf: SampleReading = ({ idle_s, seconds }) => (idle_s / seconds) * 100;
+/** Share of the time in which the generator, which never waits at a fixed rate, was let run, %. */
+export const ranOf: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
+export const latencyOf =
+  (key: 'p50' | 'p99' | 'p999'): SampleReading =>
+  ({ latency_us }) =>
+    latency_us?.[key] ?? Number.NaN;
+
+/** Deliveries a second from half a second after the cut-off on. */
+export const rateAfterCut: SampleReading = ({ tenths, cut_s }) => {
+  const after = tenths.slice(Math.ceil((cut_s + 0.5) * 10), -1);
+  if (cut_s < 0 || after.length === 0) return Number.NaN;
+  return (after.reduce((sum, each) => sum + each, 0) / after.length) * 10;
+};

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { loadsOf, roundsOf, secondsOf } from './loads.ts';
+import { relayPart, relayReport } from './relay-page.ts';
+import type { RelayOutcome, RelayResults } from './relay-rounds.ts';
+import { rateAfterCut, type Sample } from './sample.ts';
+import { TARGET_NAMES, type TargetName } from './targets.ts';
+import { unsureLoads, verdictsOf } from './verdicts.ts';
+
+const sample = (rate: number, rest: Partial<Sample> = {}): Sample => ({
+  seconds: 1,
+  delivered: rate,
+  rate,
+  sent: rate,
+  wanted: rate,
+  came: rate,
+  bad: 0,
+  hub_cpu_s: 0.5,
+  own_cpu_s: 0.5,
+  idle_s: 0.5,
+  hub_peak_mb: 70,
+  cut_s: -1,
+  tenths: [],
+  ...rest,
+});
+
+/** Rates of each target in each cell, round by round. */
+function resultsOf(
+  rates: Partial<Record<TargetName, readonly number[]>>,
+  rest: Partial<Sample> = {},
+): RelayResults {
+  const outcomes: RelayOutcome[] = loadsOf(true).flatMap((load) =>
+    load.targets.flatMap((target) => {
+      const values = rates[target];
+      if (values === undefined) return [];
+      const rounds = new Map(values.map((rate, round) => [round, sample(rate, rest)]));
+      return [{ load, target, rounds, failures: [] }];
+    }),
+  );
+  return { targets: [], rounds: 2, outcomes };
+}
+
+const verdict = (results: RelayResults, what: string) =>
+  verdictsOf(results).find((each) => each.what === what);
+
+test('beside a ratio stands what the C relay shows in the place of the flood', () => {
+  const results = resultsOf({ flood: [100, 400], 'C relay': [200, 400], NATS: [20, 100] });
+  expect(verdict(results, 'rate against NATS, N=4, 512 B')?.ofC).toEqual({ median: 7, low: 4, high: 10 });
+  expect(verdict(results, 'rate against C, N=4, 512 B')?.ofC).toBeUndefined();
+});
+
+test('ratios are taken within a round', () => {
+  const results = resultsOf({ flood: [100, 400, 900], NATS: [20, 100, 300] });
+  expect(verdict(results, 'rate against NATS, N=4, 512 B')).toMatchObject({
+    estimate: { median: 4, low: 3, high: 5 },
+    verdict: 'aim reached',
+  });
+});
+
+test.each([
+  [[19], 'not reached'],
+  [[20], 'reached'],
+  [[40], 'aim reached'],
+] as const)('against NATS at the bounds: %j', ([rate], expected) => {
+  const results = resultsOf({ flood: [rate], NATS: [10] });
+  expect(verdict(results, 'rate against NATS, N=4, 512 B')?.verdict).toBe(expected);
+});
+
+test('what is to be small is reached from below', () => {
+  const at = (mb: number) =>
+    verdict(resultsOf({ flood: [1] }, { hub_peak_mb: mb }), 'peak RSS, N=4, the highest of all sizes')
+      ?.verdict;
+  expect([at(80), at(80.1)]).toEqual(['aim reached', 'not reached']);
+});
+
+test('what was not measured is not said to be reached', () => {
+  expect(verdict(resultsOf({ flood: [1] }), 'rate against NATS, N=4, 512 B')).toMatchObject({
+    estimate: undefined,
+    verdict: 'not measured',
+  });
+});
+
+test('the rate after a cut-off counts from half a second later on', () => {
+  const tenths = [9, 9, 9, 0, 0, 5, 5, 7, 7, 7, 1];
+  expect(rateAfterCut(sample(1, { cut_s: 0.2, tenths }))).toBe(70);
+  expect(rateAfterCut(sample(1, { tenths }))).toBeNaN();
+});
+
+test('agents in Node are measured apart from those in C', () => {
+  const results = resultsOf({ flood: [100], NATS: [20] });
+  const outcomes = results.outcomes.map((outcome) =>
+    outcome.load.kind === 'Node agents' && outcome.target === 'flood'
+      ? { ...outcome, rounds: new Map([[0, sample(60)]]) }
+      : outcome,
+  );
+  const what = 'rate against NATS, Node processes as agents, N=4, 512 B';
+  expect(verdict({ ...results, outcomes }, what)).toMatchObject({
+    estimate: { median: 3 },
+    verdict: 'not reached',
+  });
+});
+
+test('a generator that is hardly idle is in doubt unless it got more out of the C relay', () => {
+  const unsure = (relay: number, idle_s: number) =>
+    unsureLoads(resultsOf({ flood: [100], 'C relay': [relay] }, { idle_s }));
+  expect(unsure(100, 0.5)).toEqual([]);
+  expect(unsure(200, 0.01)).toEqual([]);
+  expect(unsure(110, 0.01)).toContain('N=4, 512 B');
+});
+
+test('a full run takes at most forty minutes, with five rounds of what verdicts are taken from', () => {
+  const loads = loadsOf(false);
+  const installed = TARGET_NAMES.filter((name) => !name.startsWith('other'));
+  expect(secondsOf(loads, 5, installed)).toBeLessThan(40 * 60);
+  expect(loads.filter((load) => roundsOf(load, 5) < 5).map(({ name }) => name)).toEqual([
+    'N=16, 1 MiB',
+    'N=64, 1 MiB',
+  ]);
+});
+
+test('a run is set against its flood, and against the run of another checkout', () => {
+  const rates = { run: [6, 6], flood: [10, 10], 'other run': [3, 3] };
+  expect(verdict(resultsOf(rates), 'rate of a run against its flood, N=4, 512 B')).toMatchObject({
+    estimate: { median: 0.6 },
+    verdict: 'aim reached',
+  });
+  // As long, for twice as many.
+  expect(verdict(resultsOf(rates), 'CPU per packet of a run against the other checkout’s')).toMatchObject({
+    estimate: { median: 0.5 },
+    verdict: 'aim reached',
+  });
+  expect(loadsOf(false, true).map(({ name }) => name)).toEqual(['N=4, 512 B']);
+});
+
+test('the report has each sample with its round, and says what was not there to be compared', () => {
+  const report = relayReport(resultsOf({ flood: [8, 9] }));
+  expect(report.outcomes[0]?.samples).toMatchObject([
+    { round: 0, rate: 8 },
+    { round: 1, rate: 9 },
+  ]);
+  expect(report.missing).toEqual(expect.arrayContaining(['NATS', 'ZeroMQ']));
+  expect(JSON.parse(JSON.stringify(report))).toMatchObject({ rounds: 2, verdicts: expect.any(Array) });
+});
+
+test('the page has a verdict for each figure', () => {
+  const page = relayPart(resultsOf({ flood: [8, 8], NATS: [2, 2] })).body;
+  expect(page).toContain('| rate against NATS, N=4, 512 B | 4 | at least 2 (4) | aim reached |');
+  expect(page).toContain('not measured');
+});

@@ -1,0 +1,171 @@
+import { type Estimate, estimateOf } from '../measure/rounds.ts';
+import { SMALL_BYTES } from './loads.ts';
+import { estimateIn, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
+import { cpuOf, idleOf, latencyOf, peakOf, rateAfterCut, rateOf, type SampleReading } from './sample.ts';
+import { PEERS, type TargetName } from './targets.ts';
+
+/** One thing that the relay is to show, with what this run has shown of it. */
+export interface Verdict {
+  readonly what: string;
+  /** Undefined where this run has not measured it. */
+  readonly estimate: Estimate | undefined;
+  /** The same ratio with the C relay in the flood's place: what can be reached on this machine without JavaScript. */
+  readonly ofC: Estimate | undefined;
+  readonly bound: 'at least' | 'at most';
+  readonly floor: number;
+  readonly aim: number;
+  readonly unit: '' | 'MB';
+  readonly verdict: 'aim reached' | 'reached' | 'not reached' | 'not measured';
+}
+
+type FloorAndAim = readonly [floor: number, aim: number];
+type Where = (outcome: RelayOutcome) => boolean;
+
+const kind =
+  (name: RelayOutcome['load']['kind']): Where =>
+  ({ load }) =>
+    load.kind === name;
+const at =
+  (agents: number, bytes: number): Where =>
+  ({ load }) =>
+    load.kind === 'throughput' && load.agents === agents && load.bytes === bytes;
+const FOUR = at(4, 512);
+const SMALL = at(4, SMALL_BYTES);
+
+/** What the flood is to reach against others: at least a rate; at most of anything else that is read off. */
+const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, SampleReading?])[] = [
+  ['rate against NATS, N=4, 512 B', FOUR, 'NATS', [2, 4]],
+  ['rate against NATS, N=16, 512 B', at(16, 512), 'NATS', [6, 10]],
+  ['rate against NATS, N=4, smallest packets', SMALL, 'NATS', [10, 15]],
+  ['rate against Redis, N=4, 512 B', FOUR, 'Redis', [2, 2.5]],
+  ['rate against Redis, one in flight', kind('one in flight'), 'Redis', [0.75, 1]],
+  ['rate against NATS, Node processes as agents, N=4, 512 B', kind('Node agents'), 'NATS', [3.5, 5]],
+  ['rate against raw Node, N=4, smallest packets', SMALL, 'raw Node', [0.45, 0.65]],
+  ['rate against the naive hub, N=4, 512 B', FOUR, 'naive', [80, 150]],
+  ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], cpuOf],
+  ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], cpuOf],
+  ['median latency against C', kind('latency'), 'C relay', [1.8, 1.4], latencyOf('p50')],
+  ['p99 latency against C', kind('latency'), 'C relay', [5, 2], latencyOf('p99')],
+  ['p99 latency against NATS', kind('latency'), 'NATS', [1, 1], latencyOf('p99')],
+];
+
+/** Each figure of the requirements with what these rounds have shown of it. */
+export function verdictsOf({ outcomes }: RelayResults): Verdict[] {
+  const readings = (where: Where, reading: SampleReading) =>
+    outcomes
+      .filter((outcome) => outcome.target === 'flood' && where(outcome))
+      .flatMap(({ rounds }) => [...rounds.values()].map(reading));
+  const ratios = (where: Where, own: TargetName, other: TargetName, reading: SampleReading = rateOf) =>
+    outcomes
+      .filter((outcome) => outcome.target === own && where(outcome))
+      .flatMap(({ load, rounds }) => {
+        const others = outcomes.find((each) => each.load === load && each.target === other)?.rounds;
+        // Only within a round.
+        return [...rounds].map(([round, sample]) => {
+          const against = others?.get(round);
+          return against === undefined ? Number.NaN : reading(sample) / reading(against);
+        });
+      });
+  const loads = [...new Set(outcomes.filter(kind('throughput')).map(({ load }) => load))];
+  const onFour = loads.filter(({ agents, bytes }) => agents === 4 && bytes >= 512);
+  const large: typeof AGAINST = onFour.flatMap((load) => [
+    [
+      `rate against raw Node, ${load.name}`,
+      (each: RelayOutcome) => each.load === load,
+      'raw Node',
+      [0.8, 0.95],
+    ],
+    [`rate against C, ${load.name}`, (each: RelayOutcome) => each.load === load, 'C relay', [0.75, 0.95]],
+  ]);
+  const worst = (peer: TargetName) => {
+    const medians = loads
+      .filter(({ bytes }) => bytes < 1024 * 1024)
+      .flatMap((load) => estimateOf(ratios((each) => each.load === load, 'flood', peer))?.median ?? []);
+    return medians.length === 0 ? [] : [Math.min(...medians)];
+  };
+  const peaks = (agents: number) => {
+    const all = readings(({ load }) => load.kind === 'throughput' && load.agents === agents, peakOf);
+    return all.length === 0 ? [] : [Math.max(...all)];
+  };
+  const fewer = readings(kind('one fewer'), rateOf);
+  const afterCut = readings(kind('stuck'), rateAfterCut);
+  return [
+    atLeast('rate of a run against its flood, N=4, 512 B', ratios(FOUR, 'run', 'flood'), [0.5, 0.5]),
+    atMost(
+      'CPU per packet of a run against the other checkout’s',
+      ratios(FOUR, 'run', 'other run', cpuOf),
+      [0.5, 0.5],
+    ),
+    ...[...AGAINST, ...large].map(([what, where, other, limits, reading]) => {
+      const values = ratios(where, 'flood', other, reading);
+      const ofC = other === 'C relay' ? [] : ratios(where, 'C relay', other, reading);
+      return (reading === undefined ? atLeast : atMost)(what, values, limits, { ofC });
+    }),
+    ...PEERS.map((peer) =>
+      atLeast(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, worst(peer), [1, 1]),
+    ),
+    ...[...new Set(loads.map(({ agents }) => agents))].map((agents) =>
+      atMost(`peak RSS, N=${agents}, the highest of all sizes`, peaks(agents), [80, 80], { unit: 'MB' }),
+    ),
+    atMost('peak RSS, one never reads', readings(kind('stuck'), peakOf), [100, 100], { unit: 'MB' }),
+    atLeast(
+      'rate 0.5 s after a stuck one is cut off, against N−1',
+      afterCut.map((rate, i) => rate / (fewer[i] ?? Number.NaN)),
+      [0.8, 0.8],
+    ),
+    atLeast(
+      'null test: the flood against itself, N=4, 512 B',
+      ratios(FOUR, 'flood', 'flood again'),
+      [0.85, 0.95],
+    ),
+  ];
+}
+
+interface More {
+  readonly ofC?: readonly number[];
+  readonly unit?: Verdict['unit'];
+}
+
+function atLeast(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
+  return { ...judged(values, limits, (median, limit) => median >= limit, more), what, bound: 'at least' };
+}
+
+function atMost(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
+  return { ...judged(values, limits, (median, limit) => median <= limit, more), what, bound: 'at most' };
+}
+
+function judged(
+  values: readonly number[],
+  [floor, aim]: FloorAndAim,
+  holds: (median: number, limit: number) => boolean,
+  { ofC = [], unit = '' }: More,
+): Omit<Verdict, 'what' | 'bound'> {
+  const estimate = estimateOf(values);
+  const median = estimate?.median ?? Number.NaN;
+  const word = holds(median, aim) ? 'aim reached' : holds(median, floor) ? 'reached' : 'not reached';
+  const verdict = estimate === undefined ? 'not measured' : word;
+  return { estimate, ofC: estimateOf(ofC), floor, aim, unit, verdict };
+}
+
+/** A generator that waits for less of its time may be what limits. */
+const MIN_IDLE_PERCENT = 5;
+/** Differences below this mean nothing on a machine that changes its speed. */
+const CLEARLY_FASTER = 1.15;
+
+/**
+ * Names of the loads in which the generator may have limited the flood: it was hardly idle, and the C relay got no more out of it.
+ * Elsewhere the hub's rate is the hub's own.
+ */
+export function unsureLoads({ outcomes }: RelayResults): string[] {
+  const floods = outcomes.filter(({ load, target }) => load.kind === 'throughput' && target === 'flood');
+  return floods
+    .filter((flood) => {
+      const relay = outcomes.find(({ load, target }) => load === flood.load && target === 'C relay');
+      const faster = [...flood.rounds].map(
+        ([round, { rate }]) => (relay?.rounds.get(round)?.rate ?? Number.NaN) / rate,
+      );
+      const idle = estimateIn([flood], idleOf)?.median ?? 0;
+      return idle < MIN_IDLE_PERCENT && (estimateOf(faster)?.median ?? 0) < CLEARLY_FASTER;
+    })
+    .map(({ load }) => load.name);
+}

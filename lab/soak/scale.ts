@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import { MeshNetwork } from '../../core/hub/mesh-network.ts';
+import { routerNamed } from '../../core/hub/routing.ts';
+import { runLedger } from '../../core/run/metrics/run-ledger.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { median } from '../../evaluation/statistics/inference/quantile.ts';
+import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { count, decimals, table } from '../../evaluation/terminal/table.ts';
+import { json } from '../../protocols/json.ts';
+import { interruptible } from '../../scripts/command-line/interruptible.ts';
+import { listOf, positiveNumber } from '../../scripts/command-line/option-values.ts';
+import { publish } from '../measure/publish.ts';
+import { Swarm } from './swarm.ts';
+
+interface ScaleOptions {
+  readonly agents: string;
+  readonly seconds: number;
+  readonly json?: boolean;
+  readonly write?: boolean;
+}
+
+const MAX_AGENTS = 1000;
+
+const number = z.number().nonnegative();
+const pointSchema = z.object({
+  agents: number,
+  processes: number,
+  /** Dialling all agents and agreeing with each, milliseconds: all set-ups, sorted. */
+  setUpMs: z.array(number),
+  packetsPerS: number,
+  deliveriesPerS: number,
+  /** Resident memory of the hub's process, bytes: connected and idle, and the most under load. */
+  idleRss: number,
+  peakRss: number,
+  isBalanced: z.boolean(),
+});
+type ScalePoint = z.infer<typeof pointSchema>;
+
+export function scale(command: Command): void {
+  command
+    .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
+    .option('--seconds <n>', 'time of each flood', positiveNumber, 5)
+    .option('--json', 'print the points as one JSON value')
+    .option('--write', 'write them to docs/scale.md')
+    .action(run);
+}
+
+/** Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a book does not balance. */
+async function run(options: ScaleOptions): Promise<void> {
+  const page = options.write ? pageToWrite('docs/scale.md') : undefined;
+  const numbers = listOf(options.agents).map(agentsIn);
+  const [only, ...others] = numbers;
+  if (only === undefined) throw new MeshError('usage', '--agents: expected numbers, e.g. 4,16,64');
+  const { signal } = interruptible('the measurement');
+  const points: ScalePoint[] = [];
+  if (others.length === 0) {
+    points.push(await measureScale(only, options.seconds, signal));
+  } else {
+    for (const agents of numbers) {
+      signal.throwIfAborted();
+      console.error(`${agents} agents …`);
+      points.push(await measuredApart(agents, options.seconds));
+    }
+  }
+  const part = scalePart(points, options.seconds);
+  await publish({ report: { points }, text: table(scaleRows(points)), part }, options.json, page);
+  if (points.some(({ isBalanced }) => !isBalanced)) process.exitCode = 1;
+}
+
+/** By this command in a process of its own: what one point leaves in memory is not the next one's. */
+async function measuredApart(agents: number, seconds: number): Promise<ScalePoint> {
+  const entry = path.join(codeFolder, 'lab', 'lab.js');
+  const args = [entry, 'scale', `--agents=${agents}`, `--seconds=${seconds}`, '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: unknown) => {
+    throw new MeshError('agent', `${agents} agents were not measured: ${lastLineOf(error)}`, {
+      cause: error,
+    });
+  });
+  const [point] = z.object({ points: z.array(pointSchema) }).parse(JSON.parse(stdout)).points;
+  if (point === undefined) throw new Error('a report without a point');
+  return point;
+}
+
+/** What a command said last before it failed. */
+function lastLineOf(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return said.split('\n').at(-1) || messageOf(error);
+}
+
+function agentsIn(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 2 || value > MAX_AGENTS) {
+    throw new MeshError('usage', `--agents: expected numbers from 2 to ${MAX_AGENTS}, not ${text}`);
+  }
+  return value;
+}
+
+/** Processes that host the agents: more would only take the cores from the hub. */
+const MOST_PROCESSES = 4;
+const SET_UPS = 7;
+const SAMPLE_MS = 20;
+const PATIENCE_MS = 60_000;
+
+/** So many agents, all of which send to all others as fast as the hub lets them, for a time. */
+async function measureScale(agents: number, seconds: number, signal: AbortSignal): Promise<ScalePoint> {
+  const processes = Math.min(MOST_PROCESSES, agents);
+  const swarm = await Swarm.start(agents, processes, (message) => console.error(message));
+  try {
+    const setUpMs: number[] = [];
+    // The last of the connections stays.
+    for (let attempt = 1; attempt < SET_UPS; attempt++) (await connect(swarm, attempt, setUpMs)).close();
+    const network = await connect(swarm, SET_UPS, setUpMs);
+    try {
+      return { agents, processes, setUpMs, ...(await measureFlood(swarm, network, seconds, signal)) };
+    } finally {
+      network.close();
+    }
+  } finally {
+    await swarm.stop();
+  }
+}
+
+async function connect(swarm: Swarm, attempt: number, setUpMs: number[]): Promise<MeshNetwork> {
+  const nodes = await swarm.nodes();
+  const beganMs = performance.now();
+  const network = await MeshNetwork.connect({
+    runId: `scale-${attempt}`,
+    host: '127.0.0.1',
+    adapter: json,
+    secret: swarm.secret,
+    nodes,
+    final: null,
+    router: routerNamed('broadcast'),
+    observer: {},
+    maxFrameBytes: MAX_FRAME_BYTES,
+  });
+  setUpMs.push(performance.now() - beganMs);
+  setUpMs.sort((a, b) => a - b);
+  return network;
+}
+
+async function measureFlood(swarm: Swarm, network: MeshNetwork, seconds: number, signal: AbortSignal) {
+  const idleRss = process.memoryUsage.rss();
+  const sum = (key: 'packetsRx' | 'packetsTx') =>
+    network.links.reduce((total, { counts }) => total + counts[key], 0);
+  let peakRss = idleRss;
+  const beganMs = performance.now();
+  swarm.flood({ seed: 1, brokenRate: 0, pauseMs: 0 });
+  while (performance.now() - beganMs < seconds * 1000 && !signal.aborted) {
+    await sleep(SAMPLE_MS);
+    peakRss = Math.max(peakRss, process.memoryUsage.rss());
+  }
+  const tookS = (performance.now() - beganMs) / 1000;
+  const [packets, deliveries] = [sum('packetsRx'), sum('packetsTx')];
+  const deadlineMs = performance.now() + PATIENCE_MS;
+  const { sent } = await swarm.quiet();
+  const isHere = () => network.links.every(({ node, counts }) => sent.get(node.id) === counts.packetsRx);
+  while (!isHere() && performance.now() < deadlineMs) await sleep(SAMPLE_MS);
+  await network.settle();
+  const { balanced } = runLedger(network.links, '', network.ownLine);
+  return {
+    packetsPerS: packets / tookS,
+    deliveriesPerS: deliveries / tookS,
+    idleRss,
+    peakRss,
+    isBalanced: balanced && isHere(),
+  };
+}
+
+const MEGABYTE = 2 ** 20;
+
+/** One row a point; the first is the heading. */
+function scaleRows(points: readonly ScalePoint[]): string[][] {
+  const mb = (bytes: number) => `${decimals(bytes / MEGABYTE, 0)} MB`;
+  const head = ['agents', 'processes', 'set-up, median (best–worst)', 'packets/s', 'deliveries/s'];
+  return [
+    [...head, 'hub idle', 'hub at most', 'books'],
+    ...points.map((point) => [
+      count(point.agents),
+      count(point.processes),
+      setUp(point.setUpMs),
+      count(point.packetsPerS),
+      count(point.deliveriesPerS),
+      mb(point.idleRss),
+      mb(point.peakRss),
+      point.isBalanced ? 'balanced' : 'NOT balanced',
+    ]),
+  ];
+}
+
+/** The measured part of `docs/scale.md`. */
+export function scalePart(points: readonly ScalePoint[], seconds: number): MeasuredPart {
+  return {
+    facts: `adapter json, routing broadcast, payloads of 16 B to 1.5 KB; ${seconds} s of flood a point`,
+    body: [
+      markdownTable(scaleRows(points)),
+      curve('Set-up, ms', points, ({ setUpMs }) => median(setUpMs)),
+      curve('Deliveries a second, thousands', points, ({ deliveriesPerS }) => deliveriesPerS / 1000),
+      curve('Memory of the hub at most, MB', points, ({ peakRss }) => peakRss / MEGABYTE),
+    ].join('\n\n'),
+    limits: [
+      'The agents run on the same cores as the hub, check every packet’s order, and keep counters: here they are the bottleneck, not the hub, whose own limits [relay.md](relay.md) shows.',
+      'What the curve shows is that set-up and memory grow no faster than the number of agents.',
+    ],
+  };
+}
+
+/** As a Mermaid chart, over the numbers of agents: https://mermaid.js.org/syntax/xyChart.html */
+function curve(title: string, points: readonly ScalePoint[], of: (point: ScalePoint) => number): string {
+  const values = points.map((point) => of(point).toFixed(1));
+  return `\`\`\`mermaid
+xychart-beta
+  title "${title}"
+  x-axis "agents" [${points.map(({ agents }) => agents).join(', ')}]
+  line [${values.join(', ')}]
+\`\`\``;
+}
+
+function setUp(sorted: readonly number[]): string {
+  const [best = 0] = sorted;
+  const worst = sorted.at(-1) ?? 0;
+  return `${decimals(median(sorted), 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
+}

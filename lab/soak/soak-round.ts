@@ -1,0 +1,297 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import { DOC_INIT } from '../../core/contracts/packet.ts';
+import { FaultyDelivery } from '../../core/hub/delivery/faulty.ts';
+import type { Fault } from '../../core/hub/faults/fault.ts';
+import type { Link } from '../../core/hub/link.ts';
+import { MeshNetwork } from '../../core/hub/mesh-network.ts';
+import { routerNamed } from '../../core/hub/routing.ts';
+import { faultLines } from '../../core/run/metrics/fault-ledger.ts';
+import { runLedger } from '../../core/run/metrics/run-ledger.ts';
+import { Random } from '../../core/system/random.ts';
+import { adapterNamed } from '../../protocols/registry.ts';
+import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
+import type { Swarm } from './swarm.ts';
+import { LOSSY } from './synthetic-agent.ts';
+
+/** Something that goes wrong in a round, when so much of it (0 to 1) has passed. */
+type InjectedFault =
+  | { readonly kind: 'kill'; readonly at: number; readonly process: number }
+  /** An agent that reads nothing for a while: the others wait for it, or it is cut off. */
+  | { readonly kind: 'slow' | 'stall'; readonly at: number; readonly agent: string; readonly forMs: number };
+
+/** A hub that soaks cuts off an agent that takes nothing for so long. */
+const SOAK_STALL_MS = 500;
+const SLOW_MS = SOAK_STALL_MS / 5;
+/** Longer than it takes to fill all queues and to be cut off then. */
+const STALLED_MS = 4 * SOAK_STALL_MS;
+
+/** The injected faults of one round, in order: the same for the same seed and number. */
+export function injectedFaultsOf(
+  seed: number,
+  round: number,
+  agents: number,
+  processes: number,
+): InjectedFault[] {
+  const random = new Random(seed * 1000 + round);
+  // Not at the very end: what is broken must have time to come back under load.
+  const at = () => 0.05 + 0.8 * random.uniform();
+  const agent = () => String(random.integer(agents));
+  return [
+    { kind: 'kill' as const, at: at(), process: random.integer(processes) },
+    { kind: 'kill' as const, at: at(), process: random.integer(processes) },
+    { kind: 'slow' as const, at: at(), agent: agent(), forMs: SLOW_MS },
+    { kind: 'slow' as const, at: at(), agent: agent(), forMs: SLOW_MS },
+    { kind: 'stall' as const, at: at(), agent: agent(), forMs: STALLED_MS },
+  ].sort((a, b) => a.at - b.at);
+}
+
+interface RoundPlan {
+  readonly number: number;
+  readonly adapter: string;
+  readonly faults: readonly Fault[];
+  readonly seed: number;
+  readonly injected: readonly InjectedFault[];
+  /** How much of the round has passed, 0 to 1, when so many packets have come. */
+  readonly progress: (packets: number) => number;
+}
+
+/** What a round came to. Packets are counted as the hub takes them, deliveries as it makes them. */
+export interface RoundReport {
+  readonly round: number;
+  readonly adapter: string;
+  readonly seconds: number;
+  readonly packets: number;
+  /** What became of the deliveries. */
+  readonly fates: Fates;
+  /** Packets that the hub refused. */
+  readonly refused: number;
+  readonly kills: number;
+  /** Connections that ended, those of killed agents among them. */
+  readonly lost: number;
+  readonly tasks: { readonly answered: number; readonly ended: number };
+  readonly agentRss: number;
+  readonly violations: readonly string[];
+}
+
+const TICK_MS = 10;
+const TASK_TIMEOUT_MS = 5_000;
+/** For an agent to be back, and for all to be quiet, on a machine that does other things, too. */
+const PATIENCE_MS = 60_000;
+const REDIAL_MS = 50;
+/** Part of the packets that are none. */
+const BROKEN_RATE = 0.001;
+
+/**
+ * Between the batches of one agent in a round with faults, where the hub decides about every single delivery: a flood would leave it no
+ * time for handshakes, and nobody could come back.
+ */
+const FAULTY_PAUSE_MS = 50;
+
+/** One handshake, a flood with injected faults and tasks in it, and the closing of the books. */
+export async function soakRound(swarm: Swarm, plan: RoundPlan, signal: AbortSignal): Promise<RoundReport> {
+  const round = await SoakRound.begin(swarm, plan);
+  try {
+    await round.pass(signal);
+    return await round.close();
+  } finally {
+    round.end();
+  }
+}
+
+class SoakRound {
+  readonly #swarm: Swarm;
+  readonly #plan: RoundPlan;
+  readonly #network: MeshNetwork;
+  readonly #faulty: FaultyDelivery | undefined;
+  readonly #books: DeliveryLedger;
+  readonly #returning = new Map<string, Promise<void>>();
+  readonly #violations: string[] = [];
+  readonly #tasks = { answered: 0, ended: 0 };
+  readonly #startMs = performance.now();
+  #kills = 0;
+  #lost = 0;
+  #isOver = false;
+
+  private constructor(
+    swarm: Swarm,
+    plan: RoundPlan,
+    network: MeshNetwork,
+    faulty: FaultyDelivery | undefined,
+    books: DeliveryLedger,
+  ) {
+    this.#swarm = swarm;
+    this.#plan = plan;
+    this.#network = network;
+    this.#faulty = faulty;
+    this.#books = books;
+  }
+
+  static async begin(swarm: Swarm, plan: RoundPlan): Promise<SoakRound> {
+    const books = new DeliveryLedger();
+    const { seed, faults } = plan;
+    const faulty =
+      faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent: () => undefined });
+    const network = await MeshNetwork.connect({
+      runId: `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`,
+      host: '127.0.0.1',
+      adapter: await adapterNamed(plan.adapter),
+      secret: swarm.secret,
+      nodes: await swarm.nodes(),
+      final: swarm.final,
+      router: routerNamed('broadcast'),
+      observer: {
+        agentLost: ({ id }) => round.#agentLost(id),
+        broadcast: () => books.broadcast(),
+      },
+      maxFrameBytes: MAX_FRAME_BYTES,
+      stallTimeoutMs: SOAK_STALL_MS,
+      isReturning: (id) => round.#returning.has(id),
+      ...(faulty === undefined ? {} : { delivery: faulty }),
+    });
+    const round = new SoakRound(swarm, plan, network, faulty, books);
+    books.watch(network);
+    return round;
+  }
+
+  /** The flood, until the round is over. */
+  async pass(signal: AbortSignal): Promise<void> {
+    const plan = this.#plan;
+    const swarm = this.#swarm;
+    const over = new AbortController();
+    const tasks = this.#runTasks(over.signal);
+    const isFaulty = plan.faults.length > 0;
+    const pauseMs = isFaulty ? FAULTY_PAUSE_MS : 0;
+    swarm.flood({ seed: plan.seed, brokenRate: BROKEN_RATE, pauseMs });
+    const waiting = [...plan.injected];
+    for (;;) {
+      const passed = plan.progress(this.#packets);
+      for (let [next] = waiting; next !== undefined && next.at <= passed; [next] = waiting) {
+        waiting.shift();
+        this.#inject(next);
+      }
+      if (passed >= 1 || signal.aborted) break;
+      await sleep(TICK_MS);
+    }
+    over.abort();
+    await tasks;
+  }
+
+  /** Lets what is under way arrive, closes the books and compares them. */
+  async close(): Promise<RoundReport> {
+    const agentRss = await this.#quiet();
+    this.#isOver = true;
+    await this.#network.settle();
+    const { links, formerLinks, ownLine } = this.#network;
+    const counters = this.#faulty?.counters;
+    const all = [...formerLinks, ...links];
+    const fates = this.#books.fates(counters?.total);
+    const lines = counters === undefined ? undefined : faultLines(counters, all, this.#offeredBytes);
+    const ledger = runLedger(all, DOC_INIT, ownLine, lines);
+    this.#violations.push(...ledger.differences, ...this.#books.differences(counters !== undefined));
+    return {
+      round: this.#plan.number,
+      adapter: this.#plan.adapter,
+      seconds: (performance.now() - this.#startMs) / 1000,
+      packets: this.#packets,
+      fates,
+      refused: all.reduce((sum, { counts }) => sum + counts.refusedPackets, 0),
+      kills: this.#kills,
+      lost: this.#lost,
+      tasks: this.#tasks,
+      agentRss,
+      violations: this.#violations,
+    };
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#network.close();
+  }
+
+  get #packets(): number {
+    const { links, formerLinks } = this.#network;
+    const count = (some: readonly Link[]) => some.reduce((sum, { counts }) => sum + counts.packetsRx, 0);
+    return count(links) + count(formerLinks);
+  }
+
+  /** What the relay counted, copy by copy. */
+  get #offeredBytes(): number {
+    const { typeCounts, initBytes } = this.#network;
+    return [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
+  }
+
+  #inject(fault: InjectedFault): void {
+    if (fault.kind === 'kill') {
+      this.#kills += 1;
+      this.#swarm.kill(fault.process);
+    } else {
+      this.#swarm.doze(fault.agent, fault.forMs);
+    }
+  }
+
+  #agentLost(id: string): void {
+    if (this.#isOver) return;
+    this.#lost += 1;
+    this.#books.lost(id);
+    const back = this.#bringBack(id)
+      .catch((error: unknown) => this.#violations.push(`agent ${id} did not come back: ${messageOf(error)}`))
+      .then(() => void this.#returning.delete(id));
+    this.#returning.set(id, back);
+  }
+
+  /** Its process has been started again, or only its connection has ended: then the agent may notice that late. */
+  async #bringBack(id: string): Promise<void> {
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        await this.#network.readmit(await this.#swarm.node(id));
+        this.#books.back(id);
+        return;
+      } catch (error) {
+        if (!(error instanceof MeshError) || performance.now() > deadlineMs) throw error;
+        await sleep(REDIAL_MS);
+      }
+    }
+  }
+
+  /** Tasks one after the other, through the flood. One may fail while an agent is gone; an answer is right. */
+  async #runTasks(over: AbortSignal): Promise<void> {
+    for (let number = 1; !over.aborted; number++) {
+      const question = `question ${number} of round ${this.#plan.number}`;
+      const task = {
+        taskId: `task-${number}`,
+        payload: { question, chunks: [] },
+        timeoutMs: TASK_TIMEOUT_MS,
+      };
+      const { status, answer } = await this.#network.runTask(task, over);
+      if (over.aborted) return;
+      this.#tasks.ended += 1;
+      if (status === 'answered') this.#tasks.answered += 1;
+      if (status === 'answered' && answer !== question)
+        this.#violations.push(`task ${number}: ${JSON.stringify(answer)} is not its answer`);
+      await sleep(TICK_MS);
+    }
+  }
+
+  /** Ends the flood and waits until the hub has every packet of it; the memory of the largest process of agents. */
+  async #quiet(): Promise<number> {
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      // First, as in the others' flood the way back is long; what those sent who come back meanwhile is asked for again.
+      const { sent, rss } = await this.#swarm.quiet();
+      await Promise.all(this.#returning.values());
+      const { links } = this.#network;
+      const isHere = ({ node, alive, counts }: Link) =>
+        alive && sent.get(node.id) === counts.packetsRx + counts.refusedPackets;
+      if (links.every(isHere)) return rss;
+      if (performance.now() > deadlineMs) {
+        const late = links.filter((link) => !isHere(link)).map(({ node }) => node.id);
+        this.#violations.push(`packets of agents ${late.join(', ')} never came`);
+        return rss;
+      }
+      await sleep(TICK_MS);
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import { randomInt } from 'node:crypto';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
+import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
+import { INTERRUPTED_EXIT } from '../../scripts/command-line/exit-code.ts';
+import { interruptible } from '../../scripts/command-line/interruptible.ts';
+import { positiveInteger, positiveNumber } from '../../scripts/command-line/option-values.ts';
+import { MAX_GROWTH, MemoryCurve, type MemoryGrowth } from './memory-curve.ts';
+import { injectedFaultsOf, type RoundReport, soakRound } from './soak-round.ts';
+import { Swarm } from './swarm.ts';
+import { SYNTHETIC_TOOL } from './synthetic-agent.ts';
+
+interface SoakOptions {
+  readonly minutes: number;
+  readonly packets?: number;
+  readonly seed?: number;
+  readonly agents: number;
+  readonly processes: number;
+  readonly rounds: number;
+  readonly json?: boolean;
+}
+
+/** Seeds that are drawn are below this: short enough to type. */
+const DRAWN_SEEDS = 1_000_000;
+const MAX_AGENTS = 256;
+const MEGABYTE = 2 ** 20;
+const SHOWN_VIOLATIONS = 20;
+
+export function soak(command: Command): void {
+  command
+    .option('--minutes <n>', 'time for all rounds, at most', positiveNumber, 2)
+    .option('--packets <n>', 'packets for all rounds, at most', positiveInteger)
+    .option(
+      '--seed <n>',
+      'seed of the injected faults (default: a random one, which is printed)',
+      positiveInteger,
+    )
+    .option('--agents <n>', 'synthetic agents', positiveInteger, 8)
+    .option('--processes <n>', 'processes that host them', positiveInteger, 4)
+    .option('--rounds <n>', 'rounds, each with a handshake of its own', positiveInteger, 10)
+    .option('--json', 'print the result as one JSON value')
+    .action(run);
+}
+
+/**
+ * Soaks the hub: a flood of packets in rounds, each with another adapter, while agents are killed, doze and come back, and tasks are
+ * asked. Exit code 1 if a book does not balance, memory grows, or anything is left behind.
+ */
+async function run(options: SoakOptions): Promise<void> {
+  const { minutes, agents, processes, rounds, seed = randomInt(1, DRAWN_SEEDS) } = options;
+  if (agents < 3 || agents > MAX_AGENTS)
+    throw new MeshError('usage', `--agents: expected 3 to ${MAX_AGENTS}, not ${agents}`);
+  if (processes > agents)
+    throw new MeshError('usage', `--processes: ${agents} agents fill at most ${agents} processes`);
+  console.error(`seed ${seed}: ${agents} agents in ${processes} processes, ${rounds} rounds`);
+  const { signal } = interruptible('the soak');
+  const packets = options.packets ?? Number.POSITIVE_INFINITY;
+  const report = await soakCampaign({ seed, agents, processes, rounds, minutes, packets }, signal, (round) =>
+    console.error(`round ${round.round} (${round.adapter}): ${count(round.packets)} packets`),
+  );
+  if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else print(report);
+  if (report.violations.length > 0) process.exitCode = 1;
+  else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+}
+
+function print(report: SoakReport): void {
+  const { green, red } = stylesFor(process.stdout);
+  const head = ['round', 'adapter', 's', 'packets', 'offered', 'received', 'unconfirmed', 'undeliverable'];
+  const rest = ['dropped', 'refused', 'kills', 'lost', 'tasks', 'answered', ''];
+  console.log(table([[...head, ...rest], ...report.rounds.map(row)]));
+  const { early, late, growth, peak } = report.memory;
+  const perSecond = report.packets / Math.max(report.seconds, 0.001);
+  const mb = (bytes: number) => `${decimals(bytes / MEGABYTE, 0)} MB`;
+  console.log(
+    `\n${count(report.packets)} packets, ${count(report.deliveries)} deliveries in ${decimals(report.seconds, 1)} s (${count(perSecond)} packets/s)`,
+  );
+  console.log(
+    `memory of the hub at rest ${mb(early)} → ${mb(late)} (${percent(growth)}), at most ${mb(peak)} under load`,
+  );
+  console.log(`left behind: ${report.left.join(', ') || 'no handle, no process'}`);
+  for (const violation of report.violations.slice(0, SHOWN_VIOLATIONS)) console.log(red(violation));
+  const isSound = report.violations.length === 0;
+  console.log(
+    isSound
+      ? green('sound: every ledger balances')
+      : red(
+          `NOT sound: ${report.violations.length} violations; again: npm run soak -- --seed ${report.seed}`,
+        ),
+  );
+}
+
+function row(round: RoundReport): string[] {
+  const { fates, tasks } = round;
+  return [
+    String(round.round),
+    round.adapter,
+    decimals(round.seconds, 1),
+    count(round.packets),
+    count(fates.offered),
+    count(fates.received),
+    count(fates.unconfirmed),
+    count(fates.undeliverable),
+    count(fates.dropped),
+    count(round.refused + fates.refused),
+    String(round.kills),
+    String(round.lost),
+    String(tasks.ended),
+    String(tasks.answered),
+    round.violations.length === 0 ? '✓' : '✗',
+  ];
+}
+
+interface SoakPlan {
+  readonly seed: number;
+  readonly agents: number;
+  readonly processes: number;
+  readonly rounds: number;
+  /** What ends it, whichever comes first. */
+  readonly minutes: number;
+  readonly packets: number;
+}
+
+interface SoakReport {
+  readonly seed: number;
+  readonly packets: number;
+  readonly deliveries: number;
+  readonly seconds: number;
+  readonly rounds: readonly RoundReport[];
+  /** Memory of the hub's process, bytes. */
+  readonly memory: MemoryGrowth;
+  /** What was left when everything had ended. */
+  readonly left: readonly string[];
+  readonly violations: readonly string[];
+}
+
+/** The protocols that rounds take in turn: those whose heads the hub can read without decoding, so that it is the hub that is soaked. */
+const ADAPTERS = ['json', 'msgpack', 'cbor'] as const;
+/** Every so many rounds deliveries go one by one, with faults; the checksum shows what was corrupted. */
+const FAULTY_EVERY = 3;
+const FAULTY_ADAPTER = 'json+crc32c';
+const FAULTS = 'drop=1%,dup=1%,corrupt=0.5%,delay=2ms±2:0>1';
+/** A round with faults gets so many packets for each of another: it decides about every single delivery. */
+const FAULTY_SHARE = 0.05;
+const SAMPLE_EVERY_MS = 100;
+/** Turns of the event loop for what was closed to be gone. */
+const LOOKS = 1000;
+
+/** A bounded flood of synthetic agents through real connections, round after round, with injected faults by seed. */
+async function soakCampaign(
+  plan: SoakPlan,
+  signal: AbortSignal,
+  onRound: (report: RoundReport) => void = () => undefined,
+): Promise<SoakReport> {
+  const before = process.getActiveResourcesInfo();
+  const startMs = performance.now();
+  const violations: string[] = [];
+  const rounds: RoundReport[] = [];
+  const memory = new MemoryCurve(SAMPLE_EVERY_MS);
+  const swarm = await Swarm.start(plan.agents, plan.processes, (message) => violations.push(message));
+  try {
+    for (let number = 1; number <= plan.rounds && !signal.aborted; number++) {
+      const report = await soakRound(swarm, roundPlan(plan, number), signal);
+      rounds.push(report);
+      memory.rest();
+      violations.push(...report.violations.map((violation) => `round ${number}: ${violation}`));
+      onRound(report);
+    }
+  } finally {
+    memory.end();
+    await swarm.stop();
+  }
+  const left = await leftBehind(before);
+  const growth = memory.growth();
+  if (growth.growth > MAX_GROWTH) {
+    const percent = (growth.growth * 100).toFixed(1);
+    violations.push(`memory grew by ${percent} %; ${MAX_GROWTH * 100} % are allowed`);
+  }
+  if (left.length > 0) violations.push(`left behind: ${left.join(', ')}`);
+  return {
+    seed: plan.seed,
+    packets: rounds.reduce((sum, { packets }) => sum + packets, 0),
+    deliveries: rounds.reduce((sum, { fates }) => sum + fates.offered, 0),
+    seconds: (performance.now() - startMs) / 1000,
+    rounds,
+    memory: growth,
+    left,
+    violations,
+  };
+}
+
+function roundPlan(plan: SoakPlan, number: number) {
+  const { seed, agents, processes } = plan;
+  const isFaulty = number % FAULTY_EVERY === 0;
+  const names = Array.from({ length: agents }, (_, id) => ({ id: String(id), tool: SYNTHETIC_TOOL }));
+  const faultyRounds = Math.floor(plan.rounds / FAULTY_EVERY);
+  const shares = plan.rounds - faultyRounds * (1 - FAULTY_SHARE);
+  const most = (plan.packets * (isFaulty ? FAULTY_SHARE : 1)) / shares;
+  const startMs = performance.now();
+  const mostMs = (plan.minutes * 60_000) / plan.rounds;
+  return {
+    number,
+    adapter: isFaulty
+      ? FAULTY_ADAPTER
+      : (ADAPTERS[Math.floor((number * 2) / FAULTY_EVERY) % ADAPTERS.length] ?? 'json'),
+    faults: isFaulty ? parseFaults(FAULTS, names) : [],
+    seed: seed + number,
+    injected: injectedFaultsOf(seed, number, agents, processes),
+    progress: (packets: number) => Math.max(packets / most, (performance.now() - startMs) / mostMs),
+  };
+}
+
+/** Handles of this process that were not there before: connections, listeners, timers, child processes and their pipes. */
+async function leftBehind(before: readonly string[]): Promise<string[]> {
+  let left: string[] = [];
+  // Handles that were just closed go within the next turns of the event loop.
+  for (let look = 0; look < LOOKS; look++) {
+    // A turn, not a timer: that would be one of them.
+    await new Promise((resolve) => setImmediate(resolve));
+    const known = [...before];
+    left = process.getActiveResourcesInfo().filter((name) => {
+      const index = known.indexOf(name);
+      if (index >= 0) known.splice(index, 1);
+      return index < 0;
+    });
+    if (left.length === 0) break;
+  }
+  return left;
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { squadEm, squadF1 } from '../../evaluation/scorers/squad.ts';
+
+export type LabelledQuestion = {
+  id: string;
+  part: string;
+  question: string;
+  document: string;
+  truths: string[];
+};
+
+const single = z.object({
+  task_id: z.string(),
+  question: z.string(),
+  document: z.string(),
+  answer: z.string(),
+  aliases: z.array(z.string()).optional(),
+});
+const grouped = z.object({
+  doc_id: z.string(),
+  document: z.string(),
+  qas: z.array(
+    z.object({
+      id: z.string(),
+      question: z.string(),
+      answer: z.string(),
+      aliases: z.array(z.string()).optional(),
+    }),
+  ),
+});
+const lineSchema = z.union([single, grouped]);
+
+/** Reads labelled questions from a .jsonl or .jsonl.gz file, one a line or grouped by document. */
+export function readQuestions(path: string): LabelledQuestion[] {
+  const bytes = readFileSync(path);
+  const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .flatMap((line) => {
+      const row = lineSchema.parse(JSON.parse(line));
+      if ('task_id' in row) {
+        const part = row.task_id.replace(/^(squad-[a-z]+|[a-z]+).*$/, '$1');
+        return [
+          {
+            id: row.task_id,
+            part,
+            question: row.question,
+            document: row.document,
+            truths: [row.answer, ...(row.aliases ?? [])],
+          },
+        ];
+      }
+      return row.qas.map((qa) => ({
+        id: qa.id,
+        part: row.doc_id.replace(/^([a-z_]+).*$/, '$1'),
+        question: qa.question,
+        document: row.document,
+        truths: [qa.answer, ...(qa.aliases ?? [])],
+      }));
+    });
+}
+
+/** The document cut every 400 code points, as the team's first agent receives it. */
+export function cutChunks(document: string, chunkChars = 400): string[] {
+  const points = [...document];
+  const chunks: string[] = [];
+  for (let at = 0; at < points.length; at += chunkChars)
+    chunks.push(points.slice(at, at + chunkChars).join(''));
+  return chunks;
+}
+
+/** Exact match and F1 of a prediction against the accepted answer it fits best. */
+export function squadScore(prediction: string, truths: readonly string[]): { exact: number; f1: number } {
+  return {
+    exact: Math.max(0, ...truths.map((truth) => squadEm(prediction, truth))),
+    f1: Math.max(0, ...truths.map((truth) => squadF1(prediction, truth))),
+  };
+}

@@ -1,0 +1,57 @@
+import { FINAL_ANSWER, type Packet } from '../../core/contracts/packet.ts';
+
+/**
+ * A packet in the data model of A2A 1.0 (specification §4; `lf.a2a.v1` in its protobuf form), which the adapters `a2a` and
+ * `a2a-proto` write as JSON and as protobuf. The payload is a data part; what A2A has no place for is in the metadata of
+ * an extension (§4.6), whose URI is {@link MESH_EXTENSION}.
+ */
+
+/** The extension that every message and artifact of the mesh declares. */
+export const MESH_EXTENSION = 'urn:mesh:packet:v1';
+
+/**
+ * An A2A task is made by the server that works on it, in the context that the client names. A task of the mesh is such a
+ * context; in it there is one A2A task, the same for all, because the mesh is the only server there is.
+ */
+const MESH_TASK_ID = '00000000-0000-4000-8000-000000000001';
+
+/** A2A asks an agent for something: requests and broadcasts. */
+export function isRequest({ reply_to, tag }: Packet): boolean {
+  return reply_to === undefined && tag === undefined;
+}
+
+/** `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for a key that is absent. */
+export function sendMessageRequestOf(packet: Packet) {
+  return {
+    message: {
+      messageId: packet.id,
+      contextId: packet.task_id,
+      role: 'ROLE_USER',
+      ...contentOf(packet),
+    },
+  };
+}
+
+/**
+ * `StreamResponse` with a `TaskArtifactUpdateEvent` (§4.2.2): results belong in artifacts. `reply_to` is written where the
+ * binding has no other place for it.
+ */
+export function streamResponseOf(packet: Packet, reply_to?: string) {
+  return {
+    artifactUpdate: {
+      taskId: MESH_TASK_ID,
+      contextId: packet.task_id,
+      artifact: { artifactId: packet.id, ...contentOf(packet, reply_to) },
+      // A task that failed leaves no artifact that would now be whole.
+      lastChunk: packet.tag === FINAL_ANSWER ? true : undefined,
+    },
+  };
+}
+
+function contentOf({ type, from, to, tag, token_used, log_uri, ts, payload }: Packet, reply_to?: string) {
+  return {
+    parts: [{ data: payload, mediaType: 'application/json' }],
+    metadata: { [MESH_EXTENSION]: { type, from, to, reply_to, tag, token_used, log_uri, ts } },
+    extensions: [MESH_EXTENSION],
+  };
+}

@@ -1,0 +1,63 @@
+import type { Packet } from '../../core/contracts/packet.ts';
+import { notAPacket } from '../scan/scanner.ts';
+import { textAt, valueAt } from '../scan/shape.ts';
+
+/**
+ * A packet as a call of `direct.send`, in the words of `anp.direct.base.v1` (P3) or encrypted (P5). What ANP has a place for is there;
+ * the rest of the envelope is in `annotations`, which are P3's place for it. `from` and `to` are the DIDs of members.
+ */
+
+/** The last instant that RFC 3339 can write: years have four digits. */
+const MAX_RFC3339_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The JSON-RPC call. `undefined` stands for a key that is absent, here as below. */
+export function directSend<Params extends { readonly meta: { readonly message_id: string } }>(
+  params: Params,
+) {
+  return { jsonrpc: '2.0', id: params.meta.message_id, method: 'direct.send', params };
+}
+
+/** What the profiles say in the same words: of the packet, what is not in `meta`. */
+export function contentOf(
+  { type, reply_to, task_id, tag, token_used, log_uri, payload }: Packet,
+  ts?: number,
+) {
+  return {
+    conversation_id: task_id,
+    reply_to_message_id: reply_to,
+    annotations: { type, tag, token_used, log_uri, ts },
+    payload,
+  };
+}
+
+export type DirectMessage = ReturnType<typeof directMessage>;
+
+/** What is signed of a request without encryption (P1 A.3). */
+export function directMessage(packet: Packet, senderDid: string, targetDid: string) {
+  const { id, ts } = packet;
+  const hasDate = Number.isSafeInteger(ts) && ts >= 0 && ts <= MAX_RFC3339_MS;
+  return {
+    method: 'direct.send',
+    meta: {
+      profile: 'anp.direct.base.v1',
+      security_profile: 'transport-protected',
+      sender_did: senderDid,
+      target: { kind: 'agent', did: targetDid },
+      operation_id: id,
+      message_id: id,
+      created_at: hasDate ? new Date(ts).toISOString() : undefined,
+      content_type: 'application/json',
+    },
+    body: contentOf(packet, hasDate ? undefined : ts),
+  };
+}
+
+/** The id of the call is neither signed nor authenticated: it must be that of the message. */
+export function checkRequestId(request: unknown): void {
+  const id = valueAt(request, 'id');
+  if (typeof id !== 'string' || id === '')
+    throw notAPacket('anp.invalid_request_id (1000): must be a text that is not empty');
+  const meta = ['operation_id', 'message_id'].map((name) => textAt(request, 'params', 'meta', name));
+  if (meta.some((other) => other !== id))
+    throw notAPacket('id, operation_id and message_id are not the same');
+}

@@ -1,0 +1,100 @@
+import { below, type Random, randomFrom, randomPacket } from './random.ts';
+import { assertRefused, assertSound, type ContractRun } from './run.ts';
+import { fullPacket } from './samples.ts';
+
+export function checkTruncation(run: ContractRun): void {
+  const blob = Buffer.from(run.encode(fullPacket));
+  for (let length = 0; length < blob.length; length++)
+    assertRefused(run, blob.subarray(0, length), `${length} of ${blob.length} bytes`);
+}
+
+export function checkTrailingBytes(run: ContractRun): void {
+  const blob = run.encode(fullPacket);
+  const tails = [Buffer.of(0), Buffer.of(0x7d), Buffer.of(0xc0), Buffer.of(0xff), Buffer.from('x'), blob];
+  for (const tail of tails) {
+    const what = `${tail.length} bytes from 0x${tail[0]?.toString(16)} behind it`;
+    assertRefused(run, Buffer.concat([blob, tail]), what);
+  }
+}
+
+export function checkBitFlips(run: ContractRun): void {
+  const blob = Buffer.from(run.encode(fullPacket));
+  for (let bit = 0; bit < blob.length * 8; bit++) {
+    const flipped = Buffer.from(blob);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    assertSound(run, flipped, `bit ${bit & 7} of byte ${bit >> 3} flipped`);
+  }
+}
+
+export function checkRandomBytes(run: ContractRun): void {
+  const random = randomFrom(2);
+  const valid = run.encode(fullPacket);
+  for (let i = 0; i < 2000; i++) {
+    const bytes = randomBytes(random, 200);
+    assertSound(run, bytes, `random blob ${i}`);
+    // Most random bytes end at the first one: what begins well comes further.
+    const start = below(random, valid.length);
+    assertSound(
+      run,
+      Buffer.concat([valid.subarray(0, start), bytes]),
+      `random blob ${i} behind ${start} good bytes`,
+    );
+  }
+}
+
+/** A few bytes less and a few others in up to three places: of the format, of the blob itself, or any. */
+export function checkDamage(run: ContractRun, pieces: readonly Buffer[]): void {
+  const random = randomFrom(5);
+  for (let i = 0; i < 1000; i++) {
+    let blob = Buffer.from(run.encode(randomPacket(random)));
+    for (let damages = below(random, 3); damages >= 0; damages--) {
+      const at = below(random, blob.length);
+      const put = pieceOf(blob, pieces, random);
+      blob = Buffer.concat([blob.subarray(0, at), put, blob.subarray(at + below(random, 4))]);
+    }
+    assertSound(run, blob, `damaged packet ${i} (${blob.toString('hex', 0, 1000)})`);
+  }
+}
+
+function pieceOf(blob: Buffer, pieces: readonly Buffer[], random: Random): Buffer {
+  const piece = pieces[below(random, 2 * pieces.length)];
+  if (piece !== undefined) return piece;
+  if (random() < 0.5) return randomBytes(random, 4);
+  const start = below(random, blob.length);
+  return blob.subarray(start, start + below(random, 12));
+}
+
+/** Long enough that a search from the start at every byte takes minutes. */
+const LONG = 1 << 17;
+
+/** The same bytes again and again, where they come first, where a payload is expected, and within one. */
+export function checkTime(run: ContractRun, pieces: readonly Buffer[]): void {
+  const blob = Buffer.from(run.encode(fullPacket));
+  const text = blob.indexOf('né ✅');
+  const ends = new Set([
+    0,
+    1,
+    2,
+    9,
+    Math.floor(blob.length / 2),
+    blob.length - 1,
+    ...(text > 9 ? [text, text - 1, text - 9] : []),
+  ]);
+  const repeated = [
+    ...pieces,
+    Buffer.of(0),
+    Buffer.of(0xff),
+    ...[1, 2, 3].map((length) => blob.subarray(0, length)),
+  ];
+  for (const piece of repeated.filter(({ length }) => length > 0)) {
+    const many = Buffer.alloc(piece.length * Math.floor(LONG / piece.length), piece);
+    for (const end of ends) {
+      const bytes = Buffer.concat([blob.subarray(0, end), many]);
+      assertSound(run, bytes, `0x${piece.toString('hex')} again and again behind ${end} bytes`);
+    }
+  }
+}
+
+function randomBytes(random: Random, maxLength: number): Buffer {
+  return Buffer.from(Array.from({ length: below(random, maxLength) }, () => below(random, 256)));
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import type { Codec, LayerBytes, ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import {
+  HEAD_LENGTHS,
+  HUB_ID,
+  keptHead,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+} from '../../core/contracts/packet.ts';
+import { openMembers } from '../../core/wire/members.ts';
+import { RANDOM_NODES } from './random.ts';
+import { contractSamples } from './samples.ts';
+
+/** The members of one run: everybody that a sample is from writes, and the hub reads. */
+export interface ContractRun {
+  readonly reader: Codec;
+  /** As the node that the packet is from: codecs that sign write for no other. */
+  encode(packet: Packet): Uint8Array;
+  headerSize(packet: Packet): number;
+  /** What layers have added to the packet that was encoded last; 0 without layers. */
+  layerBytes(packet: Packet): LayerBytes;
+}
+
+const NODES = new Set([
+  ...RANDOM_NODES,
+  ...contractSamples.flatMap(({ packet: { from, to } }) => [from, to ?? from]),
+]);
+const RUN_KEY = new Uint8Array(32).fill(7);
+
+export function openRun(adapter: ProtocolAdapter): ContractRun {
+  const codecs = openMembers(adapter, 'contract', [...NODES], RUN_KEY);
+  const codecOf = (node: string): Codec => {
+    const codec = codecs.get(node);
+    assert.ok(codec, `${node} is no member of the suite's run`);
+    return codec;
+  };
+  return {
+    reader: codecOf(HUB_ID),
+    encode: (packet) => codecOf(packet.from).encode(packet),
+    headerSize: (packet) => codecOf(packet.from).headerSize(packet),
+    layerBytes: (packet) => ({ overhead: 0, last: 0, ...codecOf(packet.from).layerBytes }),
+  };
+}
+
+/** What the reader peeks, wherever the blob lies; undefined where it refuses it, or cannot peek. */
+export function peekOf({ peek, peekAt }: Codec, blob: Uint8Array, what: string): PacketHead | undefined {
+  const head = attempt(() => peek?.(blob), `${what}: peek`);
+  if (peekAt !== undefined) {
+    const around = Buffer.concat([Buffer.from('{"'), blob, Buffer.from('}}')]);
+    const headAt = attempt(() => keptHead(peekAt(around, 2, 2 + blob.length)), `${what}: peekAt`);
+    assert.deepEqual(headAt, head, `peekAt and peek differ: ${what}`);
+  }
+  return head;
+}
+
+/** The reader decodes `blob` as `packet`, and peeks the same where it can peek. */
+export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet: Packet): void {
+  // As the hub and an agent do: first a look at the head, then the whole.
+  const head = peekOf(reader, blob, 'what arrives');
+  assert.deepEqual(reader.decode(blob), packet);
+  if (reader.peek !== undefined) assert.deepEqual(head, keptHead(packet));
+}
+
+/**
+ * Decoding refuses the blob or gives a valid packet, on which a peek agrees. Where decoding refuses, a peek may accept: it reads
+ * less. But what it gives is a head always, as the hub counts and routes by it.
+ *
+ * @returns the packet; undefined where decoding refuses it
+ */
+export function assertSound({ reader }: ContractRun, blob: Uint8Array, what: string): Packet | undefined {
+  const head = peekOf(reader, blob, what);
+  if (head !== undefined) assertHead(head, what);
+  const packet = attempt(() => reader.decode(blob), `${what}: decode`);
+  if (packet === undefined) return undefined;
+  assert.deepEqual(parsePacket(packet), packet);
+  if (reader.peek !== undefined) assert.deepEqual(head, keptHead(packet), `peek and decode differ: ${what}`);
+  return packet;
+}
+
+/** Decoding refuses the blob, and a peek too or what it gives is a head. */
+export function assertRefused(run: ContractRun, blob: Uint8Array, what: string): void {
+  assert.equal(assertSound(run, blob, what), undefined, `${what}: was not refused`);
+}
+
+/** Far longer than a call takes on a busy machine, and far shorter than anything that grows with the square of the bytes. */
+const MAX_CALL_MS = 10_000;
+/** Reasons go to logs and terminals. */
+const MAX_REASON_LENGTH = 1200;
+
+/** The result; undefined where it was refused in the one way that is allowed. */
+export function attempt<T>(call: () => T, what: string): T | undefined {
+  const before = process.threadCpuUsage();
+  try {
+    return call();
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'packet')
+      assert.fail(`${what}: threw ${String(error)}, not a MeshError with code packet`);
+    assert.ok(
+      error.message.length <= MAX_REASON_LENGTH,
+      `${what}: a reason of ${error.message.length} letters`,
+    );
+    return undefined;
+  } finally {
+    const { user, system } = process.threadCpuUsage(before);
+    const tookMs = (user + system) / 1000;
+    assert.ok(tookMs < MAX_CALL_MS, `${what}: took ${Math.round(tookMs)} ms`);
+  }
+}
+
+function assertHead(head: PacketHead, what: string): void {
+  for (const [key, maxLength] of Object.entries(HEAD_LENGTHS)) {
+    const text: unknown = Reflect.get(head, key);
+    if (text === undefined && (key === 'to' || key === 'tag')) continue;
+    assert.ok(typeof text === 'string', `${what}: a peek gives ${typeof text} for ${key}`);
+    assert.ok(
+      text.length > 0 && text.length <= maxLength,
+      `${what}: a peek gives a ${key} of ${text.length} letters`,
+    );
+  }
+  const { token_used } = head;
+  assert.ok(
+    Number.isSafeInteger(token_used) && token_used >= 0,
+    `${what}: a peek gives ${token_used} tokens`,
+  );
+}

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import type { Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { parsePacket } from '../../core/contracts/packet.ts';
+import { json } from '../json.ts';
+import { testSession } from '../testing/session.ts';
+import { jsonWriter } from '../testing/writers/json.ts';
+import { contractChecks, type EnvelopeWriter } from './suite.ts';
+
+/** The `json` adapter with a fault. */
+function faulty(change: (codec: Codec) => Partial<Codec>): ProtocolAdapter {
+  const codec = json.open(testSession);
+  return { name: 'faulty', open: () => ({ ...codec, ...change(codec) }) };
+}
+
+/** What the check says of the adapter; undefined where nothing is wrong. */
+function verdict(
+  adapter: ProtocolAdapter,
+  writer: EnvelopeWriter | undefined,
+  name: string,
+): string | undefined {
+  const check = contractChecks(adapter, writer).find((candidate) => candidate.name === name);
+  if (check === undefined) return undefined;
+  try {
+    check.run();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function parsed(blob: Uint8Array) {
+  try {
+    return parsePacket(JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(blob)));
+  } catch (error) {
+    throw new MeshError('packet', messageOf(error));
+  }
+}
+
+const TWICE = 'a key that comes twice is refused, in a peek too where it is of the head';
+
+it('finds that the last of two equal keys is taken, where there is a writer', () => {
+  const adapter = faulty(() => ({ decode: parsed }));
+  expect(verdict(json, jsonWriter, TWICE)).toBeUndefined();
+  expect(verdict(adapter, undefined, TWICE)).toBeUndefined();
+  expect(verdict(adapter, jsonWriter, TWICE)).toContain('type twice');
+});
+
+it.each<[string, (codec: Codec) => Partial<Codec>, string]>([
+  [
+    'a peek that takes the first of two equal keys',
+    () => ({
+      peek: (blob) => {
+        const { type, from, id, task_id, token_used, to, tag } = parsed(blob);
+        return { type, from, id, task_id, token_used, ...(to && { to }), ...(tag && { tag }) };
+      },
+    }),
+    TWICE,
+  ],
+  [
+    'a peek that gives what is no head',
+    ({ peek }) => ({
+      peek(blob) {
+        const text = Buffer.from(blob).toString();
+        if (!text.includes('"token_used":-1')) return peek?.(blob) ?? expect.fail();
+        return { type: 't', from: 'a', id: 'i', task_id: 't', token_used: -1 };
+      },
+    }),
+    'a value of the wrong type or size is refused',
+  ],
+  [
+    'a decoder that throws something else',
+    () => ({ decode: (blob) => parsePacket(JSON.parse(Buffer.from(blob).toString())) }),
+    'random bytes are refused',
+  ],
+  [
+    'a decoder that needs a Buffer',
+    ({ decode }) => ({
+      decode: (blob) => (Buffer.isBuffer(blob) ? decode(blob) : decode(new Uint8Array(0))),
+    }),
+    'round trip of random packets',
+  ],
+])('finds %s', (_what, change, check) => {
+  expect(verdict(faulty(change), jsonWriter, check)).toBeDefined();
+});

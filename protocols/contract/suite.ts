@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { type JsonObject, keptHead, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import * as damage from './damage.ts';
+import { randomFrom, randomPacket, shuffled } from './random.ts';
+import { assertArrives, assertRefused, attempt, type ContractRun, openRun, peekOf } from './run.ts';
+import { contractSamples, fullPacket } from './samples.ts';
+import * as sizes from './sizes.ts';
+import { checksWith, type EnvelopeWriter } from './written.ts';
+
+export type { EnvelopeWriter };
+
+/**
+ * What every adapter must do, whoever wrote it, as plain checks without a test runner. What is an adapter's own (its exact
+ * bytes, what its format can hold) is in the test beside it.
+ */
+export interface ContractCheck {
+  readonly name: string;
+  /** @throws AssertionError, or whatever the adapter threw where it should not have */
+  run(): void;
+}
+
+/** The contract for `adapter`. Every check opens a run of its own. Quick: together a few seconds. */
+export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter): readonly ContractCheck[] {
+  const pieces = (writer?.pieces ?? []).map((piece) => Buffer.from(piece));
+  const checks: readonly (readonly [string, (run: ContractRun) => void])[] = [
+    ...contractSamples.map(
+      ({ name, packet }) =>
+        [`round trip: ${name}`, (run: ContractRun) => checkRoundTrip(run, packet)] as const,
+    ),
+    ['round trip with the keys in any order', checkKeyOrders],
+    ['round trip of random packets', checkRandomPackets],
+    ['a payload key __proto__ never arrives as something else', checkProto],
+    ...contractSamples.map(
+      ({ name, packet }) =>
+        [`headerSize is pure: ${name}`, (run: ContractRun) => sizes.checkPure(run, packet)] as const,
+    ),
+    ['headerSize is the ledger definition', sizes.checkDefinition],
+    ['every byte is on one line of the ledger', sizes.checkLedger],
+    ['layers add the same to every packet, and never more', sizes.checkLayerBytes],
+    ['a blob that was handed out is not written again', checkBlobsStay],
+    ['a decoded packet keeps nothing of the bytes it came in', checkNoViews],
+    ['a blob cut at any byte is refused', damage.checkTruncation],
+    ['bytes behind the packet are refused', damage.checkTrailingBytes],
+    ['a flipped bit is refused or gives another valid packet', damage.checkBitFlips],
+    ['random bytes are refused', damage.checkRandomBytes],
+    [
+      'a damaged packet is never peeked otherwise than it is decoded',
+      (run) => damage.checkDamage(run, pieces),
+    ],
+    ['whatever the bytes, they take time by the byte', (run) => damage.checkTime(run, pieces)],
+    ...(writer === undefined ? [] : checksWith(writer)),
+  ];
+  return checks.map(([name, check]) => ({ name, run: () => check(openRun(adapter)) }));
+}
+
+function checkRoundTrip(run: ContractRun, packet: Packet): void {
+  assertArrives(run, run.encode(packet), packet);
+}
+
+function checkKeyOrders(run: ContractRun): void {
+  const random = randomFrom(1);
+  const members = Object.entries(fullPacket);
+  const orders = [
+    // What a peek that ends at the payload would not see.
+    ...members.map((last) => [...members.filter((member) => member !== last), last]),
+    ...Array.from({ length: 50 }, () => shuffled(members, random)),
+  ];
+  for (const order of orders) checkRoundTrip(run, parsePacket(Object.fromEntries(order)));
+}
+
+function checkRandomPackets(run: ContractRun): void {
+  const random = randomFrom(3);
+  for (let i = 0; i < 200; i++) {
+    const packet = randomPacket(random);
+    const blob = run.encode(packet);
+    // Not every caller has a Buffer, and not every one has a Uint8Array that is none.
+    assertArrives(run, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
+  }
+}
+
+function checkProto(run: ContractRun): void {
+  const payload: JsonObject = JSON.parse('{"a":{"__proto__":{"polluted":true}}}');
+  const blob = attempt(() => run.encode({ ...fullPacket, payload }), 'encode');
+  if (blob !== undefined) assertRefused(run, blob, 'a payload with a key __proto__');
+}
+
+function checkBlobsStay(run: ContractRun): void {
+  const blobs = contractSamples.map(({ packet }) => run.encode(packet));
+  const copies = blobs.map((blob) => Buffer.from(blob));
+  for (const { packet } of contractSamples) run.reader.decode(run.encode(packet));
+  blobs.forEach((blob, i) => {
+    assert.ok(copies[i]?.equals(blob), `blob ${i} has changed`);
+  });
+}
+
+function checkNoViews(run: ContractRun): void {
+  for (const { packet } of contractSamples) {
+    const blob = Buffer.from(run.encode(packet));
+    const head = peekOf(run.reader, blob, 'what arrives');
+    const decoded = run.reader.decode(blob);
+    blob.fill(0x5a);
+    assert.deepEqual(decoded, packet);
+    if (head !== undefined) assert.deepEqual(head, keptHead(packet));
+  }
+}

@@ -1,0 +1,143 @@
+import { type EnvelopeKey, envelopeKeys, notAPacket } from './scanner.ts';
+import { TokenScanner } from './tokens.ts';
+
+/** The first of 64 tokens that are numbers, or records where both ends have a table of records. */
+const RECORD = 0x40;
+const FIXMAP = 0x80;
+const FIXARRAY = 0x90;
+const FIXSTR = 0xa0;
+const NIL = 0xc0;
+const FALSE = 0xc2;
+const TRUE = 0xc3;
+const FLOAT32 = 0xca;
+const FLOAT64 = 0xcb;
+const UINT8 = 0xcc;
+const UINT16 = 0xcd;
+const UINT32 = 0xce;
+const UINT64 = 0xcf;
+const INT8 = 0xd0;
+const INT16 = 0xd1;
+const INT32 = 0xd2;
+const INT64 = 0xd3;
+const STR8 = 0xd9;
+const STR16 = 0xda;
+const STR32 = 0xdb;
+const ARRAY16 = 0xdc;
+const ARRAY32 = 0xdd;
+const MAP16 = 0xde;
+const MAP32 = 0xdf;
+const NEGATIVE_FIXINT = 0xe0;
+
+/** MessagePack. Refused are byte strings and extensions, msgpackr's private ones among them. */
+export class MessagePackScanner extends TokenScanner {
+  protected mapSize(token: number): number | undefined {
+    if (token >= FIXMAP && token < FIXARRAY) return token - FIXMAP;
+    if (token === MAP16) return this.bytes.readUInt16BE(this.over(2));
+    return token === MAP32 ? this.bytes.readUInt32BE(this.over(4)) : undefined;
+  }
+
+  protected textLength(token: number): number | undefined {
+    if (token >= FIXSTR && token < NIL) return token - FIXSTR;
+    if (token === STR8) return this.byte();
+    if (token === STR16) return this.bytes.readUInt16BE(this.over(2));
+    return token === STR32 ? this.bytes.readUInt32BE(this.over(4)) : undefined;
+  }
+
+  protected valueFrom(token: number, depth: number): unknown {
+    if (token < FIXMAP) return token;
+    if (token >= NEGATIVE_FIXINT) return token - 0x100;
+    if (token < FIXARRAY) return this.map(token - FIXMAP, depth);
+    if (token < FIXSTR) return this.list(token - FIXARRAY, depth);
+    if (token < NIL) return this.textOf(token - FIXSTR);
+    const { bytes } = this;
+    switch (token) {
+      case NIL:
+        return null;
+      case FALSE:
+        return false;
+      case TRUE:
+        return true;
+      case FLOAT32:
+        return bytes.readFloatBE(this.over(4));
+      case FLOAT64:
+        return bytes.readDoubleBE(this.over(8));
+      case UINT8:
+        return this.byte();
+      case UINT16:
+        return bytes.readUInt16BE(this.over(2));
+      case UINT32:
+        return bytes.readUInt32BE(this.over(4));
+      case UINT64:
+        return Number(bytes.readBigUInt64BE(this.over(8)));
+      case INT8:
+        return bytes.readInt8(this.over(1));
+      case INT16:
+        return bytes.readInt16BE(this.over(2));
+      case INT32:
+        return bytes.readInt32BE(this.over(4));
+      case INT64:
+        return Number(bytes.readBigInt64BE(this.over(8)));
+      case STR8:
+      case STR16:
+      case STR32:
+        return this.textOf(this.textLength(token) ?? 0);
+      case ARRAY16:
+        return this.list(bytes.readUInt16BE(this.over(2)), depth);
+      case ARRAY32:
+        return this.list(bytes.readUInt32BE(this.over(4)), depth);
+      case MAP16:
+      case MAP32:
+        return this.map(this.mapSize(token) ?? 0, depth);
+      default:
+        return this.refuse('bytes or an extension, which JSON cannot hold', token);
+    }
+  }
+}
+
+/**
+ * MessagePack with a table of records that both ends have: a record is one byte and its values. The packet is one of the first
+ * `envelopes` of the table; in the payload, a record stands for a map.
+ */
+export class RecordScanner extends MessagePackScanner {
+  readonly #table: readonly (readonly string[])[];
+  readonly #envelopes: number;
+  #keys: readonly EnvelopeKey[] | undefined;
+  #index = 0;
+
+  constructor(blob: Uint8Array, table: readonly (readonly string[])[], envelopes: number) {
+    super(blob);
+    this.#table = table;
+    this.#envelopes = envelopes;
+  }
+
+  override next(): EnvelopeKey | undefined {
+    this.#keys ??= this.#envelope();
+    const key = this.#keys[this.#index];
+    this.#index += 1;
+    if (key === undefined && this.at < this.bytes.length) throw notAPacket('bytes after its end');
+    return key;
+  }
+
+  override skipPayload(): boolean {
+    if (this.#keys?.[this.#index] !== undefined) return false;
+    this.at = this.bytes.length;
+    return true;
+  }
+
+  protected override valueFrom(token: number, depth: number): unknown {
+    if (token < RECORD || token >= FIXMAP) return super.valueFrom(token, depth);
+    const keys = this.#table[token - RECORD] ?? this.refuse('an unknown record', token);
+    const values = this.list(keys.length, depth);
+    const object: Record<string, unknown> = {};
+    for (let i = 0; i < keys.length; i++) object[keys[i] ?? ''] = values[i];
+    return object;
+  }
+
+  #envelope(): readonly EnvelopeKey[] {
+    const token = this.byte();
+    const record = token - RECORD;
+    const keys = record >= 0 && record < this.#envelopes ? this.#table[record] : undefined;
+    if (keys === undefined) return this.refuse('no record of an envelope where a packet should begin', token);
+    return envelopeKeys.filter((key) => keys.includes(key));
+  }
+}

@@ -1,0 +1,151 @@
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { notAPacket } from './scanner.ts';
+
+/**
+ * Descriptors of protobuf messages, written by hand over the library's reader and writer: what a code generator would make of a
+ * `.proto` file, for the few messages that an adapter needs, and with a reader that refuses what it does not know.
+ */
+
+/** How values of a type are written behind a tag, and read. */
+export interface Form<T> {
+  readonly wireType: WireType;
+  write(writer: BinaryWriter, value: T): void;
+  /** @throws MeshError `packet`, or an error of the library's, for what is none */
+  read(reader: BinaryReader): T;
+}
+
+interface Field {
+  readonly number: number;
+  readonly form: Form<unknown>;
+  readonly isList: boolean;
+}
+
+export function one<T>(number: number, form: Form<T>): Field {
+  return { number, form, isList: false };
+}
+
+export function many<T>(number: number, form: Form<T>): Field {
+  return { number, form, isList: true };
+}
+
+export const protobufText: Form<string> = {
+  wireType: WireType.LengthDelimited,
+  write: (writer, text) => void writer.string(text),
+  read: (reader) => reader.string(true),
+};
+
+export const protobufBool: Form<boolean> = {
+  wireType: WireType.Varint,
+  write: (writer, value) => void writer.bool(value),
+  read: (reader) => reader.bool(),
+};
+
+/** An enumeration by the names of its values, as ProtoJSON writes it. */
+export function protobufEnum(numbers: { readonly [name: string]: number }): Form<string> {
+  const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
+  return {
+    wireType: WireType.Varint,
+    write: (writer, name) => void writer.int32(numbers[name] ?? 0),
+    read(reader) {
+      const number = reader.int32();
+      const name = names.get(number);
+      if (name === undefined) throw notAPacket(`${number} where ${[...names.values()].join(' or ')} belongs`);
+      return name;
+    },
+  };
+}
+
+export interface MessageForm extends Form<object> {
+  encode(value: object): Uint8Array;
+  /** @throws MeshError `packet` for bytes that are no such message */
+  decode(blob: Uint8Array): object;
+}
+
+/**
+ * A message with those fields, in the order in which they are written (that of their numbers, as libraries do it). A field that is
+ * `undefined` is absent; the fields of a value that was read are there as far as they were in the bytes. Fields may come in any
+ * order; unknown ones, and those that come twice without being lists, are refused (protobuf would keep the last).
+ */
+export function message(fields: { readonly [name: string]: Field }): MessageForm {
+  const written = Object.entries(fields).map(([name, { number, form, isList }]) => ({
+    name,
+    tag: tagOf(number, form.wireType),
+    form,
+    isList,
+  }));
+  const byTag = new Map(written.map((field) => [field.tag, field]));
+
+  function writeFields(writer: BinaryWriter, value: object): void {
+    for (const { name, tag, form, isList } of written) {
+      const content: unknown = Reflect.get(value, name);
+      if (content === undefined) continue;
+      for (const item of isList && Array.isArray(content) ? content : [content]) {
+        form.write(writer.uint32(tag), item);
+      }
+    }
+  }
+
+  function readFields(reader: BinaryReader, end: number): object {
+    const value: Record<string, unknown> = {};
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      const field = byTag.get(tag);
+      if (field === undefined)
+        throw notAPacket(`a field with tag ${tag}, where ${Object.keys(fields)} belong`);
+      const { name, form, isList } = field;
+      const before = value[name];
+      if (!isList && before !== undefined) throw notAPacket(`the field ${name} comes twice`);
+      const content = form.read(reader);
+      if (!isList) value[name] = content;
+      else if (Array.isArray(before)) before.push(content);
+      else value[name] = [content];
+    }
+    expectEnd(reader, end);
+    return value;
+  }
+
+  return {
+    wireType: WireType.LengthDelimited,
+    write(writer, value) {
+      writer.fork();
+      writeFields(writer, value);
+      writer.join();
+    },
+    read: (reader) => readFields(reader, endOf(reader)),
+    encode(value) {
+      const writer = new BinaryWriter();
+      writeFields(writer, value);
+      return writer.finish();
+    },
+    decode(blob) {
+      try {
+        return readFields(new BinaryReader(blob), blob.length);
+      } catch (error) {
+        if (error instanceof MeshError) throw error;
+        throw notAPacket(messageOf(error), error);
+      }
+    },
+  };
+}
+
+export function tagOf(number: number, wireType: WireType): number {
+  return ((number << 3) | wireType) >>> 0;
+}
+
+/** Reads a length; returns where what has this length ends. */
+export function endOf(reader: BinaryReader): number {
+  const length = reader.uint32();
+  return reader.pos + length;
+}
+
+/** @throws MeshError `packet` when what was read has another length than was said before it */
+export function expectEnd(reader: BinaryReader, end: number): void {
+  if (reader.pos !== end) throw notAPacket(`byte ${reader.pos} is reached where ${end} is the end`);
+}
+
+/** @throws MeshError `packet` */
+export function expectTag(reader: BinaryReader, tag: number): void {
+  const came = reader.uint32();
+  if (came !== tag) throw notAPacket(`tag ${came} where ${tag} belongs`);
+}

@@ -1,0 +1,150 @@
+import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
+import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
+import { endOf, expectEnd, expectTag, type Form, tagOf } from './protobuf-message.ts';
+import { notAPacket } from './scanner.ts';
+
+/**
+ * JSON as protobuf's well-known types write it (`google/protobuf/struct.proto`): numbers are doubles, each value is a message of
+ * its own, and so is each pair of key and value.
+ *
+ * Reading is stricter than protobuf asks: a value is exactly one value, a pair has its key first, and no key comes twice.
+ */
+export const protobufValue: Form<JsonValue> = {
+  wireType: WireType.LengthDelimited,
+  write(writer, value) {
+    writer.fork();
+    writeValue(writer, value);
+    writer.join();
+  },
+  read: (reader) => readValue(reader, endOf(reader), 1),
+};
+
+/** A member that is `undefined` is not written, as in JSON. */
+export const protobufStruct: Form<{ readonly [key: string]: JsonValue | undefined }> = {
+  wireType: WireType.LengthDelimited,
+  write(writer, object) {
+    writer.fork();
+    writeStruct(writer, object);
+    writer.join();
+  },
+  read: (reader) => readStruct(reader, endOf(reader), 1),
+};
+
+const NULL = tagOf(1, WireType.Varint);
+const NUMBER = tagOf(2, WireType.Bit64);
+const STRING = tagOf(3, WireType.LengthDelimited);
+const BOOL = tagOf(4, WireType.Varint);
+const STRUCT = tagOf(5, WireType.LengthDelimited);
+const LIST = tagOf(6, WireType.LengthDelimited);
+
+const STRUCT_PAIR = tagOf(1, WireType.LengthDelimited);
+const PAIR_KEY = tagOf(1, WireType.LengthDelimited);
+const PAIR_VALUE = tagOf(2, WireType.LengthDelimited);
+const LIST_ITEM = tagOf(1, WireType.LengthDelimited);
+
+function writeValue(writer: BinaryWriter, value: JsonValue): void {
+  switch (typeof value) {
+    case 'string':
+      writer.uint32(STRING).string(value);
+      break;
+    case 'number':
+      writer.uint32(NUMBER).double(value);
+      break;
+    case 'boolean':
+      writer.uint32(BOOL).bool(value);
+      break;
+    default:
+      if (value === null) {
+        writer.uint32(NULL).uint32(0);
+      } else if (isList(value)) {
+        writer.uint32(LIST).fork();
+        for (const item of value) {
+          writer.uint32(LIST_ITEM).fork();
+          writeValue(writer, item);
+          writer.join();
+        }
+        writer.join();
+      } else {
+        writer.uint32(STRUCT).fork();
+        writeStruct(writer, value);
+        writer.join();
+      }
+  }
+}
+
+function writeStruct(writer: BinaryWriter, object: { readonly [key: string]: JsonValue | undefined }): void {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value === undefined) continue;
+    writer.uint32(STRUCT_PAIR).fork().uint32(PAIR_KEY).string(key).uint32(PAIR_VALUE).fork();
+    writeValue(writer, value);
+    writer.join().join();
+  }
+}
+
+function isList(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function readValue(reader: BinaryReader, end: number, depth: number): JsonValue {
+  const value = readOneOf(reader, depth);
+  expectEnd(reader, end);
+  return value;
+}
+
+function readOneOf(reader: BinaryReader, depth: number): JsonValue {
+  const tag = reader.uint32();
+  switch (tag) {
+    case NULL:
+      if (reader.uint32() !== 0) throw notAPacket('a null that is another number than 0');
+      return null;
+    case NUMBER:
+      return reader.double();
+    case STRING:
+      return reader.string(true);
+    case BOOL:
+      return reader.bool();
+    case STRUCT:
+      return readStruct(reader, endOf(reader), depth);
+    case LIST:
+      return readList(reader, endOf(reader), depth);
+    default:
+      throw notAPacket(`a value with tag ${tag}, which no kind of value has`);
+  }
+}
+
+function readStruct(reader: BinaryReader, end: number, depth: number): JsonObject {
+  checkDepth(depth);
+  const object: Record<string, JsonValue> = {};
+  while (reader.pos < end) {
+    expectTag(reader, STRUCT_PAIR);
+    const pairEnd = endOf(reader);
+    expectTag(reader, PAIR_KEY);
+    const key = reader.string(true);
+    // Assigned to, it would be the object's prototype.
+    if (key === '__proto__') throw notAPacket('a key __proto__');
+    if (Object.hasOwn(object, key)) throw notAPacket(`the key ${key} comes twice`);
+    expectTag(reader, PAIR_VALUE);
+    object[key] = readValue(reader, endOf(reader), depth + 1);
+    expectEnd(reader, pairEnd);
+  }
+  expectEnd(reader, end);
+  return object;
+}
+
+function readList(reader: BinaryReader, end: number, depth: number): JsonValue[] {
+  checkDepth(depth);
+  const list: JsonValue[] = [];
+  while (reader.pos < end) {
+    expectTag(reader, LIST_ITEM);
+    list.push(readValue(reader, endOf(reader), depth + 1));
+  }
+  expectEnd(reader, end);
+  return list;
+}
+
+/** Reading calls itself: what is nested deeper than a packet may be must not reach the end of the stack. */
+function checkDepth(depth: number): void {
+  if (depth > MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
+}

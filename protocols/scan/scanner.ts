@@ -1,0 +1,233 @@
+import type { Codec } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import {
+  HEAD_LENGTHS,
+  keptHead,
+  type Packet,
+  type PacketHead,
+  parsePacket,
+  shortReason,
+} from '../../core/contracts/packet.ts';
+import { PREFIX_BYTES } from '../../core/wire/frame.ts';
+
+/** The keys of a packet. */
+export const envelopeKeys = [
+  'type',
+  'from',
+  'to',
+  'id',
+  'reply_to',
+  'task_id',
+  'tag',
+  'token_used',
+  'log_uri',
+  'ts',
+  'payload',
+] as const satisfies readonly (keyof Packet)[];
+
+export type EnvelopeKey = (typeof envelopeKeys)[number];
+
+interface KnownKey {
+  readonly key: EnvelopeKey;
+  readonly bit: number;
+  readonly bytes: Uint8Array;
+}
+
+const knownKeys: readonly KnownKey[] = envelopeKeys.map((key, i) => ({
+  key,
+  bit: 1 << i,
+  bytes: Buffer.from(key),
+}));
+const keysByLength: readonly (readonly KnownKey[])[] = Array.from({ length: 11 }, (_, length) =>
+  knownKeys.filter(({ key }) => key.length === length),
+);
+
+/**
+ * Reads the bytes of one packet, in some format, from the first to the last: strictly, so that what two readers could read
+ * differently is refused, and in a time that the bytes bound. Every method throws a MeshError `packet` for what it refuses.
+ */
+export abstract class Scanner {
+  protected readonly bytes: Buffer;
+  protected at = 0;
+  #seen = 0;
+
+  constructor(blob: Uint8Array) {
+    this.bytes = bufferOf(blob);
+  }
+
+  /** The next key of the envelope, whose value is to be read then; undefined behind the last, where the bytes end. */
+  abstract next(): EnvelopeKey | undefined;
+
+  abstract text(): string;
+
+  /** Any value. One that JSON cannot hold may be anything that no packet may have. */
+  abstract value(): unknown;
+
+  /** Steps over the payload; false where only reading it shows what is behind it. */
+  abstract skipPayload(): boolean;
+
+  /** The envelope key that is written in `bytes[start .. end)`, which must not have come before. */
+  protected keyAt(start: number, end: number): EnvelopeKey {
+    for (const known of keysByLength[end - start] ?? []) {
+      if (isAt(known.bytes, this.bytes, start)) return this.#see(known);
+    }
+    throw notAPacket('a key that no packet has');
+  }
+
+  protected keyNamed(name: string): EnvelopeKey {
+    const known = knownKeys.find(({ key }) => key === name);
+    if (known === undefined) throw notAPacket('a key that no packet has');
+    return this.#see(known);
+  }
+
+  #see({ key, bit }: KnownKey): EnvelopeKey {
+    if ((this.#seen & bit) !== 0) throw notAPacket(`the key ${key} comes twice`);
+    this.#seen |= bit;
+    return key;
+  }
+
+  protected byte(): number {
+    const byte = this.bytes[this.at];
+    if (byte === undefined) throw notAPacket('it ends too early');
+    this.at += 1;
+    return byte;
+  }
+
+  /** Goes over `count` bytes and says where they began. */
+  protected over(count: number): number {
+    const start = this.at;
+    if (count > this.bytes.length - start) throw notAPacket('it ends too early');
+    this.at = start + count;
+    return start;
+  }
+}
+
+/** What an adapter has whose format has a scanner. */
+export interface Format {
+  encode(packet: Packet): Uint8Array;
+  scan(blob: Uint8Array): Scanner;
+  /** Reads the values, where the scanner only judges them. Throws a MeshError `packet` too. */
+  parse?(blob: Uint8Array): unknown;
+  /** Bytes of `{}` as a payload. */
+  readonly emptyPayloadBytes: number;
+}
+
+type PeekingCodec = Codec & Required<Pick<Codec, 'peek'>>;
+
+/** The codec of the format, which has no state. */
+export function codecOf({ encode, scan, parse, emptyPayloadBytes }: Format): PeekingCodec {
+  function decode(blob: Uint8Array): Packet {
+    const scanner = scan(blob);
+    if (parse === undefined) return packetFrom(scanner);
+    // Libraries take the last of two equal keys.
+    headFrom(scanner);
+    return parsePacket(parse(blob));
+  }
+  const headerSize = headerSizeOf(encode, emptyPayloadBytes);
+  return { encode, decode, headerSize, peek: (blob) => headFrom(scan(blob)) ?? keptHead(decode(blob)) };
+}
+
+/** `headerSize` by its definition, for an `encode` without state. */
+export function headerSizeOf(encode: Codec['encode'], emptyPayloadBytes: number): Codec['headerSize'] {
+  return (packet) => PREFIX_BYTES + encode({ ...packet, payload: {} }).length - emptyPayloadBytes;
+}
+
+function packetFrom(scanner: Scanner): Packet {
+  const packet: Record<string, unknown> = {};
+  for (let key = scanner.next(); key !== undefined; key = scanner.next()) packet[key] = scanner.value();
+  return parsePacket(packet);
+}
+
+/** The head, read up to the payload; undefined where only the whole packet shows it. */
+function headFrom(scanner: Scanner): PacketHead | undefined {
+  const found: FoundHead = emptyHead();
+  for (let key = scanner.next(); key !== undefined; key = scanner.next()) {
+    switch (key) {
+      case 'type':
+        found.type = scanner.text();
+        break;
+      case 'from':
+        found.from = scanner.text();
+        break;
+      case 'to':
+        found.to = scanner.text();
+        break;
+      case 'id':
+        found.id = scanner.text();
+        break;
+      case 'task_id':
+        found.task_id = scanner.text();
+        break;
+      case 'tag':
+        found.tag = scanner.text();
+        break;
+      case 'token_used':
+        found.token_used = scanner.value();
+        break;
+      case 'payload':
+        if (!scanner.skipPayload()) return undefined;
+        break;
+      case 'ts':
+        scanner.value();
+        break;
+      default:
+        scanner.text();
+    }
+  }
+  return checkedHead(found);
+}
+
+/** What was found of a head, not checked yet. */
+export type FoundHead = { -readonly [K in keyof PacketHead]-?: unknown };
+
+export function emptyHead(): FoundHead {
+  return {
+    type: undefined,
+    from: undefined,
+    to: undefined,
+    id: undefined,
+    task_id: undefined,
+    tag: undefined,
+    token_used: undefined,
+  };
+}
+
+export function checkedHead({ type, from, to, id, task_id, tag, token_used }: FoundHead): PacketHead {
+  if (typeof token_used !== 'number' || !Number.isSafeInteger(token_used) || token_used < 0)
+    throw notAPacket('token_used is no whole number from 0 up');
+  const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = {
+    type: headText('type', type),
+    from: headText('from', from),
+    id: headText('id', id),
+    task_id: headText('task_id', task_id),
+    token_used,
+  };
+  if (to !== undefined) head.to = headText('to', to);
+  if (tag !== undefined) head.tag = headText('tag', tag);
+  return head;
+}
+
+function headText(key: keyof typeof HEAD_LENGTHS, value: unknown): string {
+  if (typeof value !== 'string') throw notAPacket(`${key} is no text`);
+  if (value.length === 0) throw notAPacket(`${key} is empty`);
+  if (value.length > HEAD_LENGTHS[key]) throw notAPacket(`${key} is longer than ${HEAD_LENGTHS[key]}`);
+  return value;
+}
+
+export function notAPacket(reason: string, cause?: unknown): MeshError {
+  return new MeshError(
+    'packet',
+    `not a packet: ${shortReason(reason)}`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** The same bytes, with the methods that read numbers and texts. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function isAt(expected: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[start + i] !== expected[i]) return false;
+  return true;
+}

@@ -1,0 +1,284 @@
+import { FINAL_ANSWER, type Packet, type PacketHead, parsePacket } from '../../core/contracts/packet.ts';
+import { JsonScanner } from './json.ts';
+import {
+  checkedHead,
+  type EnvelopeKey,
+  emptyHead,
+  envelopeKeys,
+  type FoundHead,
+  notAPacket,
+} from './scanner.ts';
+
+/**
+ * Packets in the messages of another protocol. An adapter says how it writes one, as an object; reading follows from that. What
+ * is written for a packet of marks shows which places hold the packet's keys; in all others a message must have what is written.
+ */
+export interface Shape {
+  /**
+   * @param translate puts the packet's own values in the place of those that the protocol has for them, where these differ
+   * @throws MeshError `packet`, naming where `value` is something else than what is written for the packet that it says
+   */
+  read(value: unknown, translate?: (found: Found) => void): Packet;
+}
+
+/** What was found in the places of a packet's keys. */
+type Found = { [K in EnvelopeKey]?: unknown };
+
+const MARKS: Packet = {
+  type: 'mark: type',
+  from: 'mark: from',
+  to: 'mark: to',
+  id: 'mark: id',
+  reply_to: 'mark: reply_to',
+  task_id: 'mark: task_id',
+  tag: FINAL_ANSWER,
+  token_used: 1_000_001,
+  log_uri: 'mark: log_uri',
+  ts: 1_000_002,
+  payload: {},
+};
+const keysByMark = new Map<unknown, EnvelopeKey>(envelopeKeys.map((key) => [MARKS[key], key]));
+
+/** Stands for any text where a message has something that no packet says, such as a signature. Its name is the kind of the value. */
+export const ANY_TEXT = Symbol('string');
+const ANY_NUMBER = Symbol('number');
+
+/** In the place of keys that a message does not have, so that the reason says where it should. */
+const ANY_REQUIRED = {
+  ...{ type: ANY_TEXT, from: ANY_TEXT, id: ANY_TEXT, task_id: ANY_TEXT },
+  ...{ token_used: ANY_NUMBER, ts: ANY_NUMBER, payload: {} },
+};
+
+export function shapeOf(write: (packet: Packet) => object): Shape {
+  const root = placeOf(write(MARKS));
+  return {
+    read(value, translate) {
+      const found: Found = {};
+      collect(root, value, found);
+      translate?.(found);
+      // Not a packet yet: what is no such message is refused first, by the place where it differs.
+      assertSame(write({ ...ANY_REQUIRED, ...found } as unknown as Packet), value);
+      return parsePacket(found);
+    },
+  };
+}
+
+/** What is at `path` of a message; undefined where there is nothing. */
+export function valueAt(message: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((at, name) => (isObject(at) ? Reflect.get(at, name) : undefined), message);
+}
+
+/** @throws MeshError `packet` where something else than a text is at `path` */
+export function textAt(message: unknown, ...path: readonly string[]): string {
+  const found = valueAt(message, ...path);
+  if (typeof found !== 'string')
+    throw notAPacket(`${path.join('.')}: expected string, received ${kindOf(found)}`);
+  return found;
+}
+
+/** What can be in a place of a message; `keys` has a bit for every key of a packet that is in it. */
+type Place =
+  | {
+      readonly kind: 'object';
+      readonly members: ReadonlyMap<string, Member>;
+      /** Those of them that have keys. */
+      readonly withKeys: readonly Member[];
+      readonly keys: number;
+    }
+  | { readonly kind: 'list'; readonly item: Place; readonly keys: number }
+  | { readonly kind: 'key'; readonly key: EnvelopeKey; readonly keys: number }
+  | { readonly kind: 'other'; readonly keys: 0 };
+
+interface Member {
+  readonly name: string;
+  readonly place: Place;
+  readonly bit: number;
+}
+
+const OTHER: Place = { kind: 'other', keys: 0 };
+const bitOf = (key: EnvelopeKey) => 1 << envelopeKeys.indexOf(key);
+const PAYLOAD = bitOf('payload');
+/** Keys that a peek needs nothing of. */
+const BODY_KEYS = PAYLOAD | bitOf('reply_to') | bitOf('log_uri') | bitOf('ts');
+
+/** The last place of a key is the key's; `taken` are those that have one already, as this goes from the end to the beginning. */
+function placeOf(written: unknown, taken = { keys: 0 }): Place {
+  const key = keysByMark.get(written);
+  if (key !== undefined) {
+    if ((taken.keys & bitOf(key)) !== 0) return OTHER;
+    taken.keys |= bitOf(key);
+    return { kind: 'key', key, keys: bitOf(key) };
+  }
+  if (Array.isArray(written) && written.length === 1) {
+    const item = placeOf(written[0], taken);
+    return item.keys === 0 ? OTHER : { kind: 'list', item, keys: item.keys };
+  }
+  if (typeof written !== 'object' || written === null || Object.keys(written).length === 0) return OTHER;
+  const members = Object.entries(written)
+    .filter(([, value]) => value !== undefined)
+    .reverse()
+    .map(([name, value]) => [name, placeOf(value, taken)] as const);
+  return objectOf(members.reverse());
+}
+
+function objectOf(places: readonly (readonly [string, Place])[]): Place {
+  const members = places.map(([name, place], i): Member => ({ name, place, bit: 1 << i }));
+  return {
+    kind: 'object',
+    members: new Map(members.map((member) => [member.name, member])),
+    withKeys: members.filter(({ place }) => place.keys !== 0),
+    keys: members.reduce((bits, { place }) => bits | place.keys, 0),
+  };
+}
+
+/** What is in one message or in another. */
+function merged(one: Place, other: Place): Place {
+  if (one.kind !== 'object' || other.kind !== 'object')
+    return one.kind === 'key' && other.kind === 'key' && one.key === other.key ? one : OTHER;
+  const names = new Set([...one.members.keys(), ...other.members.keys()]);
+  return objectOf(
+    [...names].map((name) => {
+      const [first, second] = [one.members.get(name)?.place, other.members.get(name)?.place];
+      return [name, first && second ? merged(first, second) : (first ?? second ?? OTHER)];
+    }),
+  );
+}
+
+function collect(place: Place, value: unknown, found: Found): void {
+  if (place.kind === 'key') {
+    if (value !== undefined) found[place.key] = value;
+  } else if (place.kind === 'list') {
+    if (Array.isArray(value)) collect(place.item, value[0], found);
+  } else if (place.kind === 'object' && isObject(value)) {
+    for (const { name, place: member } of place.withKeys) collect(member, Reflect.get(value, name), found);
+  }
+}
+
+/** @throws MeshError `packet`, naming the first place where `value` is something else than `expected` */
+export function assertSame(expected: unknown, value: unknown): void {
+  const found = difference(expected, value);
+  if (found !== undefined)
+    throw notAPacket(`${found.path.join('.')}${found.path.length > 0 ? ': ' : ''}${found.reason}`);
+}
+
+interface Difference {
+  readonly path: readonly string[];
+  readonly reason: string;
+}
+
+function difference(expected: unknown, value: unknown): Difference | undefined {
+  if (expected === value || (typeof expected === 'symbol' && typeof value === expected.description))
+    return undefined;
+  if (!isObject(expected) || !isObject(value) || Array.isArray(expected) !== Array.isArray(value))
+    return { path: [], reason: `expected ${shown(expected, value)}, received ${shown(value, expected)}` };
+  let members = 0;
+  for (const name of Object.keys(expected)) {
+    const item: unknown = Reflect.get(expected, name);
+    if (item === undefined) continue;
+    members += 1;
+    const inside = difference(item, Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined);
+    if (inside !== undefined)
+      return unrecognized(expected, value) ?? { path: [name, ...inside.path], reason: inside.reason };
+  }
+  return Object.keys(value).length === members ? undefined : unrecognized(expected, value);
+}
+
+function unrecognized(expected: object, value: object): Difference | undefined {
+  const isKnown = (name: string) =>
+    Object.hasOwn(expected, name) && Reflect.get(expected, name) !== undefined;
+  const name = Object.keys(value).find((candidate) => !isKnown(candidate));
+  return name === undefined
+    ? undefined
+    : { path: [], reason: `unrecognized key ${JSON.stringify(name.slice(0, 64))}` };
+}
+
+/** The value, or only its kind where the other is of another kind. */
+function shown(value: unknown, other: unknown): string {
+  const [kind, otherKind] = [kindOf(value), kindOf(other)];
+  return kind === otherKind ? JSON.stringify(value).slice(0, 100) : kind;
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'symbol') return value.description ?? '';
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Looks at the bytes of messages without reading their payload. */
+interface JsonLook {
+  /** Reads as far as keys of the head can be. It refuses members that are never written, and those that come twice. */
+  peek(blob: Uint8Array): PacketHead;
+  /** Refuses the same in the whole message, but for its payload: JSON.parse takes the last of two equal keys. */
+  checkKeys(blob: Uint8Array): void;
+}
+
+/** How a protocol's own names of nodes are read. */
+export interface Nodes {
+  from(name: string): string;
+  to(name: string): string | undefined;
+}
+
+/** A look at messages like those that are written; `nodes` where they name nodes in another way than packets do. */
+export function lookAt(writes: readonly ((packet: Packet) => object)[], nodes?: Nodes): JsonLook {
+  const root = writes.map((write) => placeOf(write(MARKS))).reduce(merged);
+  return {
+    peek(blob) {
+      const found = emptyHead();
+      const scanner = new JsonScanner(blob);
+      if (walk(scanner, root, found, 0)) scanner.end();
+      if (typeof found.from === 'string') found.from = nodes?.from(found.from) ?? found.from;
+      if (nodes !== undefined && typeof found.to === 'string') found.to = nodes.to(found.to);
+      return checkedHead(found);
+    },
+    checkKeys(blob) {
+      const scanner = new JsonScanner(blob);
+      walk(scanner, root, emptyHead(), WHOLE);
+      scanner.end();
+    },
+  };
+}
+
+/** The bit of a key that always comes later. */
+const WHOLE = 1 << 30;
+
+/**
+ * Walks as deep as the message is, whatever the bytes. False where it ended at a payload, with no key of the head behind it.
+ *
+ * @param behind the keys that may stand behind this place
+ */
+function walk(scanner: JsonScanner, place: Place, found: FoundHead, behind: number): boolean {
+  switch (place.kind) {
+    case 'other':
+      scanner.skipValue();
+      return true;
+    case 'key':
+      if (place.keys === PAYLOAD && (behind & ~BODY_KEYS) === 0) return false;
+      take(scanner, place.key, found);
+      return true;
+    case 'list':
+      return scanner.item(() => walk(scanner, place.item, found, behind));
+    case 'object': {
+      let seen = 0;
+      let left = place.keys;
+      return scanner.members((name) => {
+        const member = place.members.get(name);
+        if (member === undefined)
+          throw notAPacket(`a key ${JSON.stringify(name.slice(0, 64))} that has no place there`);
+        if ((seen & member.bit) !== 0) throw notAPacket(`the key ${name} comes twice`);
+        seen |= member.bit;
+        left &= ~member.place.keys;
+        return walk(scanner, member.place, found, behind | left);
+      });
+    }
+  }
+}
+
+function take(scanner: JsonScanner, key: EnvelopeKey, found: FoundHead): void {
+  if (key === 'token_used') found.token_used = scanner.value();
+  else if (key === 'payload' || key === 'reply_to' || key === 'log_uri' || key === 'ts') scanner.skipValue();
+  else found[key] = scanner.text();
+}

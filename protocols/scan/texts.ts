@@ -1,0 +1,51 @@
+import { isAscii } from 'node:buffer';
+import { notAPacket } from './scanner.ts';
+
+// A byte order mark is a letter like any other.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Up to so many bytes a loop is quicker than a call into the system. */
+const SHORT = 24;
+
+/**
+ * The text of `bytes[start .. end)`.
+ *
+ * @throws MeshError `packet` for what is not UTF-8
+ */
+export function utf8Text(bytes: Buffer, start: number, end: number): string {
+  if (end - start <= SHORT ? isPlain(bytes, start, end) : isAscii(bytes.subarray(start, end)))
+    return bytes.toString('latin1', start, end);
+  try {
+    return utf8.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw notAPacket('a text that is not UTF-8', error);
+  }
+}
+
+/** Types, ids, task ids and keys come again in every packet; texts beyond this length are not worth keeping. */
+const MAX_KEPT_LENGTH = 64;
+const keptTexts: string[] = new Array(1024).fill('');
+
+/** The same for a text that will come again: one that was read lately is not made anew, which would cost more than the rest of a peek. */
+export function keptText(bytes: Buffer, start: number, end: number): string {
+  const length = end - start;
+  if (length === 0 || length > MAX_KEPT_LENGTH) return utf8Text(bytes, start, end);
+  const ends = (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0) * 131;
+  const slot = (length * 31 + ends + (bytes[start + (length >> 1)] ?? 0) * 17) & 1023;
+  const kept = keptTexts[slot] ?? '';
+  if (kept.length === length && isSame(kept, bytes, start)) return kept;
+  const text = utf8Text(bytes, start, end);
+  if (text.length === length) keptTexts[slot] = text;
+  return text;
+}
+
+function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((bytes[i] ?? 0) > 0x7f) return false;
+  return true;
+}
+
+/** Whether the bytes are the letters: kept texts are ASCII. */
+function isSame(text: string, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
+}

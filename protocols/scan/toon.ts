@@ -1,0 +1,128 @@
+import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
+import { parseJson } from './json.ts';
+import { type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
+import { keptText } from './texts.ts';
+
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** What ends a packet: a line end and an empty line, which stands nowhere else, so that a text that was cut off is refused. */
+export const PACKET_END = '\n\n';
+
+/** Deepest indentation: a list in an object in a list takes two steps of two spaces. */
+const MAX_INDENT = 4 * (MAX_PAYLOAD_DEPTH + 1);
+
+/** The lines of the envelope. What is indented belongs to the payload, which is left to the library. */
+export class ToonScanner extends Scanner {
+  readonly #end: number;
+
+  constructor(blob: Uint8Array) {
+    super(blob);
+    this.#end = this.bytes.length - 1;
+    if (this.bytes[this.#end] !== LINE_FEED || this.bytes[this.#end - 1] !== LINE_FEED) {
+      throw notAPacket('it does not end with an empty line');
+    }
+  }
+
+  next(): EnvelopeKey | undefined {
+    if (this.at === this.#end) return undefined;
+    const start = this.at;
+    let byte = this.bytes[start];
+    while (byte !== COLON && byte !== OPEN_BRACKET && byte !== LINE_FEED) {
+      this.at += 1;
+      byte = this.bytes[this.at];
+    }
+    return this.keyAt(start, this.at);
+  }
+
+  text(): string {
+    const start = this.#line();
+    const end = this.at - 1;
+    if (this.bytes[start] === QUOTE) {
+      const text = parseJson(this.bytes.subarray(start, end));
+      if (typeof text !== 'string' || !text.isWellFormed()) throw notAPacket('a text with a lone surrogate');
+      return text;
+    }
+    if (start === end || this.bytes[start] === SPACE || this.bytes[end - 1] === SPACE) {
+      throw notAPacket('a text with spaces around it, or none');
+    }
+    return keptText(this.bytes, start, end);
+  }
+
+  /** A number as the encoder writes it; undefined for anything else. */
+  value(): number | undefined {
+    const start = this.#line();
+    const digits = this.bytes.toString('latin1', start, this.at - 1);
+    return /^(?:0|[1-9]\d{0,15})$/.test(digits) ? Number(digits) : undefined;
+  }
+
+  skipPayload(): boolean {
+    do this.at = this.bytes.indexOf(LINE_FEED, this.at) + 1;
+    while (this.bytes[this.at] === SPACE);
+    return true;
+  }
+
+  /** Goes behind a line `key: value` and says where the value starts; it ends before the line end. */
+  #line(): number {
+    if (this.bytes[this.at] !== COLON || this.bytes[this.at + 1] !== SPACE) {
+      throw notAPacket("': ' expected behind a key");
+    }
+    const start = this.at + 2;
+    this.at = this.bytes.indexOf(LINE_FEED, this.at) + 1;
+    return start;
+  }
+}
+/** At an opening bracket: the empty list, or the length in the header of a list or table. Nothing else has brackets. */
+const BRACKETS = /\[(?:\](?![^\n])|\d{1,9}:?\](?=[:{]))/y;
+
+/**
+ * Refuses what the encoder never writes and what would take the decoder more time or stack than there are bytes: it looks for the end
+ * of white space, of nested field lists and of blank lines again and again.
+ *
+ * @throws MeshError `packet`
+ */
+export function assertPlainToon(text: string): void {
+  for (let at = 0; at < text.length; ) at = endOfPlainLine(text, at);
+}
+
+/** Where the line that begins at `start` has ended, the line end included. */
+function endOfPlainLine(text: string, start: number): number {
+  let at = start;
+  while (text.charCodeAt(at) === SPACE) at += 1;
+  if (at - start > MAX_INDENT) throw notAPacket('nested too deep');
+  if (text[at] === '#') throw notAPacket('a comment');
+  if (at === text.length || text[at] === '\n') throw notAPacket('an empty line');
+  let isQuoted = false;
+  let hasBrackets = false;
+  let braces = 0;
+  for (; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === LINE_FEED) break;
+    if (unit < SPACE) throw notAPacket('a control character');
+    if (unit === QUOTE) isQuoted = !isQuoted;
+    else if (isQuoted) at += unit === BACKSLASH ? 1 : 0;
+    else if (unit === OPEN_BRACKET) {
+      BRACKETS.lastIndex = at;
+      const [brackets] = BRACKETS.exec(text) ?? [];
+      if (brackets === undefined || hasBrackets) throw notAPacket('misplaced brackets');
+      hasBrackets = true;
+      at += brackets.length - 1;
+    } else if (unit === OPEN_BRACE) {
+      const isFirst = braces === 0;
+      if (isFirst && text[at - 1] !== ']') throw notAPacket('misplaced braces');
+      braces += 1;
+      if (braces > MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
+    } else if (unit === CLOSE_BRACE) {
+      braces -= 1;
+      if (braces < 0 || (braces === 0 && text[at + 1] !== ':')) throw notAPacket('misplaced braces');
+    }
+  }
+  if (isQuoted || braces > 0) throw notAPacket('a line that ends inside quotes or braces');
+  return at + 1;
+}

@@ -1,0 +1,42 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { TaskStatus } from '../../core/hub/tasks/task-clock.ts';
+import type { BatchEnd } from '../../evaluation/batch/batch.ts';
+
+/** Exit codes of the command: 0 answered, 1 failed, 2 usage or configuration, 3 timeout, 130 interrupted. */
+export const USAGE_EXIT = 2;
+export const INTERRUPTED_EXIT = 130;
+
+export function exitCodeOf(error: MeshError): number {
+  switch (error.code) {
+    case 'usage':
+    case 'config':
+      return USAGE_EXIT;
+    case 'interrupted':
+      return INTERRUPTED_EXIT;
+    default:
+      return 1;
+  }
+}
+
+/** Of a batch that was not finished. */
+export function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
+  switch (end.kind) {
+    case 'interrupted':
+      return INTERRUPTED_EXIT;
+    case 'limit':
+      return exitCodeOf(new MeshError('limit', end.reason));
+    case 'stopped':
+      return exitCodeOf(end.error);
+  }
+}
+
+export function exitCodeOfStatus(status: TaskStatus): number {
+  switch (status) {
+    case 'answered':
+      return 0;
+    case 'failed':
+      return 1;
+    case 'timeout':
+      return 3;
+  }
+}

@@ -1,0 +1,23 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { INTERRUPTED_EXIT } from './exit-code.ts';
+
+/** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
+const SAME_SIGNAL_MS = 250;
+
+/** Ctrl-C ends `what` in order: agents stop, what there is gets written. A second one ends it at once. */
+export function interruptible(what = 'the run'): AbortController {
+  const controller = new AbortController();
+  let abortedMs = 0;
+  const onSignal = () => {
+    if (controller.signal.aborted) {
+      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED_EXIT);
+      return;
+    }
+    abortedMs = performance.now();
+    console.error(`\nending ${what}; once more to end at once`);
+    controller.abort(new MeshError('interrupted', 'interrupted'));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return controller;
+}

@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Values of options, checked where they come in. Each throws what commander prints with the option's name. */
+
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a whole number from 1.');
+  return value;
+}
+
+/** Of an option that may be given several times. */
+export const severalOf = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+/** Of an option that takes several. */
+export function positiveIntegers(text: string, before: readonly number[] = []): number[] {
+  return [...before, positiveInteger(text)];
+}
+
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 86_400))
+    throw new InvalidArgumentError('expected seconds, above 0 and at most 86400.');
+  return value;
+}
+
+export function dollars(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value > 0 && Number.isFinite(value)))
+    throw new InvalidArgumentError('expected US dollars, above 0.');
+  return value;
+}
+
+export function portBase(text: string): number | 'auto' {
+  if (text === 'auto') return 'auto';
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 65_535) {
+    throw new InvalidArgumentError('expected a port from 1 to 65535, or auto.');
+  }
+  return value;
+}
+
+/** `1, 2` → [`1`, `2`] */
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,70 @@
+import { Command, CommanderError } from 'commander';
+import { MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
+
+/** One line of the list of commands. What a command takes and does is loaded when somebody asks for it. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  /** The heading that it stands below; without one the command is there but not listed. */
+  readonly group?: string;
+  /** Gives the function that adds arguments, options and the action. */
+  readonly load: () => Promise<(command: Command) => void>;
+}
+
+interface Program {
+  readonly name: string;
+  readonly description: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+/** Runs the command that the process was started with, and sets the exit code. */
+export async function runProgram(program: Program): Promise<void> {
+  // Whoever read the output has seen enough (`| head`): not worth a stack trace, and no reason to break off a run.
+  process.stdout.on('error', onClosedPipe);
+  process.stderr.on('error', onClosedPipe);
+  const [first, ...rest] = process.argv.slice(2);
+  // `help bench` is `bench --help`.
+  const args = first === 'help' ? [...rest.slice(0, 1), '--help'] : process.argv.slice(2);
+  try {
+    const parser = await parserOf(program, args[0]);
+    await parser.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has said what is wrong; help and version end here too, with 0.
+      process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
+    } else if (error instanceof MeshError) {
+      const option = error.setting === undefined ? '' : ` (--${error.setting})`;
+      console.error(`${program.name}: ${error.message}${option}`);
+      process.exitCode = exitCodeOf(error);
+    } else {
+      throw error;
+    }
+  }
+}
+
+/** Knows the command that was asked for, and of all others the one line. */
+async function parserOf({ name, description, commands }: Program, asked: string | undefined) {
+  const parser = new Command(name)
+    .description(description)
+    .version(packageVersion)
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .showHelpAfterError('with --help it says what it takes')
+    .exitOverride();
+  for (const entry of commands) {
+    const command = parser
+      .command(entry.name, { hidden: entry.group === undefined })
+      .summary(entry.summary)
+      .description(entry.summary)
+      .helpGroup(`${entry.group}:`);
+    if (entry.name === asked) (await entry.load())(command);
+  }
+  return parser;
+}
+
+function onClosedPipe(error: Error): void {
+  if (systemCodeOf(error) !== 'EPIPE') throw error;
+}

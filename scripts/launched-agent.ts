@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import type { Agent } from '../core/agent/agent.ts';
+import { agentSpecSchema } from '../core/agent/spec.ts';
+import { MeshError, systemCodeOf } from '../core/contracts/errors.ts';
+import { startAgent } from '../evaluation/teams/start-agent.ts';
+import { launcherPermits } from '../tools/engines/permits.ts';
+
+/**
+ * Runs the agent that a launcher asks for over the channel, until that closes. The terminal's Ctrl-C is not for it: the launcher
+ * ends the run in order, and its channel closes even if it is killed.
+ */
+export async function launchedAgent(): Promise<void> {
+  let agent: Agent | undefined;
+  const end = async () => {
+    await agent?.stop();
+    process.exit(0);
+  };
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => void end());
+  process.on('disconnect', () => void end());
+  const [message] = await once(process, 'message');
+  try {
+    agent = await startAgent(agentSpecSchema.parse(message), launcherPermits(process));
+    process.send?.({ listening: agent.port });
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    const isPortTaken = systemCodeOf(error.cause) === 'EADDRINUSE';
+    const hint = '; choose other ports: --port-base N, or --port-base auto for any free ones';
+    const failed = isPortTaken ? error.message + hint : error.message;
+    process.send?.({ failed }, () => process.exit(1));
+  }
+}

@@ -1,0 +1,240 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
+
+describe('a comparison', () => {
+  const out = temporaryFolder();
+  let run: CliResult;
+
+  beforeAll(async () => {
+    const bounds = ['--rounds', '12', '--budget', '60', '--seed', '7'];
+    const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'cbor.bytes < 100'];
+    run = await runCli([
+      'compare',
+      '--adapters',
+      'json,msgpack,cbor',
+      ...bounds,
+      ...limits,
+      '--out',
+      out,
+      '--json',
+    ]);
+  });
+
+  test('records a run, and says of every adapter what its packets cost against the baseline', () => {
+    expect(run.code, run.stderr).toBe(0);
+    const report = JSON.parse(run.stdout);
+    expect(report).toMatchObject({
+      schema_version: 1,
+      baseline: 'json',
+      team: 'pipeline',
+      tasks: 1,
+      packets: 5,
+      seed: 7,
+    });
+    expect(report.null_test).toMatchObject({ n: report.rounds });
+    expect(report.adapters.map((row: { adapter: string }) => row.adapter)).toEqual([
+      'json',
+      'msgpack',
+      'cbor',
+    ]);
+    const [json, msgpack] = report.adapters;
+    expect(json).toMatchObject({ vs_baseline: null, rounds: report.rounds });
+    expect(json.prompt_tokens).toBeGreaterThan(1000);
+    expect(msgpack.prompt_tokens).toBeNull();
+    expect(msgpack.ledger.total.payload).toBe(json.ledger.total.payload);
+    const { bytes, time } = msgpack.vs_baseline;
+    expect(bytes).toMatchObject({
+      verdict: 'smaller',
+      ratio: msgpack.ledger.total.wire / json.ledger.total.wire,
+    });
+    expect(['faster', 'slower', 'no detectable difference']).toContain(time.verdict);
+    expect(time.low).toBeLessThanOrEqual(time.ratio);
+    expect(time.high).toBeGreaterThanOrEqual(time.ratio);
+    expect(report.sentence).toMatch(/than json|from json/);
+  });
+
+  test('writes JSON, CSV and Markdown', () => {
+    expect(JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'))).toEqual(
+      JSON.parse(run.stdout),
+    );
+    const [head, ...lines] = readFileSync(path.join(out, 'comparison.csv'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(3);
+    for (const line of lines) expect(line.split(',')).toHaveLength(head?.split(',').length ?? 0);
+    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toMatch(/^\| adapter \|/);
+  });
+
+  test('draws a page of itself and of the run that it recorded', () => {
+    const html = readFileSync(path.join(out, 'report.html'), 'utf8');
+    const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+    const { adapters, rounds, run_id } = JSON.parse(run.stdout);
+    expect(comparison.baseline).toBe('json');
+    expect(runs).toMatchObject([{ id: run_id }]);
+    for (const { samples_us } of adapters) expect(samples_us).toHaveLength(rounds);
+    for (const { samplesMs } of comparison.latency.distributions) expect(samplesMs).toHaveLength(rounds);
+  });
+
+  test('holds thresholds, with an exit code for CI', async () => {
+    expect(run.stderr).toContain('held: msgpack.bytes > 1x json');
+    expect(run.stderr).toContain('held: cbor.bytes < 100');
+    const misread = await runCli(['compare', '--fail-if', 'msgpack.size > 1']);
+    expect(misread).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no metric size') });
+  });
+
+  test('needs two adapters', async () => {
+    const one = await runCli(['compare', '--adapters', 'json']);
+    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('at least two') });
+  });
+});
+
+describe('a matrix', () => {
+  const out = temporaryFolder();
+  const junit = path.join(out, 'reports', 'budget.xml');
+  let run: CliResult;
+
+  beforeAll(async () => {
+    const bounds = ['--rounds', '3', '--budget', '40'];
+    const limits = ['--fail-if', 'msgpack.bytes > 0.5x json', 'msgpack.bytes > 1x json', '--junit', junit];
+    const adapters = ['--adapters', 'json,msgpack', '--agents', '4,7'];
+    run = await runCli(['compare', ...adapters, ...bounds, ...limits, '--out', out]);
+  });
+
+  test('shows how cost grows with the agents: each copy of a packet is bytes on a socket', () => {
+    expect(run.code, run.stderr).toBe(1);
+    const { matrix, agents, adapters } = JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'));
+    expect(agents).toBe(4);
+    expect(matrix.map((cell: { agents: number; adapter: string }) => [cell.agents, cell.adapter])).toEqual([
+      ...[
+        [4, 'json'],
+        [4, 'msgpack'],
+      ],
+      ...[
+        [7, 'json'],
+        [7, 'msgpack'],
+      ],
+    ]);
+    // A packet is read once, and written to all others: to 4 or 7 from the hub, to 3 or 6 from an agent.
+    for (const [index, { ledger }] of adapters.entries()) {
+      expect(matrix[index].bytes_per_task).toBe(4 * ledger.total.wire);
+      expect(matrix[index + 2].bytes_per_task).toBe(7 * ledger.total.wire);
+    }
+    expect(run.stdout).toMatch(/pipeline +extractive +7 +json/);
+    expect(readFileSync(path.join(out, 'matrix.csv'), 'utf8').trim().split('\n')).toHaveLength(5);
+    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toContain('| pipeline | extractive | 7 |');
+  });
+
+  test('writes the conditions as a JUnit report', () => {
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml).toContain('<testsuites tests="2" failures="1">');
+    expect(xml).toMatch(
+      /name="msgpack.bytes &gt; 0.5x json">\n +<failure message="msgpack.bytes &gt; 0.5x json: \d+ against/,
+    );
+    expect(xml).toContain('name="msgpack.bytes &gt; 1x json"/>');
+  });
+
+  test('has as many agents as were recorded, or more', async () => {
+    const fewer = await runCli(['compare', '--adapters', 'json,msgpack', '--agents', '2', '--out', out]);
+    expect(fewer).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('2 agents: the recording has 4'),
+    });
+    const none = await runCli(['compare', '--agents', '4,many']);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('not "many"') });
+  });
+});
+
+describe('an adapter of one’s own', () => {
+  const errors = path.join(codeFolder, 'core', 'contracts', 'errors.ts');
+  const packets = path.join(codeFolder, 'core', 'contracts', 'packet.ts');
+
+  function adapterFile(name: string, decoded: string): string {
+    const file = path.join(temporaryFolder(), `${name}.ts`);
+    const text = `
+      import { MeshError } from ${JSON.stringify(errors)};
+      import { parsePacket } from ${JSON.stringify(packets)};
+      const write = (value: unknown) => new TextEncoder().encode('!' + JSON.stringify(value));
+      const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+      export const mine = {
+        name: '${name}',
+        open: () => ({
+          encode: write,
+          decode(blob: Uint8Array) {
+            try {
+              const text = fatal.decode(blob);
+              if (!text.startsWith('!')) throw new Error('no mark');
+              return ${decoded};
+            } catch (error) {
+              throw new MeshError('packet', String(error));
+            }
+          },
+          headerSize: (packet: object) => 4 + write({ ...packet, payload: {} }).length - write({}).length,
+        }),
+      };`;
+    writeFileSync(file, text);
+    return file;
+  }
+
+  test('is compared from its file, alone and in layers', async () => {
+    const out = temporaryFolder();
+    const file = adapterFile('marked', 'parsePacket(JSON.parse(text.slice(1)))');
+    const adapters = `json,${file},${file}+zstd`;
+    const bounds = ['--rounds', '2', '--budget', '20'];
+    const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
+    expect(run.code, run.stderr).toBe(0);
+    const [json, marked, packed] = JSON.parse(run.stdout).adapters;
+    expect(marked).toMatchObject({ adapter: 'marked' });
+    // One byte more a packet, five packets.
+    expect(marked.ledger.total.wire).toBe(json.ledger.total.wire + 5);
+    expect(packed.adapter).toBe('marked+zstd');
+    expect(packed.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
+  });
+
+  test('that does not conform is not compared', async () => {
+    const file = adapterFile('careless', 'JSON.parse(text.slice(1))');
+    const run = await runCli(['compare', '--adapters', `json,${file}`]);
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('does not conform') });
+  });
+
+  test('needs a name of its own', async () => {
+    const file = adapterFile('json', 'parsePacket(JSON.parse(text.slice(1)))');
+    const run = await runCli(['compare', '--adapters', `msgpack,${file}`]);
+    expect(run).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is an adapter json already'),
+    });
+  });
+});
+
+describe('conformance', () => {
+  test('of an adapter that ships with the project is whole', async () => {
+    const run = await runCli(['conformance', 'msgpack', '--json']);
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ adapter: 'msgpack', conforms: true, failed: [] });
+  });
+
+  test('names what is wrong with somebody’s own', async () => {
+    const file = path.join(temporaryFolder(), 'careless.ts');
+    const codec = `{
+      encode: (packet) => new TextEncoder().encode(JSON.stringify(packet)),
+      decode: (blob) => JSON.parse(new TextDecoder().decode(blob)),
+      headerSize: () => 4,
+    }`;
+    writeFileSync(file, `export const careless = { name: 'careless', open: () => (${codec}) };\n`);
+    const run = await runCli(['conformance', file, '--json']);
+    expect(run.code).toBe(1);
+    const { conforms, failed } = JSON.parse(run.stdout);
+    expect(conforms).toBe(false);
+    const names = failed.map(({ name }: { name: string }) => name);
+    expect(names).toContain('headerSize is the ledger definition');
+    expect(names).not.toContain('round trip of an empty payload');
+  });
+
+  test('of a file that is none says what is expected', async () => {
+    const missing = await runCli(['conformance', './nothing.ts']);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
+    const other = await runCli(['conformance', path.join(codeFolder, 'core', 'contracts', 'limits.ts')]);
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('exports no adapter') });
+  });
+});

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { readMetrics } from '../../testing/run-files.ts';
+import { writtenFile } from '../../testing/team-file.ts';
+
+/** A run of the default team, and its page. */
+const out = temporaryFolder();
+const archive = path.join(out, 'run_artifacts.tar.gz');
+const page = path.join(out, 'report.html');
+
+beforeAll(async () => {
+  const run = await runCli(['bench', '--port-base', 'auto', '--out', out, '--quiet']);
+  expect(run.code, run.stderr).toBe(0);
+});
+
+describe('report', () => {
+  test('writes a page whose figures are those of the run', async () => {
+    const { code, stdout, stderr } = await runCli(['report', archive, '--out', page]);
+    expect([code, stdout], stderr).toEqual([0, `${page}\n`]);
+    expect(stderr).toMatch(/^written: \d+ kB\n$/);
+
+    const metrics = readMetrics(out);
+    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(
+      readFileSync(page, 'utf8'),
+    );
+    const [run] = JSON.parse(data?.[1] ?? '').runs;
+    expect(run).toMatchObject({ id: metrics.run_id, title: expect.stringContaining(metrics.answer ?? '') });
+    expect(run.bytes.waterfalls.at(-1)).toMatchObject({ wire: metrics.ledger.total.wire, unexplained: 0 });
+    const delivered = run.links.links.reduce((sum: number, link: { bytes: number }) => sum + link.bytes, 0);
+    expect(delivered).toBe(metrics.bytes_tx);
+    const { packets } = run.tasks.tasks[0];
+    expect(packets).toHaveLength(metrics.ledger.total.packets);
+    for (const packet of packets) {
+      // Encoded again, each is as long as it was on the wire.
+      expect(packet.waterfall.wire).toBe(packet.bytes);
+      expect(packet.blob.bytes + 4).toBe(packet.bytes);
+    }
+    expect(packets.at(-1)).toMatchObject({ tag: 'final_answer', takenUpBy: [] });
+    expect(packets.at(-1).atMs).toBeCloseTo((metrics.time_us?.total ?? 0) / 1000, 0);
+  });
+
+  test.each([
+    [['nowhere.tar.gz'], 'there is no such file'],
+    [['--comparison', 'nowhere.json'], 'there is no such file'],
+    [Array.from({ length: 9 }, () => 'a.tar.gz'), 'at most 8 archives'],
+  ])('refuses %j with 2 and writes nothing', async (args, reason) => {
+    const file = path.join(temporaryFolder(), 'page.html');
+
+    const { code, stderr } = await runCli(['report', ...args, '--out', file]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(reason);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('of a file that is no comparison says what is missing', async () => {
+    const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 1}');
+
+    const { code, stderr } = await runCli(['report', '--comparison', file]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('not a comparison: sentence');
+  });
+});

@@ -1,0 +1,146 @@
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { teamFile, writtenFile } from '../../testing/team-file.ts';
+
+const COMMANDS = ['bench', 'agent', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
+
+describe('the command line', () => {
+  test('says its version', async () => {
+    expect(await runCli(['--version'])).toMatchObject({ code: 0, stdout: `${packageVersion}\n`, stderr: '' });
+  });
+
+  test('has help that names every command', async () => {
+    const { code, stdout } = await runCli(['--help']);
+
+    expect(code).toBe(0);
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+  });
+
+  test.each(COMMANDS)('has help for %s', async (command) => {
+    const { code, stdout, stderr } = await runCli([command, '--help']);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: gaia-mesh ${command}`);
+  });
+
+  test.each([
+    [['bench', '--adaptor', 'json'], '--adapter'],
+    [['bnech'], 'bench'],
+    [['bench', '--concurrency', '0'], '--concurrency'],
+    [['bench', '--limit', 'x'], '--limit'],
+    [['bench', '--timeout', '-1'], '--timeout'],
+    [['bench', '--port-base', '70000'], '--port-base'],
+    [['bench', 'stray'], 'too many arguments'],
+    [['agent', '--tool', 'triple', '--port', '0'], '--id'],
+    [['agent', '--id', '../x', '--tool', 'triple', '--port', '0'], '--id'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', 'http'], '--port'],
+    [['agent', '--id', '2', '--tool', 'hammer', '--port', '0'], 'search, extract, triple, reason'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--engine', 'oracle'], 'extractive, ollama'],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--adapter', 'xml'], 'json, msgpack'],
+    [['list', 'wishes'], 'adapters, '],
+    [['evaluate', '--scorer', 'taste', '--input', '-'], 'exact_rouge, squad, bleu, gaia'],
+    [['evaluate', '--scorer', 'gaia'], '--input'],
+  ])('refuses %j with 2 and says what would do', async (args, message) => {
+    const { code, stdout, stderr } = await runCli(args);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+describe('bench', () => {
+  test.each([
+    [
+      ['--adapter', 'xml'],
+      ['"xml"', 'json', 'msgpack'],
+    ],
+    [
+      ['--engine', 'oracle'],
+      ['"oracle"', 'extractive', 'ollama'],
+    ],
+    [
+      ['--team', 'dream'],
+      ['"dream"', 'pipeline', '.yaml'],
+    ],
+    [
+      ['--scorer', 'taste'],
+      ['"taste"', 'exact_rouge', 'squad', 'bleu', 'gaia'],
+    ],
+    [
+      ['--external', '7'],
+      ['no agent 7', '0, 1, 2, 3'],
+    ],
+    [['--port-base', '65534'], ['65534']],
+  ])('refuses %j with 2 and lists what there is', async (args, words) => {
+    const { code, stdout, stderr } = await runCli(['bench', '--out', temporaryFolder(), ...args]);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const word of words) expect(stderr).toContain(word);
+  });
+});
+
+describe('a model server on a port that no request may go to', () => {
+  const QUESTIONS = ['--questions', 'q.jsonl', '--out', 'a.jsonl'];
+  const HOST = 'http://127.0.0.1:6000/v1';
+
+  test.each([
+    [['bench', '--engine', 'openai', '--host', HOST]],
+    [['bench', '--engine', 'ollama', '--host', '127.0.0.1:6000']],
+    [['gaia', '--team', 'pipeline', ...QUESTIONS, '--base-url', HOST]],
+    [['gaia', '--team', 'single', ...QUESTIONS, '--engine', 'ollama', '--host', HOST]],
+    [['gaia', '--team', 'pipeline', '--api', HOST]],
+    [['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--engine', 'ollama', '--host', HOST]],
+  ])('is refused with 2 before anything starts: %j', async (args) => {
+    const cwd = temporaryFolder();
+    writtenFile(cwd, 'q.jsonl', '{"task_id":"a","question":"Who?"}\n');
+
+    const { code, stdout, stderr } = await runCli(args, { cwd });
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/expected a port .*127\.0\.0\.1:6000 has port 6000.*choose another port/);
+    expect(stderr).not.toMatch(/bug|fetch failed|is up/);
+  });
+
+  test.each([
+    ['of the environment', {}, { OLLAMA_HOST: '127.0.0.1:6000' }],
+    ['of the fallback', { engine_options: { fallback_base_url: '127.0.0.1:6000' } }, {}],
+  ])('is refused where it is that %s', async (_, options, env) => {
+    const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', engine: 'ollama', ...options }] });
+
+    const { code, stderr } = await runCli(['bench', '--team', team], { env });
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('choose another port')]);
+  });
+});
+
+describe('a team file', () => {
+  test('that cannot be used is refused with its line and the agent, before anything starts', async () => {
+    const text = 'version: 1\nname: mine\nfinal: 0\nagents:\n  - id: fred\n    tool: [search, reason]\n';
+    const file = writtenFile(temporaryFolder(), 'team.yaml', text);
+
+    const { code, stdout, stderr } = await runCli(['bench', '--team', file, '--out', temporaryFolder()]);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^gaia-mesh: .*team\.yaml:6: agents\.0\.tool: .*\(agent fred\)\n$/);
+  });
+
+  test('that is missing is named', async () => {
+    const file = path.join(temporaryFolder(), 'nowhere.yaml');
+
+    const { code, stderr } = await runCli(['bench', '--team', file]);
+
+    expect(code).toBe(2);
+    expect(stderr).toBe(`gaia-mesh: team file ${file}: there is no such file\n`);
+  });
+
+  test('is found from the folder that the command was typed in', async () => {
+    const file = teamFile({ final: 0, agents: [{ id: 0, tool: 'hammer' }] });
+
+    const { stderr } = await runCli(['bench', '--team', path.basename(file)], { cwd: path.dirname(file) });
+
+    expect(stderr).toContain(file);
+  });
+});

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startModelServer } from '../../../tools/fixtures/model-server.ts';
+import { jsonLines, runCli } from '../../testing/cli.ts';
+import { place, run } from '../../testing/gaia-questions.ts';
+
+describe('gaia with a model', () => {
+  const args = [
+    '--team',
+    'single',
+    '--questions',
+    'q.jsonl',
+    '--out',
+    'a.jsonl',
+    '--no-cache',
+    '--concurrency',
+    '1',
+    '--model',
+    'm',
+  ];
+  const many = Array.from({ length: 9 }, (_, i) => ({
+    task_id: `q-${i}`,
+    question: `What is 2 + ${i}?`,
+    answer: 4,
+  }));
+  const env = { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789' };
+
+  test('at --base-url counts its tokens by role and its calls, and no key is in any file (RA-50, RA-57)', async () => {
+    const server = await startModelServer([{ content: 'Two and two.\nFINAL ANSWER: 4' }]);
+    onTestFinished(() => server.close());
+    const folder = place(many.slice(0, 3));
+
+    const { code, stdout } = await runCli(['gaia', ...args, '--base-url', `${server.url}/v1`, '--json'], {
+      cwd: folder,
+      env,
+    });
+
+    expect(code).toBe(0);
+    const { single } = JSON.parse(stdout).teams;
+    expect(single).toMatchObject({
+      correct: 3,
+      engine: 'openai',
+      model: 'm',
+      tokens: 330,
+      metrics: { model_calls_per_question: 1 },
+    });
+    expect(Object.values(single.roles)).toMatchObject([
+      { calls: 3, prompt_tokens: 300, completion_tokens: 30 },
+    ]);
+    expect(server.requests).toHaveLength(3);
+    for (const name of readdirSync(folder)) {
+      if (/jsonl|journal|log/.test(name))
+        expect(readFileSync(path.join(folder, name), 'utf8')).not.toContain(env.OPENAI_API_KEY);
+    }
+  });
+
+  test('that cannot do what one team asks of it is asked by the next team all the same; one that is gone stops the second', async () => {
+    const server = await startModelServer([{ content: 'FINAL ANSWER: 4' }]);
+    onTestFinished(() => server.close());
+    const folder = place(many.slice(0, 3));
+    const teams = (names: string, ...more: string[]) =>
+      run(folder, '--team', names, '--model', 'm', '--base-url', `${server.url}/v1`, '--no-cache', ...more);
+
+    // The pipeline wants JSON.
+    const one = await teams('pipeline,single', '--json');
+
+    expect([one.code, one.stderr]).toEqual([1, expect.stringContaining('team pipeline is left: the model')]);
+    const summary = JSON.parse(one.stdout);
+    expect(summary).toMatchObject({ complete: false, ended_by: 'stopped' });
+    expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
+
+    await server.close();
+    const gone = await teams('pipeline,supervisor,react');
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      expect.stringContaining('team pipeline is left: the model'),
+    ]);
+    expect(gone.stderr).not.toContain('team supervisor is left');
+    const started = ['pipeline', 'supervisor', 'react'].map((name) =>
+      existsSync(path.join(folder, 'a.runs', name)),
+    );
+    expect(started).toEqual([true, true, false]);
+  });
+
+  test('that is gone in the middle stops with component, question and cause; resumed, it asks what was not finished (REQ-067)', async () => {
+    let isGone = true;
+    const server = await startModelServer((_request, index) =>
+      isGone && index >= 4
+        ? { status: 404, error: 'The model m does not exist', code: 'model_not_found' }
+        : { content: 'FINAL ANSWER: 4' },
+    );
+    onTestFinished(() => server.close());
+    const folder = place(many);
+    const all = ['gaia', ...args, '--base-url', `${server.url}/v1`];
+
+    const gone = await runCli(all, { cwd: folder, env });
+
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toMatch(
+      /Not finished: the model, team single, question q-6 \(What is 2 \+ 6\?\): 3 questions in a row failed/,
+    );
+    expect(gone.stderr).toContain('--resume asks the rest');
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual([
+      'q-0',
+      'q-1',
+      'q-2',
+      'q-3',
+    ]);
+
+    isGone = false;
+    const asked = server.requests.length;
+    const again = await runCli([...all, '--resume'], { cwd: folder, env });
+    expect(again.code).toBe(0);
+    expect(server.requests.length - asked).toBe(5);
+    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => [line.task_id, line.status])).toEqual(
+      many.map(({ task_id }) => [task_id, 'answered']),
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openStore } from '../../../evaluation/store/open-store.ts';
+import { sampleGapRecord } from '../../../evaluation/store/testing/samples.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+
+/** A hint, which is 1, and two records that wait; the second of these is hostile. */
+async function placeStore(file = path.join(temporaryFolder(), 'kept.sqlite')): Promise<string> {
+  const store = await openStore(file, { warn: (text) => expect(text).toBe('') });
+  const origin = { attempt_id: null, question: '', answers: [] };
+  await store.addGapRecord(sampleGapRecord({ kind: 'planning_hint' }), origin);
+  await store.addGapRecord(sampleGapRecord({ kind: 'prompt_change', advice: 'ask for the unit' }), origin);
+  const hostile = 'all is well\u001b[2J\n3  prompt_change  approved';
+  await store.addGapRecord(sampleGapRecord({ kind: 'instruction_change', pattern: hostile }), origin);
+  await store.close();
+  return file;
+}
+
+const statuses = async (store: string) => {
+  const { stdout } = await runCli(['gaps', '--store', store, '--all', '--json']);
+  const { records } = JSON.parse(stdout);
+  return records.map((record: Record<string, unknown>) => [record.id, record.status, record.informs_plans]);
+};
+
+describe('gaps', () => {
+  test('shows what waits for a person, whole, and nothing of it drives the terminal (OV-19)', async () => {
+    const store = await placeStore();
+
+    const { code, stdout, stderr } = await runCli(['gaps', '--store', store]);
+
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('2  prompt_change  waits for you\n');
+    expect(stdout).toContain('advice   ask for the unit\n');
+    expect(stdout).not.toContain('planning_hint');
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toContain('pattern  all is well [2J 3 prompt_change approved\n');
+    const all = await runCli(['gaps', '--store', store, '--all']);
+    expect(all.stdout).toContain('1  planning_hint  in use\n');
+  });
+
+  test('takes decisions, and second thoughts; an approved record informs plans, a rejected hint does not (OV-19)', async () => {
+    const store = await placeStore();
+
+    const decided = await runCli(['gaps', '--store', store, '--approve', '2', '--reject', '1', '3']);
+    expect(decided).toMatchObject({ code: 0, stderr: '' });
+    expect(decided.stdout.match(/^\d+ .*/gm)).toEqual([
+      '2  prompt_change  approved',
+      '1  planning_hint  rejected',
+      '3  instruction_change  rejected',
+    ]);
+    expect(await statuses(store)).toEqual([
+      [1, 'rejected', false],
+      [2, 'approved', true],
+      [3, 'rejected', false],
+    ]);
+    const after = await runCli(['gaps', '--store', store]);
+    expect(after.stdout).toBe('nothing waits for you; --all shows all 3 records\n');
+    await runCli(['gaps', '--store', store, '--approve', '1']);
+    expect((await statuses(store))[0]).toEqual([1, 'approved', true]);
+  });
+
+  test('finds the store beside the answers', async () => {
+    const folder = temporaryFolder();
+    await placeStore(path.join(folder, 'a.runs', 'store', 'attempts.sqlite'));
+
+    const { stdout } = await runCli(['gaps', '--out', 'a.jsonl', '--json'], { cwd: folder });
+
+    const { schema_version, records } = JSON.parse(stdout);
+    expect([schema_version, records.length]).toEqual([1, 2]);
+    expect(records[0]).toMatchObject({
+      id: 2,
+      kind: 'prompt_change',
+      status: 'proposed',
+      advice: 'ask for the unit',
+    });
+  });
+
+  test.each([
+    [
+      'a record that is not there, and then decides nothing',
+      ['--approve', '2', '9'],
+      'there is no gap record 9',
+    ],
+    [
+      'both at once',
+      ['--approve', '2', '--reject', '2'],
+      'gap record 2 cannot be approved and rejected at once',
+    ],
+    ['what is no number', ['--approve', 'all'], 'expected a whole number from 1'],
+  ])('refuses %s', async (_what, args, message) => {
+    const store = await placeStore();
+
+    const { code, stderr } = await runCli(['gaps', '--store', store, ...args]);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect((await statuses(store))[1]).toEqual([2, 'proposed', false]);
+  });
+
+  test('makes no store where there is none, and takes no other file for one', async () => {
+    const folder = temporaryFolder();
+    const none = await runCli(['gaps', '--store', 'none.sqlite'], { cwd: folder });
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('there is no store at')]);
+    expect(existsSync(path.join(folder, 'none.sqlite'))).toBe(false);
+
+    writeFileSync(path.join(folder, 'letter.txt'), 'Dear Zoë,');
+    const letter = await runCli(['gaps', '--store', 'letter.txt'], { cwd: folder });
+    expect([letter.code, letter.stderr]).toEqual([1, expect.stringContaining('is no store of Gaia Mesh')]);
+  });
+});

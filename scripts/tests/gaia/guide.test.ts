@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { teamFiles } from '../../../evaluation/teams/load-team.ts';
+import { engineNames } from '../../../tools/engines/registry.ts';
+import { SERVICES, type Service } from '../../../tools/web/services.ts';
+import { runCli } from '../../testing/cli.ts';
+
+const guide = readFileSync(path.join(codeFolder, 'docs', 'gaia.md'), 'utf8');
+
+describe('docs/gaia.md', () => {
+  test.each(Object.entries<Service>(SERVICES))('names the variables of %s', (_name, service) => {
+    const variables = [service.variable, service.sharedVariable, ...(service.keys ?? [])];
+    for (const variable of variables) if (variable !== undefined) expect(guide).toContain(`\`${variable}\``);
+  });
+
+  test('has a row for every team, and names every engine', () => {
+    for (const team of teamFiles().keys()) expect(guide).toMatch(new RegExp(`^\\| \`${team}\` \\|`, 'm'));
+    for (const engine of engineNames) expect(guide).toContain(engine);
+  });
+
+  test('uses no option that its commands do not have', async () => {
+    const helps = await Promise.all(
+      ['gaia', 'gaps', 'report', 'clean'].map((name) => runCli([name, '--help'])),
+    );
+    const known = helps.flatMap(({ stdout }) => stdout.match(/--[a-z-]+/g) ?? []);
+    const commands = [...guide.matchAll(/^npm run (?:gaia|gaps|report|clean)\b.*$/gm)].map(([line]) => line);
+
+    expect(commands.length).toBeGreaterThan(6);
+    for (const option of commands.flatMap((line) => line.match(/--[a-z-]+/g) ?? []))
+      expect(known).toContain(option);
+    for (const [, option] of guide.matchAll(/`(--[a-z-]+)/g))
+      expect([...known, '--permission']).toContain(option);
+  });
+});

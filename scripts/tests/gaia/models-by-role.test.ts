@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { teamWith } from '../../../evaluation/plan/team-options.ts';
+import { agentLaunch } from '../../../evaluation/teams/agent-launch.ts';
+import { loadTeam } from '../../../evaluation/teams/load-team.ts';
+import { OVERSEER_REPLIES, TRUTH } from '../../../evaluation/teams/overseer/testing/overseer.ts';
+import { startRoleModel } from '../../../tools/roles/testing/role-model.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { teamFile, writtenFile } from '../../testing/team-file.ts';
+
+const agentsSchema = z.array(z.looseObject({ id: z.string() }));
+const teamSchema = z.looseObject({ agents: agentsSchema });
+const ROLES = ['plan', 'execute', 'diagnose', 'abstract'] as const;
+
+/** The overseer's team with what the guide says to change in it, and without the data tools. */
+function overseerOfGuide(): string {
+  const guide = readFileSync(path.join(codeFolder, 'docs', 'gaia.md'), 'utf8');
+  const example = teamSchema.parse(parse(/```yaml\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''));
+  const shipped = readFileSync(path.join(codeFolder, 'config', 'teams', 'overseer.yaml'), 'utf8');
+  const team = teamSchema.parse(parse(shipped));
+  const agents = team.agents
+    .filter(({ id }) => ['runner', 'gap_store', ...ROLES].includes(id))
+    .map((agent) => ({ ...agent, ...(agent.id === 'execute' ? { may_call: [] } : {}) }))
+    .map((agent) => example.agents.find(({ id }) => id === agent.id) ?? agent);
+  return teamFile({ ...team, ...example, agents });
+}
+
+const ask = async (team: string, url: string, ...more: string[]) => {
+  const folder = temporaryFolder();
+  const question = { task_id: 'a', question: 'Which surname is in the second line?', answer: TRUTH };
+  writtenFile(folder, 'q.jsonl', JSON.stringify(question));
+  return runCli(['gaia', '--team', team, '--questions', 'q.jsonl', '--out', 'a.jsonl', '--json', ...more], {
+    cwd: folder,
+    env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'invented-key-of-this-test' },
+  });
+};
+
+test('models by role, as the guide gives the overseer small ones and a large one, are those that are asked, and paid (OV-08, REQ-075)', async () => {
+  const model = await startRoleModel(OVERSEER_REPLIES);
+
+  const { code, stdout, stderr } = await ask(overseerOfGuide(), model.url);
+
+  expect(code, stderr).toBe(0);
+  expect(ROLES.map((role) => [role, model.asked(role).map((request) => request.model)])).toEqual([
+    ['plan', ['claude-haiku-4-5']],
+    ['execute', ['claude-sonnet-4-6']],
+    ['diagnose', ['claude-haiku-4-5']],
+    ['abstract', ['claude-haiku-4-5']],
+  ]);
+  const { overseer } = JSON.parse(stdout).teams;
+  // 100 tokens in and 10 out of each: three at $1 and $5 a million, one at $3 and $15.
+  expect(overseer.cost).toBeCloseTo((3 * (100 * 1 + 10 * 5) + (100 * 3 + 10 * 15)) / 1e6, 9);
+  expect(model.invalid).toEqual([]);
+});
+
+test('a model for the run wins over those of the team file (OV-08)', async () => {
+  const model = await startRoleModel(OVERSEER_REPLIES);
+
+  const { code, stderr } = await ask(overseerOfGuide(), model.url, '--model', 'claude-opus-4-5');
+
+  expect(code, stderr).toBe(0);
+  expect(new Set(model.requests.map((request) => request.model))).toEqual(new Set(['claude-opus-4-5']));
+});
+
+test('one model for the supervisor and all its specialists is a model for the run (SV-21)', () => {
+  const team = teamWith(
+    loadTeam('supervisor', (file) => file),
+    { engine: 'openai', model: 'gpt-5-mini', baseUrl: 'http://127.0.0.1:2/v1' },
+  );
+
+  for (const id of ['route', 'web', 'code', 'file', 'math']) {
+    const agent = team.agents.find((candidate) => candidate.id === id);
+    if (agent === undefined) throw new Error(`there is no ${id}`);
+    expect(agentLaunch(team, agent).setup.engine).toMatchObject({ name: 'openai', model: 'gpt-5-mini' });
+  }
+});

@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { list } from 'tar';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { messageOf } from '../../../core/contracts/errors.ts';
+import { codeFolder, packageVersion } from '../../../core/system/package-root.ts';
+import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { writeGuideFiles } from '../../testing/guide-files.ts';
+import { linkPackages } from '../../testing/link-packages.ts';
+import { olderNode, userSearchPath } from '../../testing/older-node.ts';
+
+// What a stranger gets: the tarball, installed in an empty folder, run with whatever Node the machine has.
+
+const PACK_TIMEOUT_MS = 150_000;
+/** Usually 10 to 20 s; the first time on a slow line or a busy machine takes minutes, as Node itself is fetched. */
+const INSTALL_TIMEOUT_MS = 300_000;
+/** Code, weights, sample tasks. Much more means that something was packed which nobody needs. */
+const MAX_TARBALL_BYTES = 4 * 1024 * 1024;
+/** The working tree's folders that are not part of the project. */
+const NOT_SOURCES = ['.git', 'node_modules', 'dist', 'workspaces', 'runs'];
+
+/** Where types were not found they would be `any`, and the expected error would not come. */
+const consumer = `import { type Packet, parsePacket } from 'gaia-mesh';
+import { contractChecks } from 'gaia-mesh/contract';
+const base = { from: '1', id: '1-1', task_id: 't', token_used: 0, ts: 0, payload: { text: 'hello' } };
+const packet: Packet = parsePacket({ ...base, type: 'note' });
+// @ts-expect-error
+export const none = packet.colour;
+// @ts-expect-error
+export const checks = () => contractChecks('json');
+console.log(packet.type);
+`;
+
+const app = temporaryFolder();
+const installed = path.join(app, 'node_modules', 'gaia-mesh');
+const command = path.join(app, 'node_modules', '.bin', 'gaia-mesh');
+const packed = new Map<string, number>();
+let tarball = '';
+let whyNotInstalled: string | undefined;
+
+beforeAll(async () => {
+  tarball = await pack();
+  list({
+    file: tarball,
+    sync: true,
+    onReadEntry: ({ path: name, mode = 0 }) => packed.set(name.replace(/^package\//, ''), mode),
+  });
+}, PACK_TIMEOUT_MS);
+
+test('the tarball holds the built package and nothing else', () => {
+  const names = [...packed.keys()];
+  const bytes = statSync(tarball).size;
+  console.info(`tarball: ${Math.round(bytes / 1000)} kB, ${names.length} files`);
+
+  for (const name of [
+    'LICENSE',
+    'NOTICE',
+    'README.md',
+    'CHANGELOG.md',
+    'package.json',
+    'scripts/library.d.ts',
+  ])
+    expect(names).toContain(name);
+  expect(names.filter((name) => /\.ts$/.test(name) && !/\.d\.ts$/.test(name))).toEqual([]);
+  expect(
+    names.filter((name) => /\.test\.|\/(testing|fixtures|train-reader)\/|tsbuildinfo/.test(name)),
+  ).toEqual([]);
+  expect(names.filter((name) => /\/weights\/.*\.bin$/.test(name))).not.toEqual([]);
+  expect(bytes).toBeLessThan(MAX_TARBALL_BYTES);
+});
+
+describe('its README', () => {
+  const readme = readFileSync(path.join(codeFolder, 'PACKAGE.md'), 'utf8');
+
+  test('is about the package: every file that it names is packed, and no script of a checkout is', () => {
+    const links = [...readme.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, link = '']) => link);
+    const paths = [...readme.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, name = '']) => name);
+
+    expect(links).toContain('CHANGELOG.md');
+    expect([...links, ...paths].filter((name) => name !== 'gaia-mesh/contract' && !packed.has(name))).toEqual(
+      [],
+    );
+    expect(readme).not.toContain('npm run');
+  });
+
+  test.each(
+    [...readme.matchAll(/gaia-mesh ([a-z]+)((?: [\w.,:/-]+)*)/g)].map(([, name = '', args = '']) => [
+      name,
+      args,
+    ]),
+  )('names %s with options that it has:%s', async (name, args) => {
+    const { code, stdout } = await runCli([name, '--help']);
+
+    expect(code).toBe(0);
+    for (const option of args.match(/--[a-z-]+/g) ?? []) expect(stdout).toContain(option);
+  });
+});
+
+test.skipIf(process.platform === 'win32')('its command is executable', () => {
+  expect((packed.get('scripts/gaia-mesh.js') ?? 0) & 0o111).toBe(0o111);
+});
+
+describe('installed in an empty folder', () => {
+  beforeAll(async () => {
+    writeFileSync(path.join(app, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    try {
+      // Asked first: an installation tries for minutes.
+      await npm(['view', 'zod', 'version', '--fetch-retries=0', '--fetch-timeout=15000'], app);
+    } catch (error) {
+      if (process.env.CI === 'true') throw error;
+      whyNotInstalled = "npm's registry cannot be reached";
+      const code = /npm error code (\S+)/.exec(messageOf(error))?.[1] ?? messageOf(error);
+      console.warn(`skipped: ${whyNotInstalled} (${code}), so the package was not installed`);
+      return;
+    }
+    await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], app);
+  }, INSTALL_TIMEOUT_MS);
+
+  beforeEach((context) => {
+    if (whyNotInstalled !== undefined) context.skip(whyNotInstalled);
+  });
+
+  // npm's links to commands are started by the Node that is first on the search path: here the machine's own.
+  const user = { program: command, cwd: app, env: { PATH: userSearchPath } };
+  const node = olderNode() === undefined ? 'the Node that is here' : 'an older Node';
+
+  test(`the command says its version on ${node}`, async () => {
+    expect(await runCli(['--version'], user)).toMatchObject({ code: 0, stdout: `${packageVersion}\n` });
+  });
+
+  test(`the mesh answers on ${node}, and its results are in the user's folder (REQ-083)`, async () => {
+    const before = readdirSync(installed);
+
+    const { code, stdout, stderr } = await runCli(['bench', '--port-base', 'auto', '--json'], user);
+
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'answered',
+      answer: expect.stringMatching(/\S/),
+      adapter: 'json',
+      engine: 'extractive',
+      agents: expect.arrayContaining([expect.objectContaining({ tool: 'reason' })]),
+      ledger: expect.objectContaining({ balanced: true }),
+    });
+    for (const name of ['metrics.json', 'run_artifacts.tar.gz', 'workspaces'])
+      expect(existsSync(path.join(app, name)), name).toBe(true);
+    expect(readdirSync(installed)).toEqual(before);
+  });
+
+  test('a run follows an agent that was started by hand in the same folder', async () => {
+    const cwd = path.join(app, 'by-hand');
+    mkdirSync(cwd);
+    const agent = new Cli(['agent', '--id', '2', '--tool', 'triple', '--port', '0'], { ...user, cwd });
+    await agent.says(/agent 2 \(triple\) listens/);
+    agent.signal('SIGINT');
+    expect(await agent.ended()).toMatchObject({ code: 0 });
+
+    const { code, stdout, stderr } = await runCli(['bench', '--port-base', 'auto', '--quiet'], {
+      ...user,
+      cwd,
+    });
+
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\S/);
+  });
+
+  test('it finds its teams, tasks and prompts', async () => {
+    const kinds = ['teams', 'tasks', 'adapters', 'tools', 'engines', 'scorers'];
+    const lists = await Promise.all(kinds.map((kind) => runCli(['list', kind, '--json'], user)));
+    for (const [index, { code, stdout, stderr }] of lists.entries()) {
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout), kinds[index]).not.toEqual([]);
+    }
+  });
+
+  test('adapter, tool and engine of the user’s load from files beside it', async () => {
+    const cwd = path.join(app, 'own');
+    mkdirSync(cwd);
+    writeGuideFiles(cwd, 'users');
+    const parts = ['--adapter', './shout.ts', '--engine', './frugal.ts', '--tool', 'search=./skim.ts'];
+    const { code, stdout, stderr } = await runCli(['bench', ...parts, '--port-base', 'auto', '--json'], {
+      ...user,
+      cwd,
+    });
+
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'answered', adapter: 'shout', engine: 'frugal' });
+  });
+
+  test.each([
+    ['code of the user', consumer, /^note\n$/],
+    [
+      'the example of docs/library.md',
+      libraryExample(),
+      /^0 search_docs: \d+ bytes\n[\s\S]*^3 October 1868 after [\d.]+ ms\n$/m,
+    ],
+  ])('%s imports it, and its types are found', async (_who, source, printed) => {
+    writeFileSync(path.join(app, 'consumer.ts'), source);
+    const compiler = path.join(codeFolder, 'node_modules', 'typescript', 'bin', 'tsc');
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext'];
+
+    const types = await runCli([compiler, ...flags, 'consumer.ts'], { program: process.execPath, cwd: app });
+    const run = await runCli(['consumer.ts'], { program: process.execPath, cwd: app });
+
+    expect(types).toMatchObject({ code: 0, stdout: '' });
+    expect(run, run.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(printed) });
+  });
+});
+
+function libraryExample(): string {
+  const page = readFileSync(path.join(codeFolder, 'docs', 'library.md'), 'utf8');
+  return /^```ts\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';
+}
+
+/** Packs a copy of the working tree, so that `dist` of the checkout stays as it is. */
+async function pack(): Promise<string> {
+  const copy = path.join(temporaryFolder(), 'gaia-mesh');
+  mkdirSync(copy);
+  for (const name of readdirSync(codeFolder)) {
+    if (!NOT_SOURCES.includes(name))
+      cpSync(path.join(codeFolder, name), path.join(copy, name), { recursive: true });
+  }
+  linkPackages(copy);
+  await npm(['run', 'build'], copy);
+  await npm(['pack', './dist'], copy);
+  const [name = ''] = readdirSync(copy).filter((file) => file.endsWith('.tgz'));
+  return path.join(copy, name);
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<void> {
+  // Its settings in the environment count (a registry, a cache), but for how much it says: that tells why it failed.
+  const env = { ...process.env, PATH: userSearchPath };
+  await promisify(execFile)('npm', [...args, '--loglevel=error'], { cwd, env, timeout: INSTALL_TIMEOUT_MS });
+}

@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+
+const readme = readFileSync(path.join(codeFolder, 'README.md'), 'utf8');
+
+/** The commands that the README says will just work: those in its `sh` blocks. */
+const commands = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+  .flatMap(([, block]) => (block ?? '').split('\n'))
+  .map((line) => line.trim())
+  .filter((line) => line.startsWith('npm run'));
+
+/** Splits a command line as a shell does, as far as the README needs it. */
+function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+describe('the README', () => {
+  const out = temporaryFolder();
+
+  test('has commands to try', () => {
+    expect(commands.length).toBeGreaterThan(5);
+  });
+
+  // In their order: `logs` and `replay` look at what the ones before them left.
+  test.each(commands)('%s', async (command) => {
+    const [, , ...rest] = words(command).filter((word) => word !== '-s' && word !== '--');
+    const [name = '', ...options] = rest;
+    const isBench = name === 'bench';
+    const args = [
+      name,
+      ...options.map((option) => (option === 'run_artifacts.tar.gz' ? path.join(out, option) : option)),
+      // The one change: results go to the test's folder, and ports are free ones.
+      ...(isBench || name === 'logs' || name === 'compare' ? ['--out', out] : []),
+      ...(name === 'report' ? ['--out', path.join(out, 'report.html')] : []),
+      ...(isBench ? ['--port-base', 'auto'] : []),
+    ];
+    const run = await runCli(args, { cwd: codeFolder });
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stdout).not.toBe('');
+  });
+
+  test('names files that are there', () => {
+    for (const [, file] of readme.matchAll(/\]\(((?!http)[^)#]+)/g)) {
+      expect(existsSync(path.join(codeFolder, file ?? '')), file).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { teamJsonSchema } from '../../commands/schema.ts';
+
+test('config/team.schema.json is what `npm run schema` writes', () => {
+  const written = readFileSync(path.join(codeFolder, 'config', 'team.schema.json'), 'utf8');
+
+  // Biome formats the file after it was written, so what counts is what it says.
+  expect(JSON.parse(written)).toEqual(JSON.parse(teamJsonSchema()));
+});

@@ -1,0 +1,142 @@
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
+import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { startPipelineModel } from '../../testing/pipeline-model.ts';
+import { readMetrics, summarySchema } from '../../testing/run-files.ts';
+import { taskFile, writtenFile } from '../../testing/team-file.ts';
+
+/** A model whose price is known: 100 tokens in at $2.50 a million, 10 out at $10. */
+const MODEL = 'gpt-4o';
+const CALL = { model_calls: 1, prompt_tokens: 100, completion_tokens: 10, cost_usd: 0.00035 };
+const calls = (n: number) => ({
+  model_calls: n,
+  prompt_tokens: CALL.prompt_tokens * n,
+  completion_tokens: CALL.completion_tokens * n,
+  cost_usd: expect.closeTo(CALL.cost_usd * n, 9),
+});
+
+const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty years. Its stones are grey.';
+/** One request after the other, so that the task is out of time before any of them is. */
+const SLOW = { extract: { delayMs: 1000 }, triple: { hang: true } };
+/** What comes before the request that hangs, and the other task whole, must fit into it on a busy machine. */
+const SECONDS = '6';
+const UNFIT = { triple: { content: 'no JSON at all' } };
+const QUESTIONS = [
+  { task_id: 'good', question: 'Who built the bridge?', document: DOCUMENT, answer: 'Ida' },
+  { task_id: 'bad', question: 'Who built the bridge of trouble?', document: DOCUMENT, answer: 'Ida' },
+];
+
+describe('bench with a model', () => {
+  const bench = (url: string, ...args: string[]) =>
+    runCli([
+      ...['bench', '--engine', 'openai', '--model', MODEL, '--host', `${url}/v1`, '--port-base', 'auto'],
+      ...args,
+    ]);
+
+  test('counts the calls, tokens and dollars of the default team, and prints them', async () => {
+    const model = await startPipelineModel();
+    const out = temporaryFolder();
+    const document = writtenFile(out, 'bridge.txt', DOCUMENT);
+
+    const { code, stdout, stderr } = await bench(
+      model.url,
+      ...['--document', document, '--question', 'Who built the bridge?', '--out', path.join(out, 'run')],
+    );
+
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    expect(readMetrics(path.join(out, 'run'))).toMatchObject({ ...calls(4), token_sum: 440 });
+    expect(stdout).toContain('Model     4 calls, 400 tokens in, 40 out, $0.0014');
+    expect(model.invalid).toEqual([]);
+  });
+
+  test.each([
+    ['runs out of time', 'timeout', SLOW, 2],
+    ['fails', 'failed', UNFIT, 4],
+  ] as const)('keeps what a task had cost that %s', async (_, status, instead, spent) => {
+    const model = await startPipelineModel(instead);
+    const out = temporaryFolder();
+
+    const { stdout } = await bench(
+      model.url,
+      ...['--tasks', taskFile(QUESTIONS), '--timeout', SECONDS, '--json', '--out', out],
+    );
+
+    const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => taskResultSchema.parse(line));
+    expect(results.find(({ task_id }) => task_id === 'good')).toMatchObject({
+      status: 'answered',
+      ...calls(4),
+    });
+    expect(results.find(({ task_id }) => task_id === 'bad')).toMatchObject({ status, ...calls(spent) });
+    expect(summarySchema.parse(JSON.parse(stdout))).toMatchObject({ tasks: 2, ...calls(4 + spent) });
+    expect(readMetrics(out)).toMatchObject(calls(4 + spent));
+  });
+
+  test('says that the cost is not known where the price is not', async () => {
+    const model = await startPipelineModel();
+    const out = temporaryFolder();
+
+    const { stdout } = await bench(
+      model.url,
+      ...['--model', 'of-my-own', '--tasks', taskFile(QUESTIONS), '--out', out],
+    );
+
+    expect(stdout).toContain('Model     8 calls, 800 tokens in, 80 out, cost not known');
+    expect(readMetrics(out)).toMatchObject({ model_calls: 8, cost_usd: null });
+  });
+});
+
+describe('gaia with a model', () => {
+  async function gaia(url: string, ...args: string[]) {
+    const folder = temporaryFolder();
+    writtenFile(folder, 'q.jsonl', QUESTIONS.map((line) => JSON.stringify(line)).join('\n'));
+    const { code, stdout, stderr } = await runCli(
+      [
+        ...['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', '--no-cache'],
+        ...['--model', MODEL, '--base-url', `${url}/v1`, ...args],
+      ],
+      { cwd: folder },
+    );
+    // Its first line is the head.
+    const journal = () => jsonLines(path.join(folder, 'a.jsonl.journal')).slice(1);
+    return { code, stdout, stderr, journal };
+  }
+
+  test('shows what the pipeline took as it does for the other teams', async () => {
+    const model = await startPipelineModel();
+
+    const { code, stdout, stderr, journal } = await gaia(model.url);
+
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    for (const line of journal()) {
+      expect(line).toMatchObject({ tokens: 440, model_calls: 4, cost: expect.closeTo(0.0014, 9) });
+      expect(line.usage).toEqual(
+        ['search', 'extract', 'triple', 'reason'].map((role) => ({
+          ...{ role, model: MODEL, calls: 1, prompt_tokens: 100, completion_tokens: 10 },
+          cost_usd: expect.closeTo(CALL.cost_usd, 9),
+        })),
+      );
+    }
+    expect(stdout).toMatch(/pipeline +in total +880 +0\.0028 /);
+    expect(stdout).toContain('per question 4.0 model calls');
+  });
+
+  test.each([
+    ['the time of the question', 'timeout', SLOW, ['--question-time', SECONDS], 2],
+    ['a model that cannot do it', 'failed', UNFIT, [], 4],
+  ] as const)('keeps what a question had cost that ended by %s', async (_, status, instead, args, spent) => {
+    const model = await startPipelineModel(instead);
+
+    const { stdout, journal } = await gaia(model.url, '--json', ...args);
+
+    const cost = (n: number) => expect.closeTo(CALL.cost_usd * n, 9);
+    expect(journal().find(({ task_id }) => task_id === 'bad')).toMatchObject({
+      ...{ status, tokens: 110 * spent, model_calls: spent, cost: cost(spent) },
+    });
+    const { pipeline } = JSON.parse(stdout).teams;
+    expect(pipeline).toMatchObject({
+      ...{ cost: cost(4 + spent), tokens: 110 * (4 + spent) },
+      metrics: { model_calls_per_question: (4 + spent) / 2 },
+    });
+  });
+});

@@ -1,0 +1,468 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { clientOf } from '../../../core/transports/nats/testing/linked-ends.ts';
+import {
+  needNatsServer,
+  realServer,
+  storeFolder,
+} from '../../../core/transports/nats/testing/real-server.ts';
+import { Cli, entry, isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { copiedTeam, heardBy, raceAnswers, raceTasks } from '../../testing/copied-team.ts';
+import { readMetrics } from '../../testing/run-files.ts';
+import { teamFile, writtenFile } from '../../testing/team-file.ts';
+
+needNatsServer();
+
+/** A whole run: real processes, the default team, the default task. */
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const out = temporaryFolder();
+  const result = await runCli(['bench', '--port-base', 'auto', '--out', out, ...args], { env });
+  return { ...result, out };
+}
+
+async function metricsOf(args: readonly string[], env: Record<string, string> = {}) {
+  const { code, stderr, out } = await run(args, env);
+  expect(code, stderr).toBe(0);
+  return readMetrics(out);
+}
+
+/** A team that waits for its final agent for ever, so that something can happen to it. */
+function waitingTeam(): string {
+  const agents = [
+    { id: 0, tool: 'triple' },
+    { id: 1, tool: 'extract' },
+    { id: 3, tool: 'reason', subscribes: ['nothing'] },
+  ];
+  return teamFile({ final: 3, agents });
+}
+
+function waitingRun(url: string, args: readonly string[] = []) {
+  const out = temporaryFolder();
+  const note = ['--document', writtenFile(out, 'note.txt', 'A short note.'), '--question', 'What is it?'];
+  const options = ['--team', waitingTeam(), '--nats-url', url, '--out', out, ...note, ...args];
+  return { out, run: new Cli(['bench', ...options]) };
+}
+
+/** An agent in a terminal of its own, for any hub that asks for it on the server. */
+async function agentByHand(url: string, id: string, tool: string, env: Record<string, string> = {}) {
+  const args = ['--transport', 'nats', '--nats-url', url, '--workspace', id];
+  const agent = new Cli(['agent', '--id', id, '--tool', tool, ...args], { env });
+  onTestFinished(() => agent.signal('SIGKILL'));
+  await agent.says(new RegExp(`agent ${id} .*listens on ${url} as gaia.${id}`));
+  return agent;
+}
+
+describe('a run over NATS', () => {
+  test('gives the same answer with the same bytes as over TCP, and its ledger balances', async () => {
+    const { url } = await realServer();
+    const tcp = await metricsOf([]);
+    const nats = await metricsOf(['--transport', 'nats', '--nats-url', url]);
+
+    expect(nats.answer).toBe(tcp.answer);
+    expect(nats.answer).not.toBeNull();
+    for (const key of [
+      'bytes_tx',
+      'bytes_rx',
+      'init_bytes',
+      'pkt_cnt',
+      'header_overhead',
+      'token_sum',
+    ] as const) {
+      expect(nats[key], key).toBe(tcp[key]);
+    }
+    expect(nats.packet_types).toEqual(tcp.packet_types);
+    expect(nats.ledger.types).toEqual(tcp.ledger.types);
+    expect(nats.ledger).toMatchObject({ balanced: true, differences: [] });
+    expect(nats.ledger.written).toEqual(tcp.ledger.written);
+  });
+
+  test('works through an adapter whose members exchange keys', async () => {
+    const { url } = await realServer();
+
+    const metrics = await metricsOf(['--nats-url', url, '--adapter', 'anp-e2ee']);
+    expect(metrics).toMatchObject({ status: 'answered', adapter: 'anp-e2ee', ledger: { balanced: true } });
+  });
+
+  test('works where every packet is longer than a message of the server may be', async () => {
+    const { url } = await realServer({ config: 'max_payload: 1024' });
+
+    const metrics = await metricsOf(['--nats-url', url, '--adapter', 'anp-e2ee']);
+    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true } });
+  });
+
+  test('is what a team file may ask for, and two of them share a server', async () => {
+    const { url } = await realServer();
+    const agents = ['search', 'extract', 'triple', 'reason'].map((tool, id) => ({ id, tool }));
+    const team = teamFile({ final: 3, agents, transport: 'nats', nats_url: url, nats_subject: 'lab.mesh' });
+
+    const both = await Promise.all([run(['--team', team]), run(['--team', team])]);
+    for (const { code, stderr, out } of both) {
+      expect(code, stderr).toBe(0);
+      expect(readMetrics(out).ledger.balanced).toBe(true);
+      expect(stderr).toMatch(/agent 0 search +nats:\S+ as lab\.mesh\.\d{8}-\S+\.0 /);
+    }
+  });
+
+  test('takes credentials from the environment alone, and writes them nowhere', async () => {
+    const { url } = await realServer({ config: 'authorization: { user: gaia, password: "s3cret-word" }' });
+    const withCredentials = url.replace('//', '//gaia:s3cret-word@');
+
+    const { code, stderr, stdout, out } = await run(['--transport', 'nats'], { NATS_URL: withCredentials });
+    expect(code, stderr).toBe(0);
+    const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const texts = files.map((file) => readFileSync(path.join(file.parentPath, file.name), 'latin1'));
+    for (const text of [stdout, stderr, ...texts]) expect(text).not.toContain('s3cret-word');
+    const archive = path.join(out, 'run_artifacts.tar.gz');
+    expect(spawnSync('tar', ['-xzOf', archive], { encoding: 'latin1' }).stdout).not.toContain('s3cret-word');
+
+    const stranger = await run(['--nats-url', url]);
+    expect(stranger.code).toBe(1);
+    expect(stranger.stderr).toMatch(/^gaia-mesh: NATS server nats:\S+: .*[Aa]uthorization/m);
+    const typed = await run(['--nats-url', withCredentials]);
+    expect(typed.code).toBe(2);
+    expect(typed.stderr).toContain('NATS_URL');
+    expect(typed.stderr).not.toContain('s3cret-word');
+  });
+
+  test('says how to start a server where there is none', async () => {
+    const server = await realServer();
+    await server.stop();
+    const port = new URL(server.url).port;
+
+    const { code, stderr } = await run(['--nats-url', server.url]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `gaia-mesh: no NATS server answers at ${server.url} (connection refused); start one: nats-server -a 127.0.0.1 -p ${port}\n`,
+    );
+  });
+
+  test.each([
+    [['--transport', 'pigeon'], 'unknown transport "pigeon"; known: tcp, nats'],
+    [['--transport', 'tcp', '--nats-url', 'nats://127.0.0.1:1'], 'go with --transport nats'],
+    [['--nats-url', 'http://127.0.0.1:1'], 'expected nats://HOST:PORT'],
+    [['--transport', 'nats', '--nats-subject', 'gaia.>'], 'expected words of'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await run(args);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+/** The run waits for an agent that is stalled for five seconds; the others have done what they can. */
+async function inTheMiddle(run: Cli): Promise<void> {
+  await run.says(/fault: stall/);
+  await sleep(1500);
+}
+
+describe('when something goes away in the middle of a run over NATS', () => {
+  test('an agent that was killed is named, and the run ends at once and is written', async () => {
+    const { url } = await realServer();
+    const { out, run: running } = waitingRun(url);
+    await running.says(/hub +→ all +doc_init/);
+    process.kill(running.agents().find(({ id }) => id === '1')?.pid ?? 0, 'SIGKILL');
+
+    const { code, stderr } = await running.ended();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/agent 1 \(extract\) is gone: it was ended by SIGKILL/);
+    const metrics = readMetrics(out);
+    expect(metrics.reason).toContain('agent 1 (extract) is gone');
+    expect(metrics.agents.map(({ status }) => status)).toEqual(['up', 'lost', 'up']);
+    expect(metrics.ledger.balanced).toBe(true);
+    for (const { pid } of running.agents()) expect(isRunning(pid)).toBe(false);
+  });
+
+  test('the server’s end is named, the run ends at once, and no process is left', async () => {
+    const server = await realServer();
+    const { out, run: running } = waitingRun(server.url);
+    await running.says(/hub +→ all +doc_init/);
+    await server.stop();
+
+    const { code, stderr } = await running.ended();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`agent 0 (triple) is gone: NATS server ${server.url}: it is gone`);
+    expect(readMetrics(out)).toMatchObject({ status: 'failed', answer: null });
+    expect(running.agents()).toHaveLength(3);
+    for (const { pid } of running.agents()) expect(isRunning(pid)).toBe(false);
+  });
+
+  test('an agent that dies is started again and taken back', async () => {
+    const { url } = await realServer();
+    // The stall keeps the task waiting, so that it is still on when the agent dies, its work done.
+    const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
+    const { code, stderr, out } = await run(['--nats-url', url, ...faults]);
+
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
+    expect(readMetrics(out)).toMatchObject({ status: 'answered', ledger: { balanced: true } });
+  });
+
+  test('with acknowledged delivery over NATS nothing is lost when an agent dies, nor left in its stream', async () => {
+    const { url } = await realServer({ store: storeFolder() });
+    const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
+    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '40'];
+    const { code, stderr, out } = await run(['--nats-url', url, ...options, ...faults]);
+
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
+    expect(answersIn(out)).toEqual(raceAnswers(8));
+    const metrics = readMetrics(out);
+    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
+    expect(metrics.delivery).toMatchObject({ undeliverable: 0 });
+    expect(metrics.ack_bytes).toBeGreaterThan(0);
+    // The outboxes were on the server, and are forgotten with the run.
+    expect(readdirSync(path.join(out, 'workspaces', '1'))).not.toContain('outbox.jsonl');
+    const { streams } = await (await clientOf(url)).jetStream({ asks: true });
+    const { state } = await streams.info('gaia-outbox');
+    expect(state).toMatchObject({ messages: 0, last_seq: expect.toSatisfy((seq) => seq > 8) });
+  });
+
+  test('with acknowledged delivery an agent goes on in an empty workspace, as on another host, and no result comes twice', async () => {
+    const { url } = await realServer({ store: storeFolder() });
+    const env = { GAIA_MESH_SECRET: 'known to both' };
+    const first = await agentByHand(url, '1', 'extract', env);
+    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
+    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure', '--external', '1'];
+    const out = temporaryFolder();
+    const running = new Cli(['bench', '--out', out, '--nats-url', url, ...options, ...faults], { env });
+    await inTheMiddle(running);
+    first.signal('SIGKILL');
+    await first.ended();
+    await agentByHand(url, '1', 'extract', env);
+
+    const { code, stderr } = await running.ended();
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
+    expect(answersIn(out)).toEqual(raceAnswers(8));
+    const metrics = readMetrics(out);
+    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
+    expect(metrics.packet_types.events?.packets).toBe(8);
+  });
+
+  test('with acknowledged delivery a run goes on after its server was started again', async () => {
+    const store = storeFolder();
+    const server = await realServer({ store });
+    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
+    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure'];
+    const out = temporaryFolder();
+    const running = new Cli(['bench', '--out', out, '--nats-url', server.url, ...options, ...faults]);
+    await inTheMiddle(running);
+    await server.stop();
+    await running.says(/agent 3 \(reason\) is gone/);
+    await realServer({ store, config: `port: ${new URL(server.url).port}` });
+
+    const { code, stderr } = await running.ended();
+    expect(code, stderr).toBe(0);
+    for (const id of [0, 1, 2, 3]) expect(stderr).toMatch(new RegExp(`agent ${id} .* is back after`));
+    expect(answersIn(out)).toEqual(raceAnswers(8));
+    expect(readMetrics(out)).toMatchObject({
+      status: 'answered',
+      ledger: { balanced: true, differences: [] },
+    });
+  });
+
+  test('acknowledged delivery is refused at the start by a server that keeps nothing', async () => {
+    const { url } = await realServer();
+
+    const { code, stderr } = await run(['--nats-url', url, '--delivery', 'acknowledged']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^gaia-mesh: NATS server nats:\S+: it has no JetStream.*nats-server -js -sd FOLDER/,
+    );
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('copies of an agent on a NATS server', () => {
+  const COPIES = ['2', '2~2'];
+
+  test('share the tasks as over TCP: right answers, the same bytes, each task by way of one copy', async () => {
+    const { url } = await realServer();
+    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12)];
+    const tcp = await run(batch);
+    const nats = await run([...batch, '--nats-url', url]);
+
+    for (const { code, stderr, out } of [tcp, nats]) {
+      expect(code, stderr).toBe(0);
+      expect(answersIn(out)).toEqual(raceAnswers(12));
+    }
+    for (const copy of COPIES) {
+      expect(heardBy(nats.out, copy).size).toBeGreaterThan(0);
+      expect(heardBy(nats.out, copy)).toEqual(heardBy(tcp.out, copy));
+    }
+    const { ledger } = readMetrics(nats.out);
+    expect(ledger).toMatchObject({ balanced: true, differences: [] });
+    expect(ledger.written.packets).toBe(readMetrics(tcp.out).ledger.written.packets);
+  });
+
+  test('may be started by hand, on other hosts, each under its own id', async () => {
+    const { url } = await realServer();
+    const env = { GAIA_MESH_SECRET: 'known to all' };
+    await agentByHand(url, '2~2', 'triple', env);
+
+    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12), '--external', '2~2'];
+    const { code, stderr, out } = await run([...batch, '--nats-url', url], env);
+    expect(code, stderr).toBe(0);
+    expect(answersIn(out)).toEqual(raceAnswers(12));
+    const { agents, ledger } = readMetrics(out);
+    expect(ledger).toMatchObject({ balanced: true, differences: [] });
+    for (const copy of COPIES) expect(agents.find(({ id }) => id === copy)?.packets_rx).toBeGreaterThan(0);
+  });
+});
+
+/** Of each task of a batch its answer. */
+function answersIn(out: string) {
+  const results = jsonLines(path.join(out, 'results.jsonl'));
+  return Object.fromEntries(results.map(({ task_id, answer }) => [task_id, answer]));
+}
+
+describe('an agent that was started by hand on a NATS server', () => {
+  test('works for one run after the other, with the secret that both were given', async () => {
+    const { url } = await realServer();
+    const env = { GAIA_MESH_SECRET: 'known to both' };
+    const agent = await agentByHand(url, '2', 'triple', env);
+
+    for (const round of [1, 2]) {
+      const metrics = await metricsOf(['--nats-url', url, '--external', '2'], env);
+      expect(metrics, `round ${round}`).toMatchObject({ status: 'answered', ledger: { balanced: true } });
+    }
+    agent.signal('SIGTERM');
+    expect(await agent.ended()).toMatchObject({ code: 0 });
+  });
+
+  test('gives nothing to a hub that does not know its secret, and is free for the one that does', async () => {
+    const { url } = await realServer();
+    const agent = await agentByHand(url, '2', 'triple', { GAIA_MESH_SECRET: 'the right one' });
+
+    const stranger = await run(['--nats-url', url, '--external', '2'], { GAIA_MESH_SECRET: 'a guess' });
+    expect(stranger.code).toBe(1);
+    expect(stranger.stderr).toContain('could not prove');
+    const right = await metricsOf(['--nats-url', url, '--external', '2'], {
+      GAIA_MESH_SECRET: 'the right one',
+    });
+    expect(right.status).toBe('answered');
+    agent.signal('SIGTERM');
+    await agent.ended();
+  });
+
+  test('is named with how to start it where it was not', async () => {
+    const { url } = await realServer();
+
+    const { code, stderr } = await run(['--nats-url', url, '--external', '2']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `agent 2 (triple) on ${url} as gaia.2: nobody listens there; start it: gaia-mesh agent --id 2 --tool triple --transport nats --nats-url ${url}`,
+    );
+  });
+
+  test('works on a server that lets it use its own subjects alone, and cannot pass for another there', async () => {
+    const users = `
+      { user: hub, password: h, permissions: { publish: "gaia.>", subscribe: "gaia.>" } }
+      { user: two, password: t, permissions: { publish: "gaia.2.>", subscribe: "gaia.2.>" } }`;
+    const { url } = await realServer({ config: `authorization: { users: [${users}] }` });
+    const as = (credentials: string) => ({
+      GAIA_MESH_SECRET: 'known to both',
+      NATS_URL: url.replace('//', `//${credentials}@`),
+    });
+    await agentByHand(url, '2', 'triple', as('two:t'));
+
+    const metrics = await metricsOf(['--transport', 'nats', '--external', '2'], as('hub:h'));
+    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true } });
+    const args = ['agent', '--id', '3', '--tool', 'reason', '--transport', 'nats', '--workspace', '3'];
+    const { code, stderr } = await runCli(args, { env: as('two:t') });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /gaia-mesh: NATS server .*Permissions Violation for Subscription to "gaia\.3\.dial"/,
+    );
+  });
+
+  test('shares its name with others, so that two runs at once have one each', async () => {
+    const { url } = await realServer();
+    const env = { GAIA_MESH_SECRET: 'known to all' };
+    await Promise.all([agentByHand(url, '2', 'triple', env), agentByHand(url, '2', 'triple', env)]);
+    const { run: first } = waitingWith(url, env);
+    await first.says(/hub +→ all +doc_init/);
+
+    const second = await metricsOf(['--nats-url', url, '--external', '2'], env);
+    expect(second.status).toBe('answered');
+    first.signalGroup('SIGINT');
+    await first.ended();
+  });
+});
+
+/** A run that holds agent 2 until it is told to end. */
+function waitingWith(url: string, env: Record<string, string>) {
+  const out = temporaryFolder();
+  const agents = [
+    { id: 2, tool: 'triple' },
+    { id: 3, tool: 'reason', subscribes: ['nothing'] },
+  ];
+  const options = [
+    '--team',
+    teamFile({ final: 3, agents }),
+    '--nats-url',
+    url,
+    '--external',
+    '2',
+    '--out',
+    out,
+  ];
+  return { out, run: new Cli(['bench', ...options], { env }) };
+}
+
+/** A host by itself: its own network, in which the server has another address than the loopback one. */
+const OTHER_HOST = `
+set -eu
+started=
+trap 'kill $started' EXIT
+ip link set lo up
+ip addr add 10.77.0.1/24 dev lo
+ip addr add 10.77.0.2/24 dev lo
+nats-server -a 10.77.0.1 -p 4222 2>"$OUT/server.log" &
+started="$started $!"
+until grep -q 'Server is ready' "$OUT/server.log"; do sleep 0.05; done
+agent() { # id, tool
+  "$NODE" "$ENTRY" agent --id $1 --tool $2 --workspace "$OUT/agent-$1" \\
+    --transport nats --nats-url nats://10.77.0.1 2>"$OUT/agent-$1.log" &
+  started="$started $!"
+  for i in $(seq 300); do grep -q 'listens on' "$OUT/agent-$1.log" && return; sleep 0.1; done
+  cat "$OUT/agent-$1.log" >&2; exit 9
+}
+agent 0 search
+agent 2 triple
+"$NODE" "$ENTRY" bench --nats-url nats://10.77.0.1 --external 0,2 --out "$OUT/run"
+`;
+
+test('a run whose server has an address of a network is answered, and its ledger balances', async (context) => {
+  const isRoot = process.getuid?.() === 0;
+  const unshare = ['--net', ...(isRoot ? [] : ['--user', '--map-root-user'])];
+  if (spawnSync('unshare', [...unshare, 'ip', 'addr', 'add', '10.77.0.1/24', 'dev', 'lo']).status !== 0) {
+    const message = 'no network namespace can be made here (unshare --net, ip addr add)';
+    if (process.env.CI === 'true') throw new Error(message);
+    console.warn(`skipped: ${message}`);
+    context.skip(message);
+  }
+  const out = temporaryFolder();
+  const env = { OUT: out, NODE: process.execPath, ENTRY: entry, GAIA_MESH_SECRET: 'known to all' };
+  const shell = new Cli([...unshare, 'sh', '-c', OTHER_HOST], { program: 'unshare', env });
+
+  const { code, stderr, stdout } = await shell.ended();
+  expect(code, stderr + stdout).toBe(0);
+  const metrics = readMetrics(path.join(out, 'run'));
+  expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
+});
+
+test('doctor says whether there is a server, and never what it is told in secret', async () => {
+  const server = await realServer();
+  const env = { NATS_URL: server.url.replace('//', '//gaia:s3cret-word@') };
+  const there = await runCli(['doctor'], { env });
+  expect(there.stdout).toContain(`✓ NATS             a server answers at ${server.url}`);
+  await server.stop();
+
+  const gone = await runCli(['doctor'], { env });
+  expect(gone.stdout).toContain(`– NATS             no NATS server answers at ${server.url}`);
+  expect(there.stdout + gone.stdout).not.toContain('s3cret-word');
+});

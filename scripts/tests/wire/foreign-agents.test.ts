@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../../core/system/free-port.ts';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { readMetrics } from '../../testing/run-files.ts';
+import { teamFile, writtenFile } from '../../testing/team-file.ts';
+
+const guide = readFileSync(path.join(codeFolder, 'docs', 'foreign-agents.md'), 'utf8');
+const folder = temporaryFolder();
+
+/** The guide's program in that language, written to a file. */
+function programOf(language: string, name: string): string {
+  const [, text] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide) ?? [];
+  if (text === undefined) throw new Error(`the guide shows nothing in ${language}`);
+  expect(text.trim().split('\n').length, `lines of ${language}`).toBeLessThan(60);
+  return writtenFile(folder, name, text);
+}
+
+async function listening(child: ChildProcess, port: number): Promise<void> {
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const isUp = await new Promise((resolve) => {
+      const socket = net.connect({ host: '127.0.0.1', port });
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (isUp) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nobody listens on port ${port}`);
+}
+
+async function runWith(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
+  const [program, ...args] = command;
+  const port = await freePort();
+  const child = spawn(program, [...args, String(port), '0'], {
+    env: { ...process.env, ...env },
+    stdio: 'ignore',
+  });
+  await listening(child, port);
+  const out = temporaryFolder();
+  const document = writtenFile(
+    out,
+    'text.txt',
+    'The mill was built in 1804. It burned down later. "Nobody" knows why.',
+  );
+  const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', port }] });
+  const options = ['--team', team, '--external', '0', '--out', out, '--document', document];
+  const run = await runCli(['bench', ...options, '--question', 'What happened first?'], { env });
+  expect(run.code, run.stderr).toBe(0);
+  expect(readMetrics(out)).toMatchObject({
+    status: 'answered',
+    answer: 'The mill was built in 1804',
+    refused_packets: 0,
+  });
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const hasCompiler = spawnSync('cc', ['--version']).status === 0;
+
+describe('the guide’s agent in Python', () => {
+  test.skipIf(!hasPython)('answers in a run', async () => {
+    await runWith(['python3', programOf('python', 'first_sentence.py')]);
+  });
+
+  test.skipIf(!hasPython)('proves that it knows the secret of the run', async () => {
+    const program = programOf('python', 'first_sentence.py');
+    await runWith(['python3', program], { GAIA_MESH_SECRET: 'a secret of both' });
+  });
+});
+
+describe('the guide’s agent in C', () => {
+  test.skipIf(!hasCompiler)('answers in a run', async () => {
+    const program = path.join(folder, 'first_sentence');
+    const built = spawnSync('cc', ['-O2', '-Wall', '-o', program, programOf('c', 'first_sentence.c')]);
+    expect(built.stderr.toString()).toBe('');
+    await runWith([program]);
+  });
+});

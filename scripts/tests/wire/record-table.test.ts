@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../core/contracts/packet.ts';
+import { isRecord } from '../../../protocols/msgpack-records.ts';
+import {
+  exampleDocument,
+  exampleEvents,
+  examplePassages,
+  exampleTriples,
+} from '../../../tools/pipeline/examples.ts';
+
+/** All objects in `value`, itself included. */
+function objectsIn(value: JsonValue): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? inside : [value, ...inside];
+}
+
+describe('the record table of msgpack-records', () => {
+  it.each<[string, JsonValue]>([
+    ['doc_init', exampleDocument],
+    ['search_docs', examplePassages],
+    ['events', exampleEvents],
+    ['triples', exampleTriples],
+    ['the answer', { answer: 'Ann Berrow' }],
+  ])('has what the default team says in %s', (_, payload) => {
+    for (const object of objectsIn(payload)) expect(isRecord(object), JSON.stringify(object)).toBe(true);
+  });
+});

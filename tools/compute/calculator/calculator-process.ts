@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import PQueue from 'p-queue';
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { whenAborted } from '../../../core/system/abort.ts';
+import { childNode } from '../child-node.ts';
+import type { Evaluated } from './evaluate-expression.ts';
+import { LIBRARY } from './evaluators.ts';
+
+/** A calculation takes milliseconds, ten times that on a machine with other work; one that goes on is a mistake or a bomb. */
+const CALCULATION_MS = 5_000;
+/** Loading takes 0.2 s; a machine with other work may need ten times that and more. */
+const START_MS = 20_000;
+/** The child ends its calculations itself; this is for one that cannot any more. */
+const GRACE_MS = 1_000;
+/** Of JavaScript objects. A calculation takes less than one; the library takes 20. */
+const HEAP_MEGABYTES = 128;
+/** Without work for so long, the process ends: it holds 80 MB. */
+const IDLE_MS = 60_000;
+/** Questions in flight are far fewer; more are a loop. */
+const MAX_WAITING = 256;
+
+const replySchema = z.union([
+  z.strictObject({
+    result: z.strictObject({
+      text: z.string(),
+      value: z.union([z.number(), z.string()]),
+      unit: z.string().optional(),
+    }),
+  }),
+  z.strictObject({ fault: z.string() }),
+  z.strictObject({ late: z.literal(true) }),
+]);
+type Reply = z.infer<typeof replySchema>;
+
+/**
+ * A warm process that calculates, one expression after the other: there from the first on, again after it was killed, gone when it
+ * is not needed. A process, since some expressions take all memory of whoever evaluates them (`1:1e8` even of a thread's parent).
+ */
+export class CalculatorProcess {
+  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #idleMs: number;
+  readonly #heapMegabytes: number;
+  #child: ChildProcess | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: { readonly idleMs?: number; readonly heapMegabytes?: number } = {}) {
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+    this.#heapMegabytes = options.heapMegabytes ?? HEAP_MEGABYTES;
+  }
+
+  /** Of the process that runs now. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /**
+   * @throws MeshError `tool` with what is wrong with the expression, or where it took too long or too much memory
+   */
+  async evaluate(expression: string, signal: AbortSignal): Promise<Evaluated> {
+    if (this.#queue.size >= MAX_WAITING) {
+      throw new MeshError('tool', `${MAX_WAITING} calculations are waiting already: ask again later`);
+    }
+    if (signal.aborted) throw ended(signal.reason);
+    const reply = await this.#queue.add(() => this.#ask(expression, signal));
+    if ('result' in reply) {
+      const { text, value, unit } = reply.result;
+      return { text, value, ...(unit === undefined ? {} : { unit }) };
+    }
+    if ('fault' in reply) throw new MeshError('tool', reply.fault);
+    throw new MeshError(
+      'tool',
+      `it was not finished after ${CALCULATION_MS / 1000} s and was stopped: calculate something smaller`,
+    );
+  }
+
+  /** Ends the process, if there is one; the next calculation starts another. */
+  stop(): void {
+    clearTimeout(this.#idle);
+    this.#child?.kill('SIGKILL');
+    this.#child = undefined;
+  }
+
+  async #ask(expression: string, signal: AbortSignal): Promise<Reply> {
+    if (signal.aborted) throw ended(signal.reason);
+    clearTimeout(this.#idle);
+    const isNew = this.#child === undefined;
+    const child = this.#child ?? this.#start();
+    // Whoever waits holds the process; an idle child does not.
+    child.ref();
+    child.channel?.ref();
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const onMessage = (message: unknown) => resolve(replySchema.parse(message));
+    const onEnd = (code: number | null, killedBy: NodeJS.Signals | null) =>
+      reject(diedWith(code, killedBy, this.#heapMegabytes));
+    const onError = (cause: Error) =>
+      reject(new MeshError('tool', `the process that calculates did not start: ${cause.message}`, { cause }));
+    child.once('message', onMessage).once('exit', onEnd).once('error', onError);
+    const unwatch = whenAborted(signal, () => reject(ended(signal.reason)));
+    const limitMs = CALCULATION_MS + GRACE_MS + (isNew ? START_MS : 0);
+    let isAtRest = false;
+    let isStuck = false;
+    const timer = setTimeout(() => {
+      isStuck = true;
+      resolve({ late: true });
+    }, limitMs);
+    // A failure to send is one to start or to live on: the events say which.
+    child.send({ expression, timeoutMs: CALCULATION_MS }, () => undefined);
+    try {
+      const reply = await promise;
+      isAtRest = !isStuck;
+      return reply;
+    } finally {
+      clearTimeout(timer);
+      unwatch();
+      child.off('message', onMessage).off('exit', onEnd).off('error', onError);
+      if (isAtRest) this.#rest(child);
+      else this.stop();
+    }
+  }
+
+  #rest(child: ChildProcess): void {
+    child.unref();
+    child.channel?.unref();
+    this.#idle = setTimeout(() => this.stop(), this.#idleMs).unref();
+  }
+
+  #start(): ChildProcess {
+    const libraryFile = createRequire(import.meta.url).resolve(LIBRARY);
+    const { program, args, environment } = childNode('calculator/calculator-child', {
+      readable: [path.dirname(libraryFile) + path.sep],
+      heapMegabytes: this.#heapMegabytes,
+      args: [libraryFile],
+    });
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: environment });
+    child.on('error', () => undefined);
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    this.#child = child;
+    return child;
+  }
+}
+
+/** Node ends itself with an abort where memory is used up; some systems kill it before. */
+const OUT_OF_MEMORY_SIGNALS: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
+
+function diedWith(code: number | null, signal: NodeJS.Signals | null, heapMegabytes: number): MeshError {
+  return OUT_OF_MEMORY_SIGNALS.includes(signal ?? '')
+    ? new MeshError(
+        'tool',
+        `it took more than ${heapMegabytes} MB of memory and was stopped: calculate something smaller`,
+      )
+    : new MeshError(
+        'tool',
+        `the process that calculates ended (${signal ?? `exit code ${code}`}): is the package mathjs whole?`,
+      );
+}
+
+function ended(cause: unknown): MeshError {
+  return new MeshError('tool', 'the run ended before the calculation was finished', { cause });
+}

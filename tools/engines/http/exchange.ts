@@ -1,0 +1,162 @@
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../core/contracts/packet.ts';
+import type { ModelServer, ReadBody } from '../servers/model-client.ts';
+import { readStart, readWhole } from './body.ts';
+import { type Fault, redact, type StatusFault } from './fault.ts';
+
+export interface ExchangeLimits {
+  readonly signal: AbortSignal;
+  /** For one request, from asking to the end of its reply. */
+  readonly timeoutMs: number;
+}
+
+export type Outcome<Result> =
+  | { readonly fault: Fault }
+  | { readonly fault?: undefined; readonly value: Result };
+
+/** The longest that a timer can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_CHARACTERS = 500;
+
+/** Connections that broke, or that a moment may mend; others fail again. */
+const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
+/** Node's own limits, which it has beside ours: 300 s of silence. */
+const SILENT = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+const NODE_TIMEOUT_MS = 300_000;
+
+/**
+ * One request to a model server by its client library, under the limits: what it came to, or why to nothing. The library gets
+ * a `fetch` that ends with the limits, holds no more than a reply can have, fails where the server refuses, and follows nobody
+ * elsewhere with the key.
+ *
+ * @throws what is a bug
+ */
+export async function exchange<Result>(
+  server: ModelServer,
+  limits: ExchangeLimits,
+  work: (fetch: typeof globalThis.fetch) => Promise<Result>,
+  readBody: ReadBody = readWhole,
+): Promise<Outcome<Result>> {
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeoutMs), MAX_TIMEOUT_MS));
+  const finished = new AbortController();
+  const signal = AbortSignal.any([limits.signal, timeout, finished.signal]);
+  let failure: unknown;
+  const boundedFetch: typeof globalThis.fetch = async (input, init) => {
+    failure = undefined;
+    try {
+      const response = await fetch(input, { ...init, signal, redirect: 'manual' });
+      if (response.ok) return await readBody(response);
+      throw new Refusal(await readRefusal(response, server.key));
+    } catch (error) {
+      // The libraries make another error of it, and not all keep this one as its cause.
+      failure = error;
+      throw error;
+    }
+  };
+  try {
+    return { value: await work(boundedFetch) };
+  } catch (error) {
+    if (error instanceof MeshError) throw error;
+    if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
+    if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
+    const refusal = refusalIn(error);
+    return { fault: refusal === undefined ? faultOf(failure ?? error) : { ...refusal, cause: error } };
+  } finally {
+    // Some libraries stop reading at the end of the reply; what may come after it would hold the connection.
+    finished.abort();
+  }
+}
+
+async function readRefusal(response: Response, key: string | undefined): Promise<StatusFault> {
+  const { status, headers, statusText } = response;
+  const { message, code } = reasonIn(await readStart(response, MAX_ERROR_BYTES));
+  return {
+    kind: 'status',
+    status,
+    message:
+      redact(message, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || statusText || 'no reason given',
+    code,
+    retryAfterMs: retryAfterMsOf(headers, Date.now()),
+  };
+}
+
+const reasonSchema = z.object({
+  message: z.string(),
+  type: z.string().nullish(),
+  code: z.unknown().optional(),
+});
+const errorSchema = z.union([
+  z.object({ error: z.string() }).transform(({ error }) => ({ message: error, code: undefined })),
+  z.object({ error: reasonSchema }).transform(({ error }) => ({
+    message: error.message,
+    code: typeof error.code === 'string' ? error.code : (error.type ?? undefined),
+  })),
+  // Servers that are written with FastAPI.
+  reasonSchema.transform(({ message }) => ({ message, code: undefined })),
+  z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail, code: undefined })),
+]);
+
+function reasonIn(body: string): z.infer<typeof errorSchema> {
+  try {
+    const parsed = errorSchema.safeParse(JSON.parse(body));
+    if (parsed.success) return parsed.data;
+  } catch (error) {
+    // A proxy's page, or nothing: the text is the reason.
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return { message: body.trim(), code: undefined };
+}
+
+/**
+ * What `fetch` fails with where the server refuses. The message says nothing: libraries look into it for the word "timeout".
+ */
+class Refusal extends Error {
+  readonly fault: StatusFault;
+
+  constructor(fault: StatusFault) {
+    super('refused');
+    this.fault = fault;
+  }
+}
+
+/** The server's refusal that a library failed with, if it is one. */
+export function refusalIn(error: unknown): StatusFault | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    if (inner instanceof Refusal) return inner.fault;
+  }
+  return undefined;
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof z.ZodError) return { kind: 'foreign', why: issuesOf(error), cause: error };
+  if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
+  // The libraries hand on what `fetch` failed with, or wrap it.
+  for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
+    const code = systemCodeOf(inner);
+    if (code === undefined) continue;
+    if (SILENT.includes(code)) return { kind: 'timeout', timeoutMs: NODE_TIMEOUT_MS, cause: error };
+    const why = inner.message || code;
+    if (LOST.includes(code)) return { kind: 'lost', why, cause: error };
+    return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };
+  }
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
+    throw error;
+  return { kind: 'broken', why: messageOf(error), cause: error };
+}
+
+/**
+ * When a server wants to be asked again, in milliseconds from now: OpenAI's `retry-after-ms`, else `Retry-After` in seconds
+ * or as a date (RFC 9110, section 10.2.3). Undefined where it names no time.
+ *
+ * @param nowMs milliseconds since 1970
+ */
+export function retryAfterMsOf(headers: Headers, nowMs: number): number | undefined {
+  const exact = headers.get('retry-after-ms') ?? '';
+  if (/^\d+(\.\d+)?$/.test(exact)) return Number(exact);
+  const value = headers.get('Retry-After') ?? '';
+  if (value === '') return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

@@ -1,0 +1,138 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { ModelServer } from '../servers/model-client.ts';
+
+/** Why a model server gave no reply. */
+export type Fault = { readonly cause?: unknown } & (
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  | StatusFault
+  /** No connection: nobody listens, no such host, no trust. */
+  | { readonly kind: 'unreachable'; readonly isRefused: boolean; readonly why: string }
+  /** There was a connection, and it broke. */
+  | { readonly kind: 'lost'; readonly why: string }
+  /** A reply began and did not become one. */
+  | { readonly kind: 'broken'; readonly why: string }
+  /** It answered in another format than its kind of server does. */
+  | { readonly kind: 'foreign'; readonly why: string }
+);
+
+export interface StatusFault {
+  readonly kind: 'status';
+  readonly status: number;
+  readonly message: string;
+  /** The server's own word for it (`insufficient_quota`), where it has one. */
+  readonly code: string | undefined;
+  /** When to come back, if the server says it. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** What may still help: the same request later, another model, or only the user. */
+type Remedy = 'later' | 'another-model' | 'nothing';
+
+export function remedyFor(fault: Fault, server: ModelServer): Remedy {
+  switch (fault.kind) {
+    case 'stopped':
+    case 'foreign':
+      return 'nothing';
+    case 'timeout':
+    case 'unreachable':
+    case 'broken':
+      return 'another-model';
+    case 'lost':
+      return 'later';
+    case 'status':
+      if (isOutOfQuota(fault)) return 'another-model';
+      if (server.isTransient(fault.status)) return 'later';
+      return fault.status >= 500 || fault.status === 404 ? 'another-model' : 'nothing';
+  }
+}
+
+/** Whether everybody who uses the server should wait, not only who was refused. */
+export function isRateLimit(fault: Fault): fault is StatusFault {
+  return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault);
+}
+
+/** Servers have no common code for it. */
+export function isLongPrompt({ message, code }: StatusFault): boolean {
+  return (
+    code === 'context_length_exceeded' ||
+    /context (length|size|window)|prompt is too long|input is too long|too many tokens/i.test(message)
+  );
+}
+
+/** @param tries requests that came to nothing, this one included */
+export function explain(
+  fault: Fault,
+  server: ModelServer,
+  model: string | undefined,
+  tries: number,
+): MeshError {
+  const text = wordsFor(fault, server, model, tries);
+  return new MeshError('engine', redact(text, server.key), { cause: fault.cause });
+}
+
+/** `text` without the key: servers repeat what they refuse. */
+export function redact(text: string, key: string | undefined): string {
+  return key === undefined || key === '' ? text : text.replaceAll(key, '[key]');
+}
+
+function wordsFor(fault: Fault, server: ModelServer, model: string | undefined, tries: number): string {
+  const the = `the ${server.name} at ${server.url}`;
+  const times = tries === 1 ? '' : ` (${tries} times)`;
+  switch (fault.kind) {
+    case 'stopped':
+      return `the run ended before ${the} had replied`;
+    case 'timeout':
+      return (
+        `${the} did not finish within ${fault.timeoutMs / 1000} s: allow more time (timeoutMs of the ` +
+        'engine), or take a smaller model'
+      );
+    case 'unreachable':
+      return fault.isRefused
+        ? `no ${server.name} at ${server.url}: ${server.advice.start}`
+        : `no connection to ${the}: ${fault.why}`;
+    case 'lost':
+      return `no connection to ${the}, or it was lost${times}: ${fault.why}`;
+    case 'broken':
+      return `${the} failed in the middle of its reply: ${fault.why}`;
+    case 'foreign':
+      return `${server.url} does not speak ${server.maker}'s format: ${fault.why}`;
+    case 'status':
+      return wordsForStatus(fault, server, model, tries);
+  }
+}
+
+function wordsForStatus(
+  fault: StatusFault,
+  server: ModelServer,
+  model: string | undefined,
+  tries: number,
+): string {
+  const { status, message } = fault;
+  const the = `the ${server.name} at ${server.url}`;
+  if (isLongPrompt(fault))
+    return `${model} at ${server.url} cannot take the whole prompt (${message}): ${server.advice.longPrompt}`;
+  if (isOutOfQuota(fault))
+    return `the account at ${the} has nothing left (${message}): raise its limit, or take another server`;
+  if (status === 401 || status === 403)
+    return `${the} refused the key (HTTP ${status}: ${message}): ${server.advice.key}`;
+  if (status === 404 && model !== undefined && /model/i.test(message)) {
+    return `${the} has no model ${model} (${message}): ${server.advice.missingModel(model)}`;
+  }
+  if (status === 404) return `${server.url} is no ${server.name}, or an old one (HTTP 404: ${message})`;
+  if (isBusy(status)) {
+    const times = tries === 1 ? 'busy' : `busy ${tries} times`;
+    return `${the} was ${times} (HTTP ${status}: ${message}): try again later, run fewer tasks at once${server.advice.busy}`;
+  }
+  const hint = /temperature/i.test(message) ? '; `temperature: null` leaves it out' : '';
+  return `${the} answered HTTP ${status}${tries === 1 ? '' : ` ${tries} times`}: ${message}${hint}`;
+}
+
+/** The answers of a server that has too much to do: 529 is Anthropic's. */
+function isBusy(status: number): boolean {
+  return status === 429 || status === 503 || status === 529;
+}
+
+function isOutOfQuota({ code }: StatusFault): boolean {
+  return code === 'insufficient_quota' || code === 'billing_error';
+}

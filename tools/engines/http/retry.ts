@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Permits } from '../permits.ts';
+import type { ModelClient, ModelQuery, ModelReply } from '../servers/model-client.ts';
+import { type ExchangeLimits, exchange, type Outcome } from './exchange.ts';
+import { type Fault, isRateLimit, remedyFor } from './fault.ts';
+
+/** Clock and chance, handed in so that tests neither wait nor guess. */
+export interface Pace {
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  /** Rejects when `signal` is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export const realPace: Pace = {
+  random: Math.random,
+  nowMs: () => performance.now(),
+  wait: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
+interface Patience {
+  /** Further requests after one that a moment may mend (RA-24); replies that cannot be used are counted elsewhere (C-07). */
+  readonly maxRetries: number;
+  readonly permits: Permits;
+  readonly pace: Pace;
+  readonly onNote: (note: string) => void;
+}
+
+const FIRST_BACKOFF_MS = 500;
+/** A server's queue moves in seconds; a longer wait is better spent by the user. */
+const MAX_BACKOFF_MS = 10_000;
+/** Limits are per minute: a longer wait is for a limit that no run outlives, and the failure says so. */
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Agents that were refused together do not come back together; so much less than the doubling that delays always grow. */
+const JITTER = 0.25;
+
+/** The delay before retry number `retry` (from 1), in milliseconds. */
+export function backoffMs(retry: number, retryAfterMs: number | undefined, random: () => number): number {
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+  const factor = 1 - JITTER + 2 * JITTER * random();
+  return Math.min(FIRST_BACKOFF_MS * 2 ** (retry - 1), MAX_BACKOFF_MS) * factor;
+}
+
+type PatientOutcome = Outcome<ModelReply> & { readonly tries: number };
+
+/** Asks until there is a reply, a retry does not help, or there were enough of them. */
+export async function chatPatiently(
+  client: ModelClient,
+  query: ModelQuery,
+  limits: ExchangeLimits,
+  patience: Patience,
+): Promise<PatientOutcome> {
+  const { maxRetries, pace, onNote } = patience;
+  for (let tries = 1; ; tries++) {
+    const { outcome, delayMs } = await chatOnce(client, query, limits, patience, tries);
+    if (outcome.fault === undefined || delayMs === undefined) return { ...outcome, tries };
+    onNote(
+      `${query.model} at ${client.server.url}: ${shortly(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
+        `(retry ${tries} of ${maxRetries})`,
+    );
+    try {
+      await pace.wait(delayMs, limits.signal);
+    } catch (cause) {
+      if (!limits.signal.aborted) throw cause;
+      return { fault: { kind: 'stopped', cause }, tries };
+    }
+  }
+}
+
+/** One request with a permit, which is given back before any waiting; `delayMs` where the request is worth another. */
+async function chatOnce(
+  client: ModelClient,
+  query: ModelQuery,
+  limits: ExchangeLimits,
+  { maxRetries, permits, pace }: Patience,
+  tries: number,
+): Promise<{ outcome: Outcome<ModelReply>; delayMs?: number }> {
+  const release = await permits.acquire(client.server.url, limits.signal);
+  let pauseMs = 0;
+  try {
+    const outcome = await exchange(
+      client.server,
+      limits,
+      (fetch) => client.chat(query, fetch),
+      client.readBody,
+    );
+    const { fault } = outcome;
+    if (fault === undefined || tries > maxRetries || remedyFor(fault, client.server) !== 'later')
+      return { outcome };
+    const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
+    const delayMs = backoffMs(tries, retryAfterMs, pace.random);
+    if (isRateLimit(fault)) pauseMs = delayMs;
+    return { outcome, delayMs };
+  } finally {
+    release(pauseMs);
+  }
+}
+
+function shortly(fault: Fault): string {
+  if (fault.kind === 'status') return `HTTP ${fault.status}: ${fault.message}`;
+  return 'why' in fault ? fault.why : fault.kind;
+}

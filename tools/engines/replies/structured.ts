@@ -1,0 +1,31 @@
+import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+
+/** The conversation with the schema said in words, for servers that do not hold a model to one. */
+export function withSchema(messages: readonly ChatMessage[], schema: JsonObject): ChatMessage[] {
+  const told = `Reply with one JSON object and nothing else. It must fit this JSON Schema: ${JSON.stringify(schema)}`;
+  const [first, ...rest] = messages;
+  // In the system message that is there: some models' templates know only one, and only as the first.
+  if (first?.role === 'system') return [{ role: 'system', content: `${first.content}\n\n${told}` }, ...rest];
+  return [{ role: 'system', content: told }, ...messages];
+}
+
+/**
+ * Whether OpenAI's strict mode takes a schema: each object closed, and each of its properties required. Otherwise the schema
+ * is asked for without it, which the model mostly holds to.
+ */
+export function isStrict(schema: JsonValue): boolean {
+  if (typeof schema !== 'object' || schema === null) return true;
+  if (!isObject(schema)) return schema.every(isStrict);
+  const { properties, required, additionalProperties } = schema;
+  if (schema.type === 'object') {
+    const names = isObject(properties) ? Object.keys(properties) : [];
+    if (additionalProperties !== false || !Array.isArray(required) || required.length !== names.length)
+      return false;
+  }
+  return Object.values(schema).every(isStrict);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

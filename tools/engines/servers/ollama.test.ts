@@ -1,0 +1,356 @@
+import http from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import * as z from 'zod';
+import type { Step } from '../../../core/contracts/engine.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import {
+  type FixtureReply,
+  type FixtureScript,
+  type OllamaFixture,
+  replying,
+  saying,
+  startOllama,
+} from '../../fixtures/ollama-server.ts';
+import { type Pace, realPace } from '../http/retry.ts';
+import type { EngineOptions } from '../registry.ts';
+import { checkOllama, ollamaEngine } from './ollama.ts';
+import { ollamaUrl } from './server-url.ts';
+
+const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
+
+const step: Step = {
+  input: { question: 'Wer?' },
+  embedded: () => ({ answer: 'embedded' }),
+  model: {
+    prompt: 'ask',
+    variables: () => ({ question: 'Wer war es?' }),
+    reply: z.object({ answer: z.string() }),
+    result: (reply) => z.object({ answer: z.string() }).parse(reply),
+  },
+};
+
+/** No time passes between retries. */
+const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };
+
+const servers: OllamaFixture[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serve(script: FixtureScript, models?: readonly string[]): Promise<OllamaFixture> {
+  const server = await startOllama(script, models);
+  servers.push(server);
+  return server;
+}
+
+async function perform(
+  host: string,
+  options: Partial<EngineOptions> = {},
+  signal = new AbortController().signal,
+) {
+  let tokens = 0;
+  const countTokens = (count: number) => {
+    tokens += count;
+  };
+  const engine = ollamaEngine({ host, prompts: () => PROMPT, pace, ...options });
+  const outcome = await engine.perform(step, { signal, countTokens }).catch((error: unknown) => error);
+  return { outcome, tokens };
+}
+
+/** The failure, which must be the engine's and say what is in `words`. */
+function expectFailure(outcome: unknown, ...words: string[]): void {
+  expect(outcome).toBeInstanceOf(MeshError);
+  expect(outcome).toMatchObject({ code: 'engine' });
+  for (const word of words) expect((outcome as MeshError).message).toContain(word);
+}
+
+const busy = (headers: Record<string, string> = { 'Retry-After': '0' }): FixtureReply => ({
+  kind: 'status',
+  status: 503,
+  body: '{"error":"server busy, please try again.  maximum pending requests exceeded"}',
+  headers,
+});
+
+test('asks with the model, the rendered prompt, the reply schema, and the options inside `options`', async () => {
+  const server = await serve([replying({ answer: 'Anna' })]);
+  const { outcome } = await perform(server.url, {
+    model: 'llama3.2',
+    options: { temperature: 0.5, top_k: 3 },
+  });
+  expect(outcome).toEqual({ answer: 'Anna' });
+  expect(server.requests).toHaveLength(1);
+  expect(server.requests[0]).toMatchObject({
+    model: 'llama3.2',
+    stream: true,
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Ask: Wer war es?' },
+    ],
+    format: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+    options: { seed: 1, temperature: 0.5, num_ctx: 8192, top_k: 3 },
+  });
+  expect(server.requests[0]).not.toHaveProperty('seed');
+});
+
+test('the model is gemma-7b-it unless another is named', async () => {
+  const server = await serve([replying({ answer: 'Anna' })]);
+  await perform(server.url);
+  expect(server.requests[0]?.model).toBe('gemma-7b-it');
+});
+
+test('a prompt that does not fit the context is to be refused, not cut', async () => {
+  const server = await serve([
+    { kind: 'status', status: 400, body: '{"error":"the input length exceeds the context length"}' },
+  ]);
+  const { outcome } = await perform(server.url);
+  expect(server.requests[0]).toMatchObject({ truncate: false, shift: false });
+  expectFailure(outcome, 'cannot take the whole prompt', 'num_ctx');
+});
+
+test('tokens are the prompt and the completion as the server reports them', async () => {
+  const server = await serve([replying({ answer: 'Anna' }, { promptTokens: 169, tokens: 18 })]);
+  expect((await perform(server.url)).tokens).toBe(187);
+});
+
+test('a figure that the server leaves out counts as 0', async () => {
+  const [part, done] = saying('{"answer":"Anna"}', { tokens: 18, pieces: 1 });
+  const { prompt_eval_count: _, ...cached } = z.record(z.string(), z.unknown()).parse(done);
+  const server = await serve([{ kind: 'lines', lines: [part ?? {}, cached] }]);
+  expect(await perform(server.url)).toEqual({ outcome: { answer: 'Anna' }, tokens: 18 });
+});
+
+test.each([1, 2, 3, 5, 64, 1000])(
+  'a reply in pieces of %i bytes is whole, characters of several bytes too',
+  async (pieceBytes) => {
+    const answer = 'Zoë 😀 Tõnuvere 漢字';
+    const lines = saying(JSON.stringify({ answer }), { pieces: 9 });
+    const server = await serve([{ kind: 'lines', lines, pieceBytes }]);
+    expect((await perform(server.url)).outcome).toEqual({ answer });
+  },
+);
+
+test('half a character in an escape becomes a character that a packet can hold', async () => {
+  const server = await serve([{ kind: 'lines', lines: saying('{"answer":"a\\ud83d"}') }]);
+  expect((await perform(server.url)).outcome).toEqual({ answer: 'a\ufffd' });
+});
+
+test('an error in the middle of the stream is the failure, whatever was said before', async () => {
+  const [part] = saying('{"answer":"Anna"}', { pieces: 1 });
+  const error = { error: 'an error was encountered while running the model' };
+  const server = await serve([{ kind: 'lines', lines: [part ?? {}, error] }]);
+  const { outcome, tokens } = await perform(server.url);
+  expectFailure(outcome, 'in the middle of its reply', error.error);
+  expect(tokens).toBe(0);
+});
+
+test.each(['end', 'reset'] as const)('a stream that ends before it is done fails (%s)', async (ending) => {
+  const server = await serve([{ kind: 'lines', lines: saying('{"answer":"Anna"}').slice(0, -1), ending }]);
+  expectFailure((await perform(server.url)).outcome, server.url);
+});
+
+test('lines that are not in the documented format fail', async () => {
+  const server = await serve([{ kind: 'lines', lines: [{ message: { content: 7 } }] }]);
+  expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'message.content');
+});
+
+test('a reply may have 1 MiB of characters, and not one more', async () => {
+  const answer = 'x'.repeat(1024 * 1024 - '{"answer":""}'.length);
+  const server = await serve([replying({ answer }), replying({ answer: `${answer}x` })]);
+  expect((await perform(server.url)).outcome).toEqual({ answer });
+  expectFailure((await perform(server.url)).outcome, 'more than 1048576 characters');
+});
+
+test('a busy server is asked again, and the answer counts', async () => {
+  const server = await serve([busy(), busy({}), replying({ answer: 'Anna' })]);
+  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
+  expect(server.requests).toHaveLength(3);
+});
+
+test('a server that stays busy is asked six times, then it is said (RA-24)', async () => {
+  const server = await serve([busy()]);
+  expectFailure(
+    (await perform(server.url)).outcome,
+    'busy 6 times',
+    'maximum pending requests',
+    'OLLAMA_MAX_QUEUE',
+  );
+  expect(server.requests).toHaveLength(6);
+});
+
+test('Retry-After may be a date', async () => {
+  const server = await serve([
+    busy({ 'Retry-After': new Date(0).toUTCString() }),
+    replying({ answer: 'Anna' }),
+  ]);
+  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
+});
+
+test('waiting for a busy server ends at once when the run does', async () => {
+  const end = new AbortController();
+  const server = await serve(() => {
+    setImmediate(() => end.abort());
+    return busy({ 'Retry-After': '3600' });
+  });
+  expectFailure((await perform(server.url, { pace: realPace }, end.signal)).outcome, 'the run ended');
+});
+
+test.each([
+  ['llama3.2', 'ollama pull llama3.2'],
+  // Ollama's library has no such name: a plain pull would fail.
+  ['gemma-7b-it', 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'],
+])('a missing model %s: how to get it', async (model, command) => {
+  const server = await serve([
+    { kind: 'status', status: 404, body: `{"error":"model '${model}' not found"}` },
+  ]);
+  expectFailure((await perform(server.url, { model })).outcome, `\`${command}\``);
+});
+
+test('a 404 that is not about a model: not an Ollama server', async () => {
+  const server = await serve([
+    { kind: 'status', status: 404, body: 'page not found', headers: { 'Content-Type': 'text/plain' } },
+  ]);
+  expectFailure((await perform(server.url)).outcome, 'is no Ollama server');
+});
+
+test.each([
+  [400, '{"error":"\\"m\\" does not support thinking"}', '"m" does not support thinking'],
+  [500, '{"error":"the model failed to generate a response"}', 'the model failed to generate a response'],
+  [502, '<html>Bad Gateway</html>', '<html>Bad Gateway</html>'],
+  [500, '', 'Internal Server Error'],
+])('HTTP %i is told with its reason and is not retried', async (status, body, reason) => {
+  const server = await serve([{ kind: 'status', status, body, headers: { 'Content-Type': 'text/html' } }]);
+  expectFailure((await perform(server.url)).outcome, `HTTP ${status}`, reason);
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each<[string, FixtureReply]>([
+  ['before the first byte', { kind: 'silence' }],
+  ['in the middle', { kind: 'lines', lines: saying('{"answer":"Anna"}').slice(0, 1), ending: 'silence' }],
+])('silence %s ends with the timeout', async (_, reply) => {
+  const server = await serve([reply]);
+  expectFailure(
+    (await perform(server.url, { timeoutMs: 100 })).outcome,
+    'did not finish within 0.1 s',
+    'timeoutMs',
+  );
+});
+
+test.each<[string, FixtureReply]>([
+  ['before the first byte', { kind: 'silence' }],
+  ['in the middle', { kind: 'lines', lines: saying('{"answer":"Anna"}').slice(0, 1), ending: 'silence' }],
+])('an abort %s ends the request, on the server too', async (_, reply) => {
+  const end = new AbortController();
+  const server = await serve(() => {
+    setTimeout(() => end.abort(), 20);
+    return reply;
+  });
+  expectFailure((await perform(server.url, {}, end.signal)).outcome, 'the run ended');
+  await expect.poll(() => server.abandoned()).toBe(1);
+});
+
+test('a run that has ended asks nothing', async () => {
+  const server = await serve([replying({ answer: 'Anna' })]);
+  expectFailure((await perform(server.url, {}, AbortSignal.abort())).outcome, 'the run ended');
+  expect(server.requests).toHaveLength(0);
+});
+
+test('no server: how to start one, and how to do without', async () => {
+  const server = await startOllama([]);
+  await server.close();
+  const { outcome } = await perform(server.url);
+  expectFailure(
+    outcome,
+    `no Ollama server at ${server.url}`,
+    '`ollama serve`',
+    'https://ollama.com',
+    '--engine extractive',
+  );
+});
+
+test.each([
+  ['Anna', 'not JSON'],
+  ['{"antwort":"Anna"}', 'answer'],
+])('a reply %s is sent back once with the fault, and both replies count', async (bad, fault) => {
+  const server = await serve([{ kind: 'lines', lines: saying(bad) }, replying({ answer: 'Anna' })]);
+  expect(await perform(server.url)).toEqual({ outcome: { answer: 'Anna' }, tokens: 220 });
+  const [, , said, told] = server.requests[1]?.messages ?? [];
+  expect(said).toEqual({ role: 'assistant', content: bad });
+  expect(told?.role).toBe('user');
+  expect(told?.content).toContain(fault);
+});
+
+test('a model that cannot give a usable reply is asked twice, not more', async () => {
+  const server = await serve([{ kind: 'lines', lines: saying('Anna') }]);
+  const { outcome, tokens } = await perform(server.url);
+  expectFailure(outcome, 'no usable reply to ask in 2 attempts', 'not JSON');
+  expect(server.requests).toHaveLength(2);
+  expect(tokens).toBe(220);
+});
+
+test('a reply that was cut off says what to raise, and is not asked for again', async () => {
+  const server = await serve([{ kind: 'lines', lines: saying('{"answer":"An', { doneReason: 'length' }) }]);
+  expectFailure((await perform(server.url)).outcome, 'cut off', 'num_predict', 'num_ctx');
+  expect(server.requests).toHaveLength(1);
+});
+
+test('a reply that reached its limit but is whole counts', async () => {
+  const server = await serve([replying({ answer: 'Anna' }, { doneReason: 'length' })]);
+  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
+});
+
+test('steps at the same time have their own replies and tokens', async () => {
+  let count = 0;
+  const server = await serve(() => replying({ answer: 'Anna' }, { promptTokens: 0, tokens: ++count }));
+  const runs = await Promise.all([perform(server.url), perform(server.url), perform(server.url)]);
+  expect(runs.map(({ tokens }) => tokens).sort()).toEqual([1, 2, 3]);
+});
+
+test('options that no server could take are refused before anything is sent', () => {
+  const make = (options: EngineOptions['options']) => () =>
+    ollamaEngine({ options: options ?? {}, prompts: () => PROMPT });
+  expect(make({ num_ctx: 0 })).toThrow(/num_ctx/);
+  expect(make({ temperature: 'hot' })).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:11434'],
+  ['localhost:8', 'http://localhost:8'],
+  [':8', 'http://127.0.0.1:8'],
+  ['0.0.0.0', 'http://127.0.0.1:11434'],
+  ['[::1]:8', 'http://[::1]:8'],
+  ['https://models.example/ollama/', 'https://models.example/ollama'],
+])('the host %s is %s', (host, url) => {
+  expect(ollamaUrl(host, {})).toBe(url);
+  expect(ollamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
+});
+
+test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', (host) => {
+  expect(() => ollamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+test('a host with a password is refused without repeating it', () => {
+  expect(() => ollamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
+});
+
+test('checkOllama tells the version and the models', async () => {
+  const server = await serve([], ['llama3.2:latest', 'gemma-7b-it:latest']);
+  expect(await checkOllama(server.url)).toEqual({
+    version: '0.12.6',
+    models: ['llama3.2:latest', 'gemma-7b-it:latest'],
+  });
+});
+
+test('checkOllama: no server, and something else on the port', async () => {
+  const server = http.createServer((_, response) => response.end('hello'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  expectFailure(
+    await checkOllama(url).catch((error: unknown) => error),
+    url,
+    "does not speak Ollama's format",
+  );
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expectFailure(await checkOllama(url).catch((error: unknown) => error), '`ollama serve`');
+});

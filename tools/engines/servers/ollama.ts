@@ -1,0 +1,183 @@
+import { type Message, Ollama } from 'ollama';
+import * as z from 'zod';
+import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
+import { engineSettings } from '../engine-settings.ts';
+import { readLines } from '../http/body.ts';
+import { exchange } from '../http/exchange.ts';
+import { explain } from '../http/fault.ts';
+import { modelEngine, modelPlaces } from '../model-engine.ts';
+import { FREE } from '../prices.ts';
+import type { EngineOptions } from '../registry.ts';
+import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
+import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
+import { ollamaUrl } from './server-url.ts';
+
+/**
+ * Asks a model on an Ollama server. The reply's schema goes with the request, so the server holds the model to it.
+ *
+ * @throws MeshError `usage` for options that no server could take
+ */
+export function ollamaEngine(options: EngineOptions): Engine {
+  const { environment = process.env } = options;
+  const { settings, model } = engineSettings('Ollama', options.options ?? {}, ollamaOptions);
+  const places = modelPlaces(options, settings, {
+    defaultModel: 'gemma-7b-it',
+    clientAt: (host) => ollamaClient(ollamaUrl(host, environment), model),
+    presetPrice: () => FREE,
+  });
+  return modelEngine('ollama', places, options, settings);
+}
+
+// Far above any reply that fits a context; a server that never stops must not fill the memory.
+const MAX_REPLY_CHARACTERS = 1024 * 1024;
+const CHECK_TIMEOUT_MS = 5_000;
+
+// Ollama's own context is small, and a prompt that does not fit is cut silently. As repeatable as a model can be (RA-22).
+const ollamaOptions = z.looseObject({
+  seed: z.int().default(1),
+  temperature: z.number().min(0).default(0),
+  num_ctx: z.int().positive().default(8192),
+});
+
+const replyPart = z.object({
+  message: z
+    .object({
+      content: z.string().default(''),
+      tool_calls: z
+        .array(
+          z.object({
+            id: z.string().optional(),
+            function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
+          }),
+        )
+        .default([]),
+    })
+    .optional(),
+  done: z.boolean().default(false),
+  done_reason: z.string().default('stop'),
+  prompt_eval_count: z.int().nonnegative().default(0),
+  eval_count: z.int().nonnegative().default(0),
+});
+type ReplyPart = z.infer<typeof replyPart>;
+
+/** Ollama's `/api/chat`, streamed, so that the server stops working as soon as nobody waits. */
+function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
+  return {
+    server: ollamaServer(url, options.num_ctx),
+    readBody: readLines,
+    async chat({ model, messages, tools, schema }, fetch) {
+      // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
+      const request = {
+        model,
+        messages: messages.map(messageFor),
+        ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+        ...(schema === undefined ? {} : { format: schema }),
+        options,
+        truncate: false,
+        shift: false,
+        stream: true as const,
+      };
+      return readReply(await new Ollama({ host: url, fetch }).chat(request), messages.length);
+    },
+  };
+}
+
+/**
+ * Is there a server, and what does it have?
+ *
+ * @throws MeshError `engine` when there is none, with how to start it
+ */
+export async function checkOllama(host?: string): Promise<{ version: string; models: string[] }> {
+  const url = ollamaUrl(host, process.env);
+  const server = ollamaServer(url, ollamaOptions.parse({}).num_ctx);
+  const limits = { signal: new AbortController().signal, timeoutMs: CHECK_TIMEOUT_MS };
+  const found = await exchange(server, limits, async (fetch) => {
+    const client = new Ollama({ host: url, fetch });
+    const { version } = z.object({ version: z.string() }).parse(await client.version());
+    const { models } = z
+      .object({ models: z.array(z.object({ name: z.string() })) })
+      .parse(await client.list());
+    return { version, models: models.map(({ name }) => name) };
+  });
+  if (found.fault !== undefined) throw explain(found.fault, server, undefined, 1);
+  return found.value;
+}
+
+async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<ModelReply> {
+  let content = '';
+  const calls: NonNullable<ReplyPart['message']>['tool_calls'] = [];
+  for await (const received of parts) {
+    const part = replyPart.parse(received);
+    content += part.message?.content ?? '';
+    calls.push(...(part.message?.tool_calls ?? []));
+    if (content.length > MAX_REPLY_CHARACTERS)
+      throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
+    if (!part.done) continue;
+    const toolCalls = toolCallsOf(
+      calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })),
+      turn,
+    );
+    return {
+      content,
+      toolCalls,
+      finish: part.done_reason === 'length' ? 'length' : toolCalls.length > 0 ? 'tool_calls' : 'stop',
+      promptTokens: part.prompt_eval_count,
+      completionTokens: part.eval_count,
+    };
+  }
+  throw new Error('the reply ended before it was done');
+}
+
+function messageFor(message: ChatMessage): Message {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user': {
+      const images = message.images?.map(({ base64 }) => base64) ?? [];
+      return { role: 'user', content: message.content, ...(images.length === 0 ? {} : { images }) };
+    }
+    case 'assistant': {
+      const calls = message.toolCalls?.map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: argumentsObject(call) },
+      }));
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls }),
+      };
+    }
+    case 'tool': {
+      const { name, content, toolCallId } = message;
+      const told = { role: 'tool', tool_name: name, tool_call_id: toolCallId, content };
+      return told;
+    }
+  }
+}
+
+function ollamaServer(url: string, contextTokens: number): ModelServer {
+  return {
+    url,
+    name: 'Ollama server',
+    maker: 'Ollama',
+    key: undefined,
+    // Its 500 and 502 are the model's own failure, which with one seed and no temperature repeats itself.
+    isTransient: (status) => status === 429 || status === 503,
+    advice: {
+      start:
+        'start it with `ollama serve` (install: https://ollama.com), or run without a model: --engine extractive',
+      busy: ', or start it with a larger OLLAMA_MAX_QUEUE',
+      key: 'it is set where the server runs',
+      longPrompt: 'raise options.num_ctx',
+      cutReply: `raise options.num_predict or options.num_ctx (now ${contextTokens})`,
+      missingModel: (model) => `get it with \`${pullCommand(model)}\``,
+    },
+  };
+}
+
+/** Gemma goes by the name that its makers gave it; Ollama's library has it under another. */
+function pullCommand(model: string): string {
+  return model === 'gemma-7b-it'
+    ? 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'
+    : `ollama pull ${model}`;
+}

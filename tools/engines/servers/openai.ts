@@ -1,0 +1,224 @@
+import OpenAI from 'openai';
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import * as z from 'zod';
+import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { engineSettings } from '../engine-settings.ts';
+import { readWhole } from '../http/body.ts';
+import { modelEngine, modelPlaces } from '../model-engine.ts';
+import { presetPrice } from '../prices.ts';
+import type { EngineOptions } from '../registry.ts';
+import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
+import { relaxing } from '../replies/relaxing.ts';
+import { isStrict, withSchema } from '../replies/structured.ts';
+import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
+import { keyIn, NO_KEY, requireKey } from './server-key.ts';
+import { openaiUrl } from './server-url.ts';
+
+/**
+ * Asks a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
+ *
+ * @throws MeshError `usage` for options that no server could take
+ */
+export function openaiEngine(options: EngineOptions): Engine {
+  const { environment = process.env } = options;
+  const { settings, model } = engineSettings('OpenAI', options.options ?? {}, openaiOptions, OPENAI_RESERVED);
+  const key = keyIn(environment, 'OPENAI_API_KEY');
+  const places = modelPlaces(options, settings, {
+    defaultModel: 'gpt-4o',
+    clientAt: (host) => openaiClient(openaiUrl(host, environment), key, model),
+    presetPrice,
+  });
+  return modelEngine('openai', places, options, settings);
+}
+
+/** Options of the model; null leaves out what a server does not take. */
+const openaiOptions = z.object({ temperature: z.number().min(0).nullable().default(0) }).catchall(z.json());
+type OpenaiOptions = z.infer<typeof openaiOptions>;
+
+/** Parts of the request that the engine writes. */
+const OPENAI_RESERVED = ['model', 'messages', 'tools', 'response_format', 'stream', 'n'];
+
+const completionSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        finish_reason: z.string().nullish(),
+        message: z.object({
+          content: z.string().nullish(),
+          refusal: z.string().nullish(),
+          tool_calls: z
+            .array(
+              z.object({
+                id: z.string().nullish(),
+                function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
+              }),
+            )
+            .nullish(),
+        }),
+      }),
+    )
+    .min(1),
+  usage: z
+    .object({
+      prompt_tokens: z.int().nonnegative().default(0),
+      completion_tokens: z.int().nonnegative().default(0),
+    })
+    .nullish(),
+});
+
+/** How much a server is asked to hold the model to; servers of this format differ in what they take. */
+interface Demands {
+  readonly format: 'json_schema' | 'json_object' | 'none';
+  readonly hasTemperature: boolean;
+}
+
+/** Any server with OpenAI's `/chat/completions`. The key goes to whatever server the user named. */
+function openaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
+  const send = relaxing<Demands>(
+    { format: 'json_schema', hasTemperature: true },
+    ({ format, hasTemperature }, { message }) => {
+      if (hasTemperature && /temperature/i.test(message)) return { format, hasTemperature: false };
+      if (format === 'none') return undefined;
+      return { format: format === 'json_schema' ? 'json_object' : 'none', hasTemperature };
+    },
+  );
+  const sendPlain = relaxing<Demands>(
+    { format: 'none', hasTemperature: true },
+    ({ hasTemperature }, { message }) =>
+      hasTemperature && /temperature/i.test(message) ? { format: 'none', hasTemperature: false } : undefined,
+  );
+  return {
+    server: openaiServer(url, key),
+    readBody: readWhole,
+    async chat(query, fetch) {
+      requireKey(url, 'OPENAI_API_KEY', key);
+      const client = new OpenAI({
+        baseURL: url,
+        apiKey: key ?? NO_KEY,
+        // Whatever else the environment has for OpenAI is none of this server's business.
+        adminAPIKey: null,
+        organization: null,
+        project: null,
+        // One place retries, keeps the time and speaks: not this one.
+        maxRetries: 0,
+        timeout: 2 ** 31 - 1,
+        logLevel: 'off',
+        fetch,
+      });
+      const post = (demands: Demands): Promise<unknown> =>
+        client.post('/chat/completions', { body: bodyFor(query, options, demands) });
+      const received = await (query.schema === undefined ? sendPlain : send)(post);
+      return replyOf(completionSchema.parse(received), query.messages.length);
+    },
+  };
+}
+
+function bodyFor({ model, messages, tools, schema }: ModelQuery, options: OpenaiOptions, demands: Demands) {
+  const { temperature, ...rest } = options;
+  // What the server does not enforce the model must be told.
+  const isTold = schema !== undefined && demands.format !== 'json_schema';
+  return {
+    ...rest,
+    model,
+    messages: (isTold ? withSchema(messages, schema) : messages).map(messageFor),
+    ...(temperature === null || !demands.hasTemperature ? {} : { temperature }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+    ...(schema === undefined ? {} : formatFor(schema, demands.format)),
+  };
+}
+
+function formatFor(schema: JsonObject, format: Demands['format']) {
+  switch (format) {
+    case 'json_schema':
+      return {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'reply', schema, strict: isStrict(schema) },
+        },
+      };
+    case 'json_object':
+      return { response_format: { type: 'json_object' } };
+    case 'none':
+      return {};
+  }
+}
+
+function replyOf({ choices: [choice], usage }: z.infer<typeof completionSchema>, turn: number): ModelReply {
+  const { message, finish_reason } = choice ?? {};
+  const toolCalls = toolCallsOf(
+    (message?.tool_calls ?? []).map((call) => ({ id: call.id, ...call.function })),
+    turn,
+  );
+  return {
+    content: message?.content ?? '',
+    toolCalls,
+    finish: finishOf(finish_reason, typeof message?.refusal === 'string', toolCalls.length > 0),
+    promptTokens: usage?.prompt_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? 0,
+  };
+}
+
+function finishOf(
+  reason: string | null | undefined,
+  isRefused: boolean,
+  hasCalls: boolean,
+): ModelReply['finish'] {
+  if (reason === 'content_filter' || isRefused) return 'filtered';
+  if (reason === 'length') return 'length';
+  return hasCalls ? 'tool_calls' : 'stop';
+}
+
+function messageFor(message: ChatMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user': {
+      const { content, images = [] } = message;
+      if (images.length === 0) return { role: 'user', content };
+      const parts: ChatCompletionContentPart[] = images.map(({ mediaType, base64 }) => ({
+        type: 'image_url',
+        image_url: { url: `data:${mediaType};base64,${base64}` },
+      }));
+      return { role: 'user', content: content === '' ? parts : [{ type: 'text', text: content }, ...parts] };
+    }
+    case 'assistant': {
+      const calls = message.toolCalls ?? [];
+      if (calls.length === 0) return { role: 'assistant', content: message.content };
+      return {
+        role: 'assistant',
+        content: message.content === '' ? null : message.content,
+        tool_calls: calls.map((call) => ({
+          id: call.id,
+          type: 'function',
+          // Some servers take the text apart again, and fail at one that is no object.
+          function: { name: call.name, arguments: JSON.stringify(argumentsObject(call)) },
+        })),
+      };
+    }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  }
+}
+
+function openaiServer(url: string, key: string | undefined): ModelServer {
+  return {
+    url,
+    name: 'OpenAI-compatible server',
+    maker: 'OpenAI',
+    key,
+    isTransient: (status) => status === 429 || status >= 500,
+    advice: {
+      start:
+        'start it, or say where it is: --base-url http://host:port/v1; or run without a model: --engine extractive',
+      busy: '',
+      key: 'check OPENAI_API_KEY',
+      longPrompt: 'take a model with a larger context, or start the server with one',
+      cutReply: 'raise options.max_tokens, or the context of the server',
+      missingModel: () => `name one that it has (\`GET ${url}/models\` lists them) with --model`,
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { blockedPortFault } from '../../blocked-port.ts';
+import type { Environment } from './server-key.ts';
+
+/** How the address of a kind of server is written. */
+interface ServerAddress {
+  /** As in "the … host must be like …": `Ollama`. */
+  readonly name: string;
+  readonly example: string;
+  /** Where no port is given, and no scheme that has one. */
+  readonly port?: string;
+}
+
+/**
+ * The URL of the server that `host` names: a URL, `host` or `host:port`; without a slash at its end.
+ *
+ * @throws MeshError `usage` when it names none; `config` for a port that no request may go to
+ */
+function serverUrl(host: string, { name, example, port }: ServerAddress): string {
+  const hasScheme = host.includes('://');
+  const url = URL.parse(hasScheme ? host : `http://${host.startsWith(':') ? '127.0.0.1' : ''}${host}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new MeshError(
+      'usage',
+      `the ${name} host must be like ${example} or a URL, not ${JSON.stringify(host)}`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new MeshError(
+      'usage',
+      `the ${name} host ${url.host} must be given without a password: it would be in every log`,
+    );
+  }
+  const blocked = blockedPortFault(url);
+  if (blocked !== undefined) throw new MeshError('config', `the ${name} host: ${blocked}`);
+  if (!hasScheme && url.port === '' && port !== undefined) url.port = port;
+  // Servers listen on 0.0.0.0, and share the setting with us; not every system can connect to it.
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  return `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+}
+
+const OLLAMA_HOST = '127.0.0.1:11434';
+
+/**
+ * The URL of the Ollama server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
+ *
+ * @throws MeshError as {@link serverUrl}
+ */
+export function ollamaUrl(host: string | undefined, environment: Environment): string {
+  const given = host ?? (environment.OLLAMA_HOST || OLLAMA_HOST);
+  return serverUrl(given, { name: 'Ollama', example: OLLAMA_HOST, port: '11434' });
+}
+
+/**
+ * The URL that `/chat/completions` comes after, `/v1` where it has no path. `OPENAI_BASE_URL` is the default, else OpenAI itself.
+ *
+ * @throws MeshError as {@link serverUrl}
+ */
+export function openaiUrl(host: string | undefined, environment: Environment): string {
+  const given = host ?? (environment.OPENAI_BASE_URL || 'https://api.openai.com/v1');
+  const url = serverUrl(given, { name: 'OpenAI-compatible', example: 'http://127.0.0.1:8080/v1' });
+  return new URL(url).pathname === '/' ? `${url}/v1` : url;
+}
+
+/**
+ * The URL that `/v1/messages` comes after. `ANTHROPIC_BASE_URL` is the default, else Anthropic itself.
+ *
+ * @throws MeshError as {@link serverUrl}
+ */
+export function anthropicUrl(host: string | undefined, environment: Environment): string {
+  const given = host ?? (environment.ANTHROPIC_BASE_URL || 'https://api.anthropic.com');
+  return serverUrl(given, { name: 'Anthropic', example: 'https://api.anthropic.com' }).replace(/\/v1$/, '');
+}

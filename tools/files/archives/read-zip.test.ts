@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { docxOf, docxParagraph, zipOf } from '../testing/documents.ts';
+import { taskPlace } from '../testing/task-place.ts';
+import { readZip } from './read-zip.ts';
+
+const archive = async () =>
+  zipOf({
+    'notes/read me.txt': 'hello',
+    'data.csv': 'a,b\n1,2\n',
+    'letter.docx': await docxOf(docxParagraph('Dear reader')),
+    'inner.zip': await zipOf({ 'a.txt': '' }),
+    'photo.png': 'x',
+    LICENSE: 'free',
+  });
+
+test('lists the members with their sizes', async () => {
+  const { text, data } = await readZip.run({ file: 'a.zip' }, taskPlace({ 'a.zip': await archive() }));
+  expect(text).toMatch(
+    /^\.\/a\.zip: ZIP archive, \d+ bytes, 6 files of \d+ bytes\n\nnotes\/read me\.txt \(5 bytes\)\ndata\.csv \(8 bytes\)\n/,
+  );
+  expect(data?.entries).toHaveLength(6);
+});
+
+test.each([
+  ['notes/read me.txt', './a.zip/notes/read me.txt: text, utf-8, 5 bytes, 1 lines\n\nhello'],
+  ['READ ME.TXT', 'hello'],
+  ['data.csv', '| 2 | 1 | 2 |'],
+  ['letter.docx', 'Dear reader'],
+  ['LICENSE', 'free'],
+])('reads the member %s by the reader for its kind', async (entry, expected) => {
+  const { text } = await readZip.run({ file: 'a.zip', entry }, taskPlace({ 'a.zip': await archive() }));
+  expect(text).toContain(expected);
+});
+
+test.each([
+  ['inner.zip', './a.zip/inner.zip is an archive in an archive'],
+  ['photo.png', 'analyze_image is for such files'],
+  ['none.txt', './a.zip has no member none.txt: it has notes/'],
+])('refuses the member %s', async (entry, message) => {
+  await expect(
+    readZip.run({ file: 'a.zip', entry }, taskPlace({ 'a.zip': await archive() })),
+  ).rejects.toThrow(message);
+});
+
+test('a member whose name leads outside is listed with a warning, and not read (RA-52)', async () => {
+  const place = taskPlace({ 'a.zip': await zipOf({ '../evil.txt': 'x' }) });
+  expect((await readZip.run({ file: 'a.zip' }, place)).text).toContain(
+    '../evil.txt (1 bytes, its name leads outside, cannot be read)',
+  );
+  await expect(readZip.run({ file: 'a.zip', entry: '../evil.txt' }, place)).rejects.toThrow(
+    'leads outside of the archive',
+  );
+});

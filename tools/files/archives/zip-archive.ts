@@ -1,0 +1,181 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { decodeText } from '../text-encoding.ts';
+
+/** Archives of questions hold a few files; documents of hundreds of slides hold a few thousand parts. */
+export const MAX_MEMBERS = 10_000;
+/** Of one member, unpacked. As large as a file may be. */
+export const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
+/** Of all members that are read, unpacked. */
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+export interface ZipMember {
+  readonly name: string;
+  readonly packedBytes: number;
+  /** As the archive says; what is read is measured. */
+  readonly statedBytes: number;
+  readonly isFolder: boolean;
+  readonly isEncrypted: boolean;
+  /** Relative, and inside. */
+  readonly isSafe: boolean;
+}
+
+export interface ZipArchive {
+  readonly members: readonly ZipMember[];
+  /** @throws MeshError `tool` for what is encrypted, unsafe, damaged or too large */
+  read(member: ZipMember): Uint8Array<ArrayBuffer>;
+}
+
+interface Place {
+  readonly method: number;
+  readonly crc: number;
+  /** Of its local header. */
+  readonly at: number;
+}
+
+// APPNOTE.TXT 6.3.10: end of central directory (4.3.16), central file header (4.3.12), local file header (4.3.7).
+const END = { signature: 0x06054b50, bytes: 22 };
+const CENTRAL = { signature: 0x02014b50, bytes: 46 };
+const LOCAL = { signature: 0x04034b50, bytes: 30 };
+const MAX_COMMENT_BYTES = 0xffff;
+
+/**
+ * The members of a ZIP archive by its central directory. Nothing is unpacked before it is read, and while it is, the bounds
+ * hold; the libraries for it unpack what the archive asks for.
+ *
+ * @throws MeshError `tool` for what is no archive, and for ZIP64, archives of several volumes and more than {@link MAX_MEMBERS}
+ */
+export function openZip({ name, bytes }: LoadedFile): ZipArchive {
+  const fail = (why: string): never => {
+    throw new MeshError(
+      'tool',
+      `${shown(name)} (${bytes.length} bytes) cannot be read as a ZIP archive: ${why}`,
+    );
+  };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = endOf(view) ?? fail('it has no directory at its end, so it is something else or was cut off');
+  const count = view.getUint16(end + 10, true);
+  const directoryBytes = view.getUint32(end + 12, true);
+  if (count === 0xffff || directoryBytes === 0xffffffff)
+    fail('it is in the ZIP64 format, for archives of more than 4 GB');
+  if (view.getUint16(end + 8, true) !== count) fail('it is one of several volumes');
+  if (count > MAX_MEMBERS) fail(`it has ${count} members: up to ${MAX_MEMBERS} are read`);
+  // What stands before the archive (a program that unpacks itself) shifts all places.
+  const start = end - directoryBytes;
+  const shift = start - view.getUint32(end + 16, true);
+  if (start < 0 || shift < 0) fail('its directory lies outside of it');
+
+  const places = new Map<ZipMember, Place>();
+  let at = start;
+  for (let i = 0; i < count; i++) {
+    if (at + CENTRAL.bytes > end || view.getUint32(at, true) !== CENTRAL.signature)
+      fail(`its directory ends after ${i} of ${count} members`);
+    const nameBytes = view.getUint16(at + 28, true);
+    const next =
+      at + CENTRAL.bytes + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+    if (next > end) fail(`its directory ends within member ${i + 1} of ${count}`);
+    const memberName = nameOf(bytes.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes));
+    const member: ZipMember = {
+      name: memberName,
+      packedBytes: view.getUint32(at + 20, true),
+      statedBytes: view.getUint32(at + 24, true),
+      isFolder: memberName.endsWith('/'),
+      isEncrypted: (view.getUint16(at + 8, true) & 1) === 1,
+      isSafe: isSafeName(memberName),
+    };
+    places.set(member, {
+      method: view.getUint16(at + 10, true),
+      crc: view.getUint32(at + 16, true),
+      at: view.getUint32(at + 42, true) + shift,
+    });
+    at = next;
+  }
+
+  let budget = MAX_UNPACKED_BYTES;
+  return {
+    members: [...places.keys()],
+    read(member) {
+      const failMember = (why: string): never => {
+        throw new MeshError('tool', `${shown(member.name)} of ${shown(name)} ${why}`);
+      };
+      const place = places.get(member) ?? failMember('is of another archive');
+      if (!member.isSafe) failMember('has a name that leads outside of the archive: it is not read');
+      if (member.isFolder) failMember('is a folder');
+      if (member.isEncrypted) failMember('is encrypted: it can only be read with its password');
+      const packed =
+        packedOf(bytes, view, member, place) ?? failMember('lies outside of the archive, which is damaged');
+      const limit = Math.min(MAX_MEMBER_BYTES, budget);
+      const content = unpacked(packed, place.method, limit, failMember);
+      budget -= content.length;
+      if (crc32(content) !== place.crc) failMember('is damaged: its checksum is wrong');
+      return content;
+    },
+  };
+}
+
+/**
+ * Unpacks every member once, so that what is handed to a library that holds no bounds has been seen to keep them.
+ *
+ * @throws MeshError `tool`
+ */
+export function checkZip(file: LoadedFile): void {
+  const archive = openZip(file);
+  for (const member of archive.members) if (!member.isFolder) archive.read(member);
+}
+
+function unpacked(
+  packed: Uint8Array<ArrayBuffer>,
+  method: number,
+  limit: number,
+  fail: (why: string) => never,
+): Uint8Array<ArrayBuffer> {
+  const tooLarge = () =>
+    fail(
+      `unpacks to more than ${limit} bytes: up to ${MAX_MEMBER_BYTES} of a member and ${MAX_UNPACKED_BYTES} of all are read`,
+    );
+  switch (method) {
+    case 0:
+      return packed.length > limit ? tooLarge() : packed;
+    case 8:
+      try {
+        return new Uint8Array(inflateRawSync(packed, { maxOutputLength: limit }));
+      } catch (error) {
+        if (error instanceof RangeError) return tooLarge();
+        return fail('is damaged: it cannot be unpacked');
+      }
+    default:
+      return fail(`is packed by method ${method}: stored and deflated members are read`);
+  }
+}
+
+function packedOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  view: DataView,
+  { packedBytes }: ZipMember,
+  { at }: Place,
+): Uint8Array<ArrayBuffer> | undefined {
+  if (at + LOCAL.bytes > bytes.length || view.getUint32(at, true) !== LOCAL.signature) return undefined;
+  const start = at + LOCAL.bytes + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
+  return start + packedBytes > bytes.length ? undefined : bytes.subarray(start, start + packedBytes);
+}
+
+function endOf(view: DataView): number | undefined {
+  const last = view.byteLength - END.bytes;
+  for (let at = last; at >= Math.max(0, last - MAX_COMMENT_BYTES); at--) {
+    if (view.getUint32(at, true) === END.signature) return at;
+  }
+  return undefined;
+}
+
+/** UTF-8 whether its flag is set or not, since many writers forget it; else Latin letters, so that every member has a name. */
+function nameOf(bytes: Uint8Array): string {
+  return decodeText(bytes)?.text ?? Buffer.from(bytes).toString('latin1');
+}
+
+function isSafeName(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  const isOdd = name === '' || /^[/\\]|^[A-Za-z]:|[\0-\x1f\x7f]/.test(name);
+  return !isOdd && !name.split(/[/\\]/).includes('..');
+}

@@ -1,0 +1,62 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
+
+/** More names are no help to a reader. */
+const MAX_LISTED = 1000;
+
+export function zipListing(file: LoadedFile): DataToolReply {
+  const { members } = openZip(file);
+  const files = members.filter(({ isFolder }) => !isFolder);
+  const bytes = files.reduce((sum, { statedBytes }) => sum + statedBytes, 0);
+  const lines = files
+    .slice(0, MAX_LISTED)
+    .map((member) => `${shown(member.name)} (${notesOf(member).join(', ')})`);
+  if (files.length > MAX_LISTED) lines.push(`[and ${files.length - MAX_LISTED} more]`);
+  const head = `${shown(file.name)}: ZIP archive, ${file.bytes.length} bytes, ${files.length} files of ${bytes} bytes`;
+  return {
+    text: [head, '', ...lines].join('\n'),
+    data: {
+      entries: files
+        .slice(0, MAX_LISTED)
+        .map(({ name, statedBytes }) => ({ name: name.toWellFormed(), bytes: statedBytes })),
+    },
+  };
+}
+
+/**
+ * A member as a file of its own, `archive.zip/member`.
+ *
+ * @throws MeshError `tool` for one that is not there, encrypted, unsafe, an archive itself, or too large
+ */
+export function zipMember(file: LoadedFile, entry: string): LoadedFile {
+  const archive = openZip(file);
+  const member = memberNamed(archive, entry);
+  if (member === undefined) {
+    const names = archive.members.slice(0, 20).map(({ name }) => shown(name));
+    const more = archive.members.length > names.length ? ', …' : '';
+    throw new MeshError(
+      'tool',
+      `${shown(file.name)} has no member ${shown(entry)}: it has ${names.join(', ')}${more}`,
+    );
+  }
+  return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
+}
+
+function memberNamed({ members }: ZipArchive, entry: string): ZipMember | undefined {
+  const wanted = entry.toLowerCase();
+  return (
+    members.find(({ name }) => name === entry) ??
+    members.find(({ name }) => name.toLowerCase() === wanted) ??
+    members.find(({ name }) => name.toLowerCase().endsWith(`/${wanted}`))
+  );
+}
+
+function notesOf(member: ZipMember): string[] {
+  const notes = [`${member.statedBytes} bytes`];
+  if (member.isEncrypted) notes.push('encrypted, cannot be read');
+  if (!member.isSafe) notes.push('its name leads outside, cannot be read');
+  return notes;
+}

@@ -1,0 +1,36 @@
+import { checkZip } from '../archives/zip-archive.ts';
+import { shown } from '../find-file.ts';
+import { fromLibrary } from '../from-library.ts';
+import type { LoadedFile } from '../load-file.ts';
+
+/** @throws MeshError `tool` for what is no Word document */
+export async function docxReport(file: LoadedFile): Promise<string> {
+  checkZip(file);
+  const { default: mammoth } = await import('mammoth');
+  const { value: html } = await fromLibrary(file, 'a Word document', () =>
+    mammoth.convertToHtml(
+      { buffer: Buffer.from(file.bytes) },
+      // Pictures would come as text of millions of letters. Only HTML keeps tables.
+      {
+        convertImage: mammoth.images.imgElement(async () => ({ src: 'picture' })),
+        externalFileAccess: false,
+      },
+    ),
+  );
+  const text = await markdownOf(file, html);
+  return `${shown(file.name)}: Word document, ${file.bytes.length} bytes\n\n${text.toWellFormed().trim()}`;
+}
+
+async function markdownOf(file: LoadedFile, html: string): Promise<string> {
+  const { NodeHtmlMarkdown } = await import('node-html-markdown');
+  try {
+    return NodeHtmlMarkdown.translate(html);
+  } catch (error) {
+    // Tables in tables in tables: deeper than the stack, but their text can be had.
+    if (!(error instanceof RangeError)) throw error;
+    const { convert } = await import('html-to-text');
+    return fromLibrary(file, 'a Word document', () =>
+      convert(html, { wordwrap: false, limits: { maxDepth: 500 } }),
+    );
+  }
+}

@@ -1,0 +1,116 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { shown } from '../find-file.ts';
+import { fromLibrary } from '../from-library.ts';
+import type { LoadedFile } from '../load-file.ts';
+
+/** A reply is cut long before. */
+const MAX_PAGES = 2000;
+/** Text of a whole book; what is more was made to be more. */
+const MAX_TEXT_CHARACTERS = 4_000_000;
+
+/** A run of letters: where it begins and ends along its line, and how high it stands, in points. */
+interface Piece {
+  readonly text: string;
+  readonly x: number;
+  readonly end: number;
+  readonly y: number;
+  readonly size: number;
+  readonly endsLine: boolean;
+}
+
+/** @throws MeshError `tool` for what is no PDF, needs a password, or has no such page */
+export async function pdfReport(file: LoadedFile, pages?: string): Promise<string> {
+  const { getDocumentProxy } = await import('unpdf');
+  const { length } = file.bytes;
+  // Fonts are for drawing, warnings for a console: neither is wanted.
+  const pdf = await fromLibrary(file, 'a PDF document', () =>
+    getDocumentProxy(file.bytes, {
+      useSystemFonts: false,
+      disableFontFace: true,
+      verbosity: 0,
+    }),
+  );
+  const numbers = pages === undefined ? range(1, pdf.numPages) : pagesIn(file, pages, pdf.numPages);
+  const parts = [`${shown(file.name)}: PDF document, ${length} bytes, ${pdf.numPages} pages`];
+  const empty: number[] = [];
+  let characters = 0;
+  for (const number of numbers.slice(0, MAX_PAGES)) {
+    const text = await fromLibrary(file, `a PDF document at page ${number}`, async () => {
+      const page = await pdf.getPage(number);
+      const { items } = await page.getTextContent();
+      page.cleanup();
+      return linesOf(
+        items
+          .filter((item) => 'str' in item)
+          .map(({ str, transform, width, height, hasEOL }) => pieceOf(str, transform, width, height, hasEOL)),
+      );
+    });
+    if (text === '') empty.push(number);
+    parts.push(`--- page ${number} ---\n${text}`);
+    characters += text.length;
+    if (characters > MAX_TEXT_CHARACTERS) break;
+  }
+  const left = numbers.length - (parts.length - 1);
+  if (left > 0) parts.push(`[cut: ${left} more pages; ask for them with \`pages\`]`);
+  if (empty.length > 0)
+    parts.push(
+      `[no text on ${empty.length} of these pages (${empty.slice(0, 20).join(', ')}): they are empty, or pictures]`,
+    );
+  return parts.join('\n\n');
+}
+
+function pagesIn(file: LoadedFile, pages: string, count: number): number[] {
+  const numbers = new Set<number>();
+  for (const part of pages.split(',')) {
+    const [first = 0, last = first] = part.split('-').map(Number);
+    if (first < 1 || last < first || last > count) {
+      throw new MeshError('tool', `${shown(file.name)} has the pages 1 to ${count}, and no ${part.trim()}`);
+    }
+    for (const number of range(first, last)) numbers.add(number);
+  }
+  return [...numbers];
+}
+
+const range = (first: number, last: number) =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
+
+function pieceOf(
+  text: string,
+  transform: readonly unknown[],
+  width: number,
+  height: number,
+  endsLine: boolean,
+): Piece {
+  const at = (i: number) => Number(transform[i]) || 0;
+  return { text, x: at(4), end: at(4) + width, y: at(5), size: height || Math.hypot(at(2), at(3)), endsLine };
+}
+
+/** In the order of the document, which is the one that its writer meant; gaps keep columns of tables apart. */
+function linesOf(pieces: readonly Piece[]): string {
+  let text = '';
+  let last: Piece | undefined;
+  let isSpaced = false;
+  for (const piece of pieces) {
+    // The library makes a space of every gap, however wide.
+    const isBlank = piece.text.trim() === '';
+    if (isBlank && piece.text !== '') isSpaced = true;
+    if (!isBlank && last !== undefined && !last.endsLine) text += between(last, piece, isSpaced);
+    if (!isBlank) text += piece.text;
+    if (piece.endsLine) text += '\n';
+    if (isBlank && !piece.endsLine) continue;
+    last = piece;
+    isSpaced = false;
+  }
+  return text
+    .toWellFormed()
+    .replace(/[^\S\n]+$/gm, '')
+    .trim();
+}
+
+function between(last: Piece, piece: Piece, isSpaced: boolean): string {
+  const size = Math.max(piece.size, last.size, 1);
+  if (Math.abs(piece.y - last.y) > size / 2) return '\n';
+  const gap = piece.x - last.end;
+  if (gap > size * 2) return '   ';
+  return isSpaced || gap > size * 0.2 ? ' ' : '';
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { DataTool } from '../../data-tool.ts';
+import { loadTaskFile } from '../load-file.ts';
+import { readInThread } from '../reading-thread.ts';
+
+/** As many rows as may be asked for; `query_table` calculates over all. */
+const MAX_REPLY_ROWS = 5000;
+
+const input = z.strictObject({
+  file: z.string().min(1).describe('Name of the spreadsheet, as list_files writes it'),
+  sheet: z.string().min(1).exactOptional().describe('Name of one sheet; without it, all are read'),
+  max_rows: z
+    .int()
+    .min(1)
+    .max(MAX_REPLY_ROWS)
+    .exactOptional()
+    .describe('Rows of each sheet in the reply, from the top; 200 without it'),
+});
+
+export const readExcel: DataTool<z.infer<typeof input>> = {
+  name: 'read_excel',
+  description:
+    'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): all sheets as tables with row numbers, formulas, dates, merged cells, comments ' +
+    'and the colours of filled cells.',
+  input,
+  async run({ file, sheet, max_rows: maxRows }, place) {
+    const loaded = await loadTaskFile(place, file);
+    const wanted = {
+      ...(sheet === undefined ? {} : { sheet }),
+      ...(maxRows === undefined ? {} : { maxRows }),
+    };
+    return readInThread(loaded, { kind: 'spreadsheet', ...wanted }, place.signal);
+  },
+};

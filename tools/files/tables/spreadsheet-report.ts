@@ -1,0 +1,193 @@
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { markdownTable } from './markdown-table.ts';
+import {
+  type CellPlace,
+  type CellValue,
+  cellName,
+  cellText,
+  columnLetters,
+  type Sheet,
+  type SheetRow,
+  type Table,
+  tableOf,
+} from './sheet.ts';
+import { sheetNamed, sheetsOf } from './workbook.ts';
+
+/** Rows of each sheet in a reply, unless more are asked for. */
+export const DEFAULT_ROWS = 200;
+/** A reply is cut at some point: better between rows than within one. */
+const MAX_TEXT_CHARACTERS = 150_000;
+const MAX_CELL_CHARACTERS = 500;
+/** What programs get is small, too. */
+const MAX_DATA_CELLS = 20_000;
+/** Formulas, comments, merged ranges or ranges of one colour in a reply. */
+const MAX_NOTES = 200;
+
+/** @throws MeshError `tool` */
+export async function spreadsheetReport(
+  file: LoadedFile,
+  { sheet: wanted, maxRows = DEFAULT_ROWS }: { readonly sheet?: string; readonly maxRows?: number },
+): Promise<DataToolReply> {
+  const all = await sheetsOf(file);
+  const sheets = wanted === undefined ? all : [sheetNamed(file, all, wanted)];
+  const names = all.map(
+    ({ name, rows, isHidden }) => `${shown(name)} (${rows.length} rows${isHidden ? ', hidden' : ''})`,
+  );
+  const parts = [
+    `${shown(file.name)}: spreadsheet, ${file.bytes.length} bytes, ${all.length} sheets: ${names.join(', ')}`,
+  ];
+  const data: JsonObject[] = [];
+  let characters = 0;
+  let cells = 0;
+  for (const sheet of sheets) {
+    const table = tableOf(sheet);
+    const text = sheetText(sheet, table, maxRows, MAX_TEXT_CHARACTERS - characters);
+    characters += text.length;
+    parts.push(text);
+    const rowLimit = Math.min(
+      maxRows,
+      Math.floor((MAX_DATA_CELLS - cells) / Math.max(1, table.columns.length)),
+    );
+    const rows = table.rows.slice(0, Math.max(0, rowLimit));
+    cells += rows.length * table.columns.length;
+    data.push(sheetData(sheet.name, table, rows));
+  }
+  return { text: parts.join('\n\n'), data: { sheets: data } };
+}
+
+function sheetText(sheet: Sheet, table: Table, maxRows: number, room: number): string {
+  const lines = [
+    `## Sheet ${JSON.stringify(sheet.name)}: ${table.rows.length} rows below the header, ${table.columns.length} columns`,
+  ];
+  for (const { number, cells } of table.above)
+    lines.push(`Row ${number}: ${cells.filter((cell) => cell !== null).join(' ')}`);
+  if (table.header === undefined) lines.push('The sheet holds no values.');
+  else lines.push(...tableLines(table, table.header, maxRows, room));
+  if (!sheet.isWhole)
+    lines.push('[the sheet is larger than what is read: rows or columns at its end were left out]');
+  lines.push(
+    ...noteLines(
+      'Formulas',
+      sheet.formulas.map(({ cell, text }) => `${cell} ${text}`),
+    ),
+    ...noteLines(
+      'Comments',
+      sheet.comments.map(({ cell, text }) => `${cell} ${JSON.stringify(text)}`),
+    ),
+    ...noteLines('Merged cells', sheet.merged),
+    ...[...sheet.fills].slice(0, MAX_NOTES).flatMap(([colour, places]) => {
+      const name = colourName(colour);
+      return noteLines(
+        `Filled with ${colour}${name === undefined ? '' : ` (${name})`}, ${places.length} cells`,
+        rangesOf(places),
+      );
+    }),
+  );
+  return lines.join('\n');
+}
+
+function tableLines({ columns, rows }: Table, header: SheetRow, maxRows: number, room: number): string[] {
+  const titles = [
+    'row',
+    ...columns.map((column, i) => (column === columnLetters(i) ? column : `${columnLetters(i)}: ${column}`)),
+  ];
+  const table: string[][] = [titles];
+  let characters = 0;
+  for (const { number, cells } of rows.slice(0, maxRows)) {
+    const line = [String(number), ...columns.map((_, i) => cellText(cells[i] ?? null))];
+    characters += line.reduce((sum, cell) => sum + Math.min(cell.length, MAX_CELL_CHARACTERS) + 3, 0);
+    if (characters > room) break;
+    table.push(line);
+  }
+  const lines = [`The header is row ${header.number}.`, '', ...markdownTable(table, MAX_CELL_CHARACTERS), ''];
+  const left = rows.length - (table.length - 1);
+  if (left > 0) lines.push(`[cut: ${left} more rows; ask with max_rows, or calculate with query_table]`);
+  return lines;
+}
+
+/** `rows_left_out` where not all fit. */
+function sheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
+  const cells = rows.map((row) => columns.map((_, i) => shortCell(row.cells[i] ?? null)));
+  const left = all.length - rows.length;
+  return { name, columns: [...columns], rows: cells, ...(left > 0 ? { rows_left_out: left } : {}) };
+}
+
+function shortCell(value: CellValue): CellValue {
+  const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
+  return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
+}
+
+function noteLines(title: string, notes: readonly string[]): string[] {
+  if (notes.length === 0) return [];
+  const more = notes.length > MAX_NOTES ? `; [and ${notes.length - MAX_NOTES} more]` : '';
+  return [`${title}: ${notes.slice(0, MAX_NOTES).join('; ')}${more}`];
+}
+
+/** Neighbours in a row as one range: `A1:C1`. */
+function rangesOf(places: readonly CellPlace[]): string[] {
+  const ranges: { first: CellPlace; last: CellPlace }[] = [];
+  for (const place of places) {
+    const range = ranges.at(-1);
+    if (range?.last.row === place.row && range.last.column === place.column - 1) range.last = place;
+    else ranges.push({ first: place, last: place });
+  }
+  return ranges.map(({ first, last }) =>
+    first === last ? cellName(first) : `${cellName(first)}:${cellName(last)}`,
+  );
+}
+
+const COLOURS: readonly (readonly [name: string, rgb: number])[] = [
+  ['black', 0x000000],
+  ['white', 0xffffff],
+  ['grey', 0x808080],
+  ['light grey', 0xd3d3d3],
+  ['red', 0xff0000],
+  ['dark red', 0x8b0000],
+  ['pink', 0xffc0cb],
+  ['orange', 0xffa500],
+  ['light orange', 0xfbd5b5],
+  ['yellow', 0xffff00],
+  ['light yellow', 0xffffcc],
+  ['brown', 0x8b4513],
+  ['green', 0x00ff00],
+  ['dark green', 0x006400],
+  ['green', 0x008000],
+  ['green', 0x00b050],
+  ['light green', 0x90ee90],
+  ['light green', 0xc6efce],
+  ['cyan', 0x00ffff],
+  ['teal', 0x008080],
+  ['blue', 0x0000ff],
+  ['blue', 0x4472c4],
+  ['dark blue', 0x00008b],
+  ['light blue', 0xadd8e6],
+  ['blue', 0x00b0f0],
+  ['purple', 0x800080],
+  ['purple', 0x7030a0],
+  ['light purple', 0xccc0da],
+  ['magenta', 0xff00ff],
+];
+
+/** The name of the nearest colour, for those who ask for green cells; undefined where `rgb` is not six hexadecimal digits. */
+function colourName(rgb: string): string | undefined {
+  if (!/^[0-9A-F]{6}$/i.test(rgb)) return undefined;
+  const value = Number.parseInt(rgb, 16);
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [name, other] of COLOURS) {
+    const distance =
+      squared(value >> 16, other >> 16) +
+      squared((value >> 8) & 255, (other >> 8) & 255) +
+      squared(value & 255, other & 255);
+    if (distance < least) {
+      least = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+const squared = (a: number, b: number) => (a - b) ** 2;

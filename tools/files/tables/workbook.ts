@@ -1,0 +1,190 @@
+import type { CellObject, WorkSheet } from '@e965/xlsx';
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { checkZip } from '../archives/zip-archive.ts';
+import { kindOf } from '../file-kind.ts';
+import { shown } from '../find-file.ts';
+import { fromLibrary } from '../from-library.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { csvSheet } from './csv-sheet.ts';
+import {
+  type CellNote,
+  type CellPlace,
+  type CellValue,
+  cellName,
+  MAX_COLUMNS,
+  MAX_ROWS,
+  type Sheet,
+  type SheetRow,
+} from './sheet.ts';
+
+type Library = typeof import('@e965/xlsx');
+
+/** Excel allows more than anybody makes. */
+const MAX_SHEETS = 500;
+
+const codesSchema = z.object({
+  y: z.number(),
+  m: z.number(),
+  d: z.number(),
+  H: z.number(),
+  M: z.number(),
+  S: z.number(),
+});
+const fillSchema = z.object({
+  patternType: z.string(),
+  fgColor: z.object({ rgb: z.string().optional(), theme: z.number().optional() }).optional(),
+});
+
+/**
+ * The sheets of an XLSX, XLSM, XLSB, XLS, ODS, CSV or TSV file. What it is, its first bytes say: the library takes anything for
+ * CSV. Colours of fills are in XLSX files only.
+ *
+ * @throws MeshError `tool` for a file that is none of them, damaged, or protected by a password
+ */
+export async function sheetsOf(file: LoadedFile): Promise<Sheet[]> {
+  const kind = kindOf(file.bytes)?.kind;
+  if (kind !== 'zip' && kind !== 'cfb' && !isMarkup(file.bytes)) return [await csvSheet(file)];
+  if (kind === 'zip') checkZip(file);
+  const library = await import('@e965/xlsx');
+  return fromLibrary(file, 'a spreadsheet', () => {
+    const book = library.read(file.bytes, {
+      type: 'array',
+      dense: true,
+      cellFormula: true,
+      // Not `cellDates` beside it: together they lose texts in columns of dates.
+      cellNF: true,
+      cellStyles: true,
+      cellHTML: false,
+      sheetStubs: true,
+    });
+    if (book.SheetNames.length === 0) throw new Error('it has no sheets');
+    const reader = new CellReader(library, book.Workbook?.WBProps?.date1904 === true);
+    return book.SheetNames.slice(0, MAX_SHEETS).map((name, i) => {
+      const sheet = book.Sheets[name];
+      return reader.sheet(name.toWellFormed(), sheet ?? {}, (book.Workbook?.Sheets?.[i]?.Hidden ?? 0) !== 0);
+    });
+  });
+}
+
+/**
+ * The sheet of that name, without case; the only one needs none.
+ *
+ * @throws MeshError `tool`, naming those there are
+ */
+export function sheetNamed(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
+  const sheet =
+    sheets.find(({ name }) => name === wanted) ??
+    sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
+  if (sheet !== undefined) return sheet;
+  const names = sheets.slice(0, 50).map(({ name }) => JSON.stringify(name));
+  throw new MeshError(
+    'tool',
+    `${shown(file.name)} has no sheet ${JSON.stringify(wanted)}: it has ${names.join(', ')}`,
+  );
+}
+
+/** Some programs write HTML or XML of their own and call it `.xls`. */
+function isMarkup(bytes: Uint8Array): boolean {
+  return /^\uFEFF?\s*<(\?xml|html|table|!doctype html|workbook)/i.test(
+    new TextDecoder().decode(bytes.subarray(0, 200)),
+  );
+}
+
+class CellReader {
+  readonly #library: Library;
+  readonly #date1904: boolean;
+  /** Cells share the few styles of a book. */
+  readonly #colours = new Map<unknown, string | undefined>();
+
+  constructor(library: Library, date1904: boolean) {
+    this.#library = library;
+    this.#date1904 = date1904;
+  }
+
+  sheet(name: string, sheet: WorkSheet, isHidden: boolean): Sheet {
+    const grid: readonly (readonly (CellObject | undefined)[] | undefined)[] = sheet['!data'] ?? [];
+    const rows: SheetRow[] = [];
+    const formulas: CellNote[] = [];
+    const comments: CellNote[] = [];
+    const fills = new Map<string, CellPlace[]>();
+    let isWhole = true;
+    grid.forEach((line, row) => {
+      const cells: CellValue[] = [];
+      // Holes are skipped: a sheet may have its only cell in its last row and column.
+      line?.forEach((cell, column) => {
+        if (column >= MAX_COLUMNS) isWhole = false;
+        if (cell === undefined || column >= MAX_COLUMNS) return;
+        const place = { row, column };
+        const value = this.#value(cell);
+        if (value !== null) {
+          while (cells.length < column) cells.push(null);
+          cells.push(value);
+        }
+        if (cell.f !== undefined) formulas.push({ cell: cellName(place), text: `=${cell.f}`.toWellFormed() });
+        for (const { t } of cell.c ?? [])
+          comments.push({ cell: cellName(place), text: String(t).toWellFormed() });
+        const colour = this.#colour(cell.s);
+        if (colour === undefined) return;
+        const places = fills.get(colour);
+        if (places === undefined) fills.set(colour, [place]);
+        else places.push(place);
+      });
+      if (cells.length > 0 && rows.length === MAX_ROWS) isWhole = false;
+      else if (cells.length > 0) rows.push({ number: row + 1, cells });
+    });
+    const merged = (sheet['!merges'] ?? []).map((range) => this.#library.utils.encode_range(range));
+    return { name, isHidden, rows, isWhole, formulas, comments, merged, fills };
+  }
+
+  #value(cell: CellObject): CellValue {
+    const { t, v, w, z: format } = cell;
+    // A formula that was never calculated has no value; the library says 0.
+    if (t === 'z' || v === undefined) return null;
+    if (t === 'e') return w ?? '#ERROR!';
+    if (v instanceof Date)
+      return v
+        .toISOString()
+        .replace(/T00:00:00.*$/, '')
+        .replace(/\.\d+Z$/, '');
+    if (typeof v === 'number' && !Number.isFinite(v)) return w ?? null;
+    if (typeof v === 'number') return this.#date(v, String(format ?? ''), w) ?? withoutNoise(v);
+    if (typeof v === 'string') return v.trim() === '' ? null : v.toWellFormed();
+    return v;
+  }
+
+  /** Spreadsheets store a date as days since 1900 or 1904; only its format tells. */
+  #date(days: number, format: string, shown: string | undefined): string | undefined {
+    const { SSF } = this.#library;
+    if (format === '' || SSF.is_date(format) !== true) return undefined;
+    // Hours beyond a day: a duration, no time of day.
+    if (/\[[hms]+\]/i.test(format)) return shown;
+    const codes = codesSchema.safeParse(SSF.parse_date_code(days, { date1904: this.#date1904 })).data;
+    if (codes === undefined) return undefined;
+    const two = (n: number) => String(n).padStart(2, '0');
+    const date = `${String(codes.y).padStart(4, '0')}-${two(codes.m)}-${two(codes.d)}`;
+    const time = `${two(codes.H)}:${two(codes.M)}:${two(codes.S)}`;
+    if (days >= 0 && days < 1) return time;
+    return time === '00:00:00' ? date : `${date}T${time}`;
+  }
+
+  #colour(style: unknown): string | undefined {
+    if (style === undefined) return undefined;
+    if (!this.#colours.has(style)) this.#colours.set(style, colourOf(style));
+    return this.#colours.get(style);
+  }
+}
+
+function colourOf(style: unknown): string | undefined {
+  const fill = fillSchema.safeParse(style).data;
+  // `gray125` is in every file, and is no colour that somebody chose.
+  if (fill === undefined || fill.patternType === 'none' || fill.patternType === 'gray125') return undefined;
+  const { rgb, theme } = fill.fgColor ?? {};
+  if (rgb !== undefined) return rgb.slice(-6).toUpperCase();
+  return theme === undefined ? 'a colour that is not stored as RGB' : `theme colour ${theme}`;
+}
+
+/** 0.1 + 0.2 → 0.3: spreadsheets show 15 digits, too. */
+function withoutNoise(value: number): number {
+  return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(15));
+}

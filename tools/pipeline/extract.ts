@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import type { Tool } from '../../core/contracts/tool.ts';
+import { extractSentences, viewSentences } from '../reader/extract.ts';
+import { MAX_SENTENCES } from '../reader/features/sentence-schema.ts';
+import { examplePassages } from './examples.ts';
+import { existing, numberLines } from './numbered.ts';
+import { eventsPayload, passagesPayload } from './payloads.ts';
+import { stepTool } from './step-tool.ts';
+
+/** Picks the sentences that may hold the answer. */
+export const extract: Tool = stepTool({
+  name: 'extract',
+  description: 'picks the sentences of the passages that may hold the answer',
+  accepts: 'search_docs',
+  input: passagesPayload,
+  example: examplePassages,
+  emits: 'events',
+  output: eventsPayload,
+  embedded: ({ question, passages }) => ({ question, events: extractSentences(question, passages) }),
+  model: {
+    prompt: 'extract',
+    variables: ({ question, passages }) => ({
+      question,
+      sentences: numberLines(viewSentences(question, passages).sentences.map(({ text }) => text)),
+    }),
+    reply: z.object({ sentences: z.array(z.int().min(0).max(9_999)).max(MAX_SENTENCES) }),
+    output: ({ question, passages }, reply) => {
+      const { sentences } = viewSentences(question, passages);
+      const chosen = existing(reply.sentences, sentences.length, MAX_SENTENCES);
+      const kept = chosen.length > 0 ? chosen : [...sentences.keys()].slice(0, MAX_SENTENCES);
+      // A model ranks but gives no logits: one unit (100) apart keeps its order for whoever reads on.
+      const events = kept.map((index, rank) => ({
+        ...sentences[index],
+        score: 100 * (MAX_SENTENCES - rank),
+      }));
+      return { question, events };
+    },
+  },
+});

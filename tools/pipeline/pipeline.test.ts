@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { chunkDocument } from '../../core/contracts/task.ts';
+import { engineNamed, engineNames } from '../engines/registry.ts';
+import { hastyReader, type OllamaFixture, replying, startOllama } from '../fixtures/ollama-server.ts';
+import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
+import { toolNamed, toolNames } from '../registry.ts';
+import { eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
+
+const STEPS = ['search', 'extract', 'triple', 'reason'] as const;
+const prompts = (name: string) =>
+  readFileSync(new URL(`../../config/prompts/${name}.md`, import.meta.url), 'utf8');
+const taskFile = (name: string) =>
+  readFileSync(new URL(`../../config/tasks/cairn-astel-light/${name}`, import.meta.url), 'utf8');
+const chunks = chunkDocument(taskFile('document.txt'));
+const truth: { question: string; answer: string } = JSON.parse(taskFile('ground_truth.json'));
+
+let server: OllamaFixture;
+let engines: Record<'extractive' | 'ollama', Engine>;
+
+beforeAll(async () => {
+  server = await startOllama(hastyReader);
+  engines = {
+    extractive: await engineNamed('extractive', { prompts }),
+    ollama: await engineNamed('ollama', { prompts, host: server.url }),
+  };
+});
+afterAll(() => server.close());
+
+/** The four steps, one after the other, as agents would take them; every packet is one that adapters can carry. */
+async function runSteps(question: string, document: readonly string[], engineOf: (step: string) => Engine) {
+  const records: JsonObject[] = [];
+  const sent: { packet: Packet; tokens: number }[] = [];
+  let packet = packetOf('doc_init', { question, chunks: document });
+  for (const step of STEPS) {
+    const tool = await toolNamed(step);
+    expect(tool.accepts).toContain(packet.type);
+    let tokens = 0;
+    const emissions = await tool.run(packet, {
+      engine: engineOf(step),
+      ...toolSurroundings,
+      signal: new AbortController().signal,
+      countTokens: (count) => {
+        tokens += count;
+      },
+      record: (fileName, entry) => records.push({ fileName, ...entry }),
+    });
+    const [emission] = emissions;
+    if (emission === undefined || emissions.length > 1)
+      throw new Error(`${step} sent ${emissions.length} packets`);
+    expect(tool.emits).toContain(emission.type);
+    packet = parsePacket({
+      ...packetOf(emission.type, emission.payload),
+      ...(emission.tag && { tag: emission.tag }),
+    });
+    sent.push({ packet, tokens });
+  }
+  return { answer: packet, records, sent };
+}
+
+function packetOf(type: string, payload: JsonObject): Packet {
+  return parsePacket({ type, from: 'node', id: 'node-1', task_id: 'task', token_used: 0, ts: 0, payload });
+}
+
+test('the embedded engine answers the question of a sample task (MP-17, MP-25)', async () => {
+  const { answer, records, sent } = await runSteps(truth.question, chunks, () => engines.extractive);
+  expect(answer).toMatchObject({
+    type: 'data_event',
+    tag: 'final_answer',
+    payload: { answer: truth.answer },
+  });
+  expect(Object.keys(answer.payload)).toEqual(['answer']);
+  expect(records).toMatchObject([{ fileName: 'reason.log', engine: 'extractive', answer: truth.answer }]);
+  expect(String(records[0]?.evidence)).toContain(truth.answer);
+  expect(sent.every(({ tokens }) => tokens > 0)).toBe(true);
+});
+
+test('the same question takes the same packets and tokens again', async () => {
+  const once = await runSteps(truth.question, chunks, () => engines.extractive);
+  expect(await runSteps(truth.question, chunks, () => engines.extractive)).toEqual(once);
+});
+
+test('a model answers through the same packets, and the tokens are its own (MP-75)', async () => {
+  const before = server.requests.length;
+  const { answer, sent } = await runSteps(truth.question, chunks, () => engines.ollama);
+  expect(answer).toMatchObject({ type: 'data_event', tag: 'final_answer' });
+  expect(answer.payload.answer).not.toBe('');
+  expect(sent.map(({ tokens }) => tokens)).toEqual([110, 110, 110, 110]);
+  const asked = server.requests.slice(before);
+  expect(asked.map(({ format }) => Object.keys(format?.properties ?? {})[0])).toEqual([
+    'chunks',
+    'sentences',
+    'triples',
+    'sentence',
+  ]);
+  for (const { messages } of asked) expect(messages[1]?.content).toContain(truth.question);
+  expect(asked[3]?.messages[1]?.content).toContain('reason final');
+});
+
+test.each(['search', 'extract', 'triple', 'search triple', 'extract reason', 'extract triple reason'])(
+  'engines mix: a model for %s, the embedded one elsewhere',
+  async (asked) => {
+    const engineOf = (step: string) =>
+      asked.split(' ').includes(step) ? engines.ollama : engines.extractive;
+    const { answer } = await runSteps(truth.question, chunks, engineOf);
+    expect(answer.tag).toBe('final_answer');
+    expect(answer.payload.answer).not.toBe('');
+  },
+);
+
+describe.each(['extractive', 'ollama'] as const)('with the %s engine', (name) => {
+  test.each([
+    ['an empty document', []],
+    ['a blank document', ['  \n ']],
+    ['characters beyond the first plane', chunkDocument(`a${'😀'.repeat(900)}`)],
+    ['a heading of such', chunkDocument(`b${'😀'.repeat(43)}\n\n${'😀 is what it is. '.repeat(20)}`)],
+    ['one word without end', chunkDocument('x'.repeat(5_000))],
+  ])('%s comes to an end', async (_, document) => {
+    const { answer } = await runSteps('Who?', document, () => engines[name]);
+    expect(answer.payload).toEqual({ answer: expect.any(String) });
+  });
+});
+
+describe('what a model may get wrong', () => {
+  async function runWith(step: string, reply: unknown) {
+    const fixture = await startOllama([replying(reply)]);
+    try {
+      const engine = await engineNamed('ollama', { prompts, host: fixture.url });
+      return await runSteps(truth.question, chunks, (name) => (name === step ? engine : engines.extractive));
+    } finally {
+      await fixture.close();
+    }
+  }
+
+  test('chunks that are not there, or named twice, are passed over', async () => {
+    const { sent } = await runWith('search', { chunks: [9_999, 5, 5, 999_999] });
+    const [passage, ...more] = passagesPayload.parse(sent[0]?.packet.payload).passages;
+    expect(passage).toEqual({ first: 4, last: 6, text: chunks.slice(4, 7).join('') });
+    expect(more).toEqual([]);
+  });
+
+  test('without a chunk the document is read from its beginning', async () => {
+    const { sent } = await runWith('search', { chunks: [] });
+    expect(sent[0]?.packet.payload.passages).toMatchObject([{ first: 0, last: 8 }]);
+  });
+
+  test('sentences keep the order that the model gave them', async () => {
+    const { sent } = await runWith('extract', { sentences: [3, 1, 3, 9_999, 2] });
+    const { events } = eventsPayload.parse(sent[1]?.packet.payload);
+    expect(events).toHaveLength(3);
+    expect(events.map(({ score }) => score)).toEqual(events.map(({ score }) => score).sort((a, b) => b - a));
+  });
+
+  test('an object is kept where it stands in a sentence, and dropped where it does not', async () => {
+    const claim = { sentence: 5, subject: 's'.repeat(500), relation: 'is' };
+    const { sent } = await runWith('triple', {
+      triples: [
+        { ...claim, object: 'no such words' },
+        { ...claim, object: truth.answer },
+        { ...claim, object: ' ' },
+      ],
+    });
+    const { sentences, triples } = triplesPayload.parse(sent[2]?.packet.payload);
+    expect(triples.map(({ object }) => object)).toEqual([truth.answer]);
+    const [found] = triples;
+    expect(sentences[found?.sentence ?? -1]?.text.indexOf(truth.answer)).toBe(found?.start);
+  });
+
+  test('without one usable triple the sentences themselves are the candidates', async () => {
+    const { sent } = await runWith('triple', { triples: [] });
+    const { sentences, triples } = triplesPayload.parse(sent[2]?.packet.payload);
+    expect(triples).toHaveLength(sentences.length);
+  });
+
+  test('an answer is trimmed and bounded; a sentence that is not there is no evidence', async () => {
+    const { answer, records } = await runWith('reason', { sentence: 99, answer: ` ${'a'.repeat(5_000)}` });
+    expect(answer.payload.answer).toMatch(/^a{100,1000}$/);
+    expect(records).toMatchObject([{ engine: 'ollama', evidence: '' }]);
+  });
+});
+
+test('a long document is narrowed down before a model sees it', async () => {
+  const long = Array.from({ length: 30 }, () => chunks).flat();
+  const before = server.requests.length;
+  await runSteps(truth.question, long, () => engines.ollama);
+  const prompt = server.requests[before]?.messages[1]?.content ?? '';
+  expect(prompt.length).toBeLessThan(24_000);
+  expect(prompt).toContain(truth.answer);
+});
+
+test.each([
+  ['tool', toolNames, (name: string) => toolNamed(name)],
+  ['engine', engineNames, (name: string) => engineNamed(name, { prompts })],
+] as const)('every %s loads by its name; for another the known ones are named', async (_, names, load) => {
+  for (const name of names) expect((await load(name)).name).toBe(name);
+  for (const unknown of ['nothing', 'toString', '']) {
+    const failure = await load(unknown).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(MeshError);
+    expect(failure).toMatchObject({ code: 'usage', message: expect.stringContaining(names.join(', ')) });
+  }
+});

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { FINAL_ANSWER } from '../../core/contracts/packet.ts';
+import type { Tool } from '../../core/contracts/tool.ts';
+import { chooseAnswer } from '../reader/reason.ts';
+import { exampleTriples } from './examples.ts';
+import { numberLines } from './numbered.ts';
+import { fitted, reasonOutput, triplesPayload } from './payloads.ts';
+import { stepTool } from './step-tool.ts';
+
+/** Chooses the answer and ends the task with it (MP-24, MP-25). */
+export const reason: Tool = stepTool({
+  name: 'reason',
+  description: 'chooses the triple that answers the question, and sends the final answer',
+  accepts: 'triples',
+  input: triplesPayload,
+  example: exampleTriples,
+  emits: 'data_event',
+  output: reasonOutput,
+  embedded: ({ question, ...set }) => chooseAnswer(question, set),
+  model: {
+    prompt: 'reason',
+    variables: ({ question, sentences, triples }) => ({
+      question,
+      sentences: numberLines(sentences.map(({ text }) => text)),
+      triples: triples.map((t) => `[${t.sentence}] ${t.subject} | ${t.relation} | ${t.object}`).join('\n'),
+    }),
+    // The sentence comes first: a model that has pointed to its evidence answers from it.
+    reply: z.object({ sentence: z.int().min(0).max(99), answer: z.string() }),
+    output: ({ sentences }, reply) => ({
+      answer: fitted(reply.answer, reasonOutput.shape.answer),
+      evidence: sentences[reply.sentence]?.text ?? '',
+    }),
+  },
+  // What led to the answer is in the record; the wire carries the answer alone.
+  payload: ({ answer }) => ({ answer }),
+  emission: { tag: FINAL_ANSWER, log: 'reason.log' },
+});

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import type { Tool } from '../../core/contracts/tool.ts';
+import { type Passage, searchPassages } from '../reader/search.ts';
+import { exampleDocument } from './examples.ts';
+import { existing, numberLines } from './numbered.ts';
+import { documentPayload, passagesPayload } from './payloads.ts';
+import { stepTool } from './step-tool.ts';
+
+// About 5,000 tokens of English: a longer document is narrowed down first, or it would not fit a model's context.
+const MAX_LISTED_CHUNKS = 48;
+// With their neighbours these make up as much text as the embedded engine keeps.
+const MAX_CHOSEN_CHUNKS = 8;
+
+/** Finds the parts of the document that may hold the answer. */
+export const search: Tool = stepTool({
+  name: 'search',
+  description: 'finds the passages of the document that may hold the answer',
+  accepts: 'doc_init',
+  input: documentPayload,
+  example: exampleDocument,
+  emits: 'search_docs',
+  output: passagesPayload,
+  embedded: ({ question, chunks }) => ({ question, passages: searchPassages(question, chunks) }),
+  model: {
+    prompt: 'search',
+    variables: ({ question, chunks }) => {
+      const listed = chunksToList(question, chunks);
+      const texts = listed.map((index) => chunks[index] ?? '');
+      return { question, chunks: numberLines(texts, listed) };
+    },
+    reply: z.object({ chunks: z.array(z.int().min(0).max(999_999)).max(MAX_CHOSEN_CHUNKS) }),
+    output: ({ question, chunks }, reply) => {
+      const chosen = existing(reply.chunks, chunks.length, MAX_CHOSEN_CHUNKS);
+      const kept = chosen.length > 0 ? chosen : [...chunks.keys()].slice(0, MAX_CHOSEN_CHUNKS);
+      return { question, passages: passagesAround(kept, chunks) };
+    },
+  },
+});
+
+function chunksToList(question: string, chunks: readonly string[]): number[] {
+  const all = [...chunks.keys()];
+  if (chunks.length <= MAX_LISTED_CHUNKS) return all;
+  const passages = searchPassages(question, chunks);
+  return all.filter((index) => passages.some(({ first, last }) => first <= index && index <= last));
+}
+
+/** Chunks are cut anywhere, so each one comes with its neighbours; those that touch are one passage. */
+function passagesAround(chosen: readonly number[], chunks: readonly string[]): Passage[] {
+  const near = new Set(chosen.flatMap((index) => [index - 1, index, index + 1]));
+  const passages: Passage[] = [];
+  for (const [index, text] of chunks.entries()) {
+    if (!near.has(index)) continue;
+    const previous = passages.at(-1);
+    if (previous?.last === index - 1) {
+      previous.last = index;
+      previous.text += text;
+    } else {
+      passages.push({ first: index, last: index, text });
+    }
+  }
+  return passages.filter(({ text }) => text.trim() !== '');
+}

@@ -1,0 +1,107 @@
+import type * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
+import type { Emission, Tool } from '../../core/contracts/tool.ts';
+
+/** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly more. */
+const WARM_UP_ROUNDS = 2;
+
+/** A tool whose work for a packet is one step of an engine: most tools that think are of this kind. */
+interface StepTool<Input extends JsonObject, Output extends JsonObject, Reply> {
+  readonly name: string;
+  readonly description: string;
+  readonly accepts: string;
+  /** What the payload must be. */
+  readonly input: z.ZodType<Input>;
+  /** A payload as it may come, for readers and for {@link Tool.prepare}. */
+  readonly example: Input;
+  /** What the step comes to, whichever engine does it: a model's reply is checked by it, tests hold the embedded engine to it. */
+  readonly output: z.ZodType<Output>;
+  /** How the embedded engine does it. */
+  readonly embedded: (input: Input) => Output;
+  /** How a model is asked: prompt file, variables, the reply's schema, and the output that a reply stands for. */
+  readonly model: {
+    readonly prompt: string;
+    readonly variables: (input: Input) => Readonly<Record<string, string>>;
+    readonly reply: z.ZodType<Reply>;
+    readonly output: (input: Input, reply: Reply) => unknown;
+  };
+  readonly emits: string;
+  /** The part of the output that goes on the wire; without it, all of it. The record in `log` always has all of it. */
+  readonly payload?: (output: Output) => JsonObject;
+  /** The rest of the packet that leaves. */
+  readonly emission?: Pick<Emission, 'tag' | 'log'>;
+}
+
+/** Makes a {@link Tool} of a step: payload → checked input → engine → checked output → packet. */
+export function stepTool<Input extends JsonObject, Output extends JsonObject, Reply>(
+  spec: StepTool<Input, Output, Reply>,
+): Tool {
+  return {
+    name: spec.name,
+    description: spec.description,
+    accepts: [spec.accepts],
+    emits: [spec.emits],
+    async prepare({ engine }) {
+      // A model server's time is not spent on it.
+      if (engine.tokenSource !== 'embedded') return;
+      // Loads the weights, then lets the compiler see the code at work.
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+        whole(spec.embedded(spec.input.parse(spec.example)), spec.output);
+      }
+    },
+    async run(packet, { engine, signal, countTokens, record }) {
+      const parsed = spec.input.safeParse(packet.payload);
+      if (!parsed.success) {
+        throw new MeshError(
+          'packet',
+          `${packet.type} from ${packet.from} is not what ${spec.name} reads: ${issuesOf(parsed.error)}`,
+        );
+      }
+      const input = parsed.data;
+      const output = await engine.perform(
+        {
+          input,
+          embedded: () => whole(spec.embedded(input), spec.output),
+          model: {
+            prompt: spec.model.prompt,
+            variables: () => spec.model.variables(input),
+            reply: spec.model.reply,
+            result: (reply) =>
+              spec.output.parse(wellFormed(spec.model.output(input, spec.model.reply.parse(reply)))),
+          },
+        },
+        { signal, countTokens },
+      );
+      if (spec.emission?.log !== undefined) {
+        record(spec.emission.log, {
+          task_id: packet.task_id,
+          cause: packet.id,
+          engine: engine.name,
+          ...output,
+        });
+      }
+      const payload = spec.payload === undefined ? output : spec.payload(output);
+      return [{ type: spec.emits, payload, ...spec.emission }];
+    },
+  };
+}
+
+/** Texts are cut at UTF-16 offsets, which may halve a character; no packet can carry half of one. Offsets stay right. */
+function whole<Output>(output: Output, schema: z.ZodType<Output>): Output {
+  return isWellFormed(output) ? output : schema.parse(wellFormed(output));
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  for (const part of Object.values(value)) if (!isWellFormed(part)) return false;
+  return true;
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, wellFormed(part)]));
+}

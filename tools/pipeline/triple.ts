@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import type { Tool } from '../../core/contracts/tool.ts';
+import type { Sentence } from '../reader/extract.ts';
+import { scoresOf } from '../reader/features/triple-schema.ts';
+import { proposeTriples, type Triple, tripleSchema } from '../reader/triple.ts';
+import { exampleEvents } from './examples.ts';
+import { numberLines } from './numbered.ts';
+import { eventsPayload, fitted, triplesPayload } from './payloads.ts';
+import { stepTool } from './step-tool.ts';
+
+const MAX_TRIPLES = 12;
+
+const replySchema = z.object({
+  triples: z
+    .array(
+      z.object({
+        sentence: z.int().min(0).max(99),
+        subject: z.string(),
+        relation: z.string(),
+        object: z.string(),
+      }),
+    )
+    .max(MAX_TRIPLES),
+});
+type Claim = z.infer<typeof replySchema>['triples'][number];
+
+/** States the sentences as triples, whose objects are possible answers. */
+export const triple: Tool = stepTool({
+  name: 'triple',
+  description: 'states the sentences as (subject, relation, object) with possible answers as objects',
+  accepts: 'events',
+  input: eventsPayload,
+  example: exampleEvents,
+  emits: 'triples',
+  output: triplesPayload,
+  embedded: ({ question, events }) => ({ question, ...proposeTriples(question, events) }),
+  model: {
+    prompt: 'triple',
+    variables: ({ question, events }) => ({
+      question,
+      sentences: numberLines(events.map(({ text }) => text)),
+    }),
+    reply: replySchema,
+    output: ({ question, events }, reply) => {
+      const found = reply.triples.flatMap((claim, rank) => locate(claim, events, rank));
+      return { question, sentences: events, triples: found.length > 0 ? found : events.map(wholeSentence) };
+    },
+  },
+});
+
+/** An object must stand in a sentence as it is, or the answer would be the model's and not the document's. */
+function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Triple[] {
+  const object = fitted(claim.object, tripleSchema.shape.object);
+  if (object === '') return [];
+  const isNamed = sentences[claim.sentence]?.text.includes(object) === true;
+  const sentence = isNamed ? claim.sentence : sentences.findIndex(({ text }) => text.includes(object));
+  const start = sentences[sentence]?.text.indexOf(object);
+  if (start === undefined) return [];
+  const subject = fitted(claim.subject, tripleSchema.shape.subject);
+  const relation = fitted(claim.relation, tripleSchema.shape.relation);
+  // A model ranks but gives no evidence of three kinds: a logit apart keeps its order for whoever reads on.
+  return [{ subject, relation, object, sentence, start, scores: scoresOf(100 * (MAX_TRIPLES - rank)) }];
+}
+
+function wholeSentence({ text }: Sentence, sentence: number): Triple {
+  return { subject: '', relation: '', object: text, sentence, start: 0, scores: scoresOf(0) };
+}

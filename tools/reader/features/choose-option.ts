@@ -1,0 +1,98 @@
+// Questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
+
+import { isStopWord, splitWords } from '../language/words.ts';
+import type { Question } from '../question.ts';
+import type { Sentence } from './sentence-schema.ts';
+
+/** "yes", "no" or one of the question's own alternatives; undefined when the question offers none. */
+export function chooseOption(
+  text: string,
+  question: Question,
+  sentences: readonly Sentence[],
+): string | undefined {
+  const options = readOptions(text);
+  if (options !== undefined) return pickOption(text, question, sentences, options);
+  if (question.kind === 'yes-no') return answerYesNo(text, question, sentences);
+  return undefined;
+}
+
+/** The alternatives after the last comma, colon or "between": "..., the Pterocarya or the Cotula?". */
+function readOptions(text: string): [string, string] | undefined {
+  const match = /(?:[,:]| between )\s*([^,:?]{2,80}?),?\s+or\s+([^,:?]{2,80}?)\s*\??\s*$/.exec(
+    text.slice(-220),
+  );
+  const [, left, right] = match ?? [];
+  if (left === undefined || right === undefined) return undefined;
+  return [left.trim().replace(/^(?:the|a|an)\s+/i, ''), right.trim().replace(/^(?:the|a|an)\s+/i, '')];
+}
+
+const YEAR = /\b(?:1\d{3}|20\d\d)\b/;
+const COUNT = /\b\d{1,3}(?:,\d{3}){1,5}\b|\b\d+(?:\.\d+)?\b/;
+const EARLIER = /\b(?:first|older|oldest|earlier|earliest|before|longer ago)\b/i;
+const LATER = /\b(?:last|younger|youngest|later|latest|newer|recent|recently|after)\b/i;
+const MORE = /\b(?:more|most|larger|largest|bigger|higher|highest|taller|longer|greater)\b/i;
+const LESS = /\b(?:fewer|less|least|smaller|smallest|lower|shorter)\b/i;
+
+function pickOption(
+  text: string,
+  question: Question,
+  sentences: readonly Sentence[],
+  options: [string, string],
+): string {
+  const left = sentences.filter((sentence) => mentions(sentence, options[0]));
+  const right = sentences.filter((sentence) => mentions(sentence, options[1]));
+  const leftYear = firstNumber(left, YEAR);
+  const rightYear = firstNumber(right, YEAR);
+  const leftCount = firstNumber(left, COUNT);
+  const rightCount = firstNumber(right, COUNT);
+  if (leftYear !== undefined && rightYear !== undefined && leftYear !== rightYear) {
+    if (EARLIER.test(text)) return leftYear < rightYear ? options[0] : options[1];
+    if (LATER.test(text)) return leftYear > rightYear ? options[0] : options[1];
+  }
+  if (leftCount !== undefined && rightCount !== undefined && leftCount !== rightCount) {
+    if (MORE.test(text)) return leftCount > rightCount ? options[0] : options[1];
+    if (LESS.test(text)) return leftCount < rightCount ? options[0] : options[1];
+  }
+  const topic = question.terms.filter((term) => !options.some((option) => stemsOf(option).has(term)));
+  return coverage(left, topic) >= coverage(right, topic) ? options[0] : options[1];
+}
+
+/** "Are A and B both N?" holds when the sentences about each name hold the topic words; otherwise when all are found. */
+function answerYesNo(text: string, question: Question, sentences: readonly Sentence[]): string {
+  const topic = question.terms.filter((term) => !question.names.has(term));
+  if (topic.length === 0) return 'yes';
+  const names = [...question.names];
+  if (!/\b(?:both|same|also|either)\b/i.test(text) || names.length < 2) {
+    return coverage(sentences.slice(0, 2), topic) >= 0.5 ? 'yes' : 'no';
+  }
+  const about = (name: string | undefined) =>
+    sentences.filter(
+      (sentence) => name !== undefined && stemsOf(`${sentence.heading ?? ''} ${sentence.text}`).has(name),
+    );
+  return Math.min(coverage(about(names[0]), topic), coverage(about(names.at(-1)), topic)) >= 0.5
+    ? 'yes'
+    : 'no';
+}
+
+function stemsOf(text: string): Set<string> {
+  return new Set(splitWords(text).map((word) => word.stem));
+}
+
+function mentions(sentence: Sentence, option: string): boolean {
+  const own = stemsOf(`${sentence.heading ?? ''} ${sentence.text}`);
+  const words = splitWords(option).filter((word) => !isStopWord(word.lower));
+  return words.length > 0 && words.every((word) => own.has(word.stem));
+}
+
+function firstNumber(sentences: readonly Sentence[], pattern: RegExp): number | undefined {
+  for (const { text } of sentences) {
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) return Number(found.replaceAll(',', ''));
+  }
+  return undefined;
+}
+
+function coverage(sentences: readonly Sentence[], topic: readonly string[]): number {
+  const own = stemsOf(sentences.map(({ text }) => text).join(' '));
+  return topic.filter((term) => own.has(term)).length / Math.max(1, topic.length);
+}

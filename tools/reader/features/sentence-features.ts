@@ -1,0 +1,274 @@
+import { largestSimilarity, wordRow } from '../language/vectors.ts';
+import { SIGN, type Word } from '../language/words.ts';
+import type { Question } from '../question.ts';
+
+/** A sentence as the ranker sees it: its words and where it stands. */
+export type SentenceView = {
+  text: string;
+  words: readonly Word[];
+  headingStems: ReadonlySet<string>;
+  /** Place in its passage, counted from the last heading. */
+  position: number;
+  isHeading: boolean;
+};
+
+/** The question with its different stems numbered: what the sentences share with it is then told by numbers. */
+type Asked = {
+  question: Question;
+  /** Number of a stem of the question. */
+  numbers: ReadonlyMap<string, number>;
+  /** Numbers of the question's words, its terms and its names, in order. */
+  words: Int32Array;
+  terms: Int32Array;
+  names: Int32Array;
+  /** Neighbouring word pairs that are not both function words, as numbers of pairOf. */
+  pairs: number[];
+  termRows: number[];
+  focusRow: number;
+  /** Weight of each term, and their sum. */
+  idf: Float64Array;
+  total: number;
+};
+
+/** What a sentence holds of the question: the number of each word, -1 for others; and 1 for each number it holds. */
+type Match = { words: Int32Array; holds: Uint8Array };
+
+const KINDS = ['who', 'when', 'where', 'count', 'amount', 'degree', 'how', 'why', 'what', 'yes-no', 'other'];
+const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|result)/i;
+const ASIDES = /["“«(]/;
+
+/** Features of every sentence for one question, in the order the trained ranker expects. */
+export function sentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
+  const numbers = numberStems(question);
+  const matches = views.map((view) => matchWords(view, numbers));
+  const asked = weighQuestion(question, numbers, matches);
+  const { idf, total, terms } = asked;
+  const covered = matches.map(({ holds }) => sumHeld(terms, holds, idf) / total);
+  const best = Math.max(...covered, 0);
+  const kind = KINDS.indexOf(question.kind);
+
+  return views.map((view, index) => {
+    const match = matches[index] ?? { words: new Int32Array(), holds: new Uint8Array() };
+    const { holds } = match;
+    const cover = covered[index] ?? 0;
+    const rows = view.words.map((word) => ((word.signs & SIGN.stop) !== 0 ? -1 : wordRow(word.lower)));
+    const shape = answerShapes(view, match);
+    return [
+      kind,
+      question.terms.length,
+      views.length,
+      cover,
+      cover - best,
+      countHeld(terms, holds),
+      largestHeld(terms, holds, idf),
+      sumHeld(asked.names, holds, idf) / total,
+      question.names.size,
+      bigramMatches(asked, match),
+      longestRun(asked, match),
+      sumNearby(asked, holds, matches[index - 1]?.holds),
+      sumNearby(asked, holds, matches[index + 1]?.holds),
+      sumHeading(asked, holds, view.headingStems),
+      softCover(asked, holds, rows) / total,
+      focusLikeness(asked, view, rows),
+      view.words.some((word) => word.lower === question.focus) ? 1 : 0,
+      question.verb !== '' && holds[numbers.get(question.verb) ?? -1] === 1 ? 1 : 0,
+      tightness(asked, match),
+      shape.names,
+      shape.numbers,
+      shape.years,
+      shape.dates,
+      shape.fresh,
+      REASONS.test(view.text) ? 1 : 0,
+      ASIDES.test(view.text) ? 1 : 0,
+      view.words.length,
+      view.position,
+      view.isHeading ? 1 : 0,
+      foreignNumbers(question, view),
+    ];
+  });
+}
+
+function numberStems({ words }: Question): Map<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { stem } of words) if (!numbers.has(stem)) numbers.set(stem, numbers.size);
+  return numbers;
+}
+
+function matchWords(view: SentenceView, numbers: ReadonlyMap<string, number>): Match {
+  const words = new Int32Array(view.words.length);
+  const holds = new Uint8Array(numbers.size);
+  for (let at = 0; at < words.length; at++) {
+    const number = numbers.get(view.words[at]?.stem ?? '') ?? -1;
+    words[at] = number;
+    if (number >= 0) holds[number] = 1;
+  }
+  return { words, holds };
+}
+
+function weighQuestion(
+  question: Question,
+  numbers: ReadonlyMap<string, number>,
+  matches: readonly Match[],
+): Asked {
+  const numbersOf = (stems: Iterable<string>) => Int32Array.from(stems, (stem) => numbers.get(stem) ?? -1);
+  const words = numbersOf(question.words.map(({ stem }) => stem));
+  const terms = numbersOf(question.terms);
+  const idf = new Float64Array(numbers.size);
+  let total = 0;
+  for (const term of terms) {
+    let count = 0;
+    for (const { holds } of matches) count += holds[term] ?? 0;
+    idf[term] = Math.log(1 + (matches.length + 1) / (count + 0.5));
+    total += idf[term] ?? 0;
+  }
+  return {
+    question,
+    numbers,
+    words,
+    terms,
+    names: numbersOf(question.names),
+    pairs: pairsOf(question, words, numbers.size),
+    termRows: question.terms.map((term) => topicRow(question, term)),
+    focusRow: question.focus === '' ? -1 : wordRow(question.focus),
+    idf,
+    total: total || 1,
+  };
+}
+
+function topicRow(question: Question, term: string): number {
+  const word = question.words.find((candidate) => candidate.stem === term);
+  return word === undefined ? -1 : wordRow(word.lower);
+}
+
+function pairsOf(question: Question, words: Int32Array, stems: number): number[] {
+  const pairs: number[] = [];
+  for (let at = 0; at + 1 < words.length; at++) {
+    const stops = (question.words[at]?.signs ?? 0) & (question.words[at + 1]?.signs ?? 0) & SIGN.stop;
+    if (stops === 0) pairs.push((words[at] ?? 0) * stems + (words[at + 1] ?? 0));
+  }
+  return pairs;
+}
+
+function countHeld(terms: Int32Array, holds: Uint8Array): number {
+  let count = 0;
+  for (const term of terms) count += holds[term] ?? 0;
+  return count;
+}
+
+function sumHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array): number {
+  let sum = 0;
+  for (const term of terms) if (holds[term] === 1) sum += idf[term] ?? 0;
+  return sum;
+}
+
+function largestHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array): number {
+  let largest = 0;
+  for (const term of terms) if (holds[term] === 1) largest = Math.max(largest, idf[term] ?? 0);
+  return largest;
+}
+
+/** Share of the question that the sentence lacks and its neighbour has. */
+function sumNearby({ terms, idf, total }: Asked, holds: Uint8Array, near: Uint8Array | undefined): number {
+  let sum = 0;
+  for (const term of terms) if (holds[term] === 0 && near?.[term] === 1) sum += idf[term] ?? 0;
+  return sum / total;
+}
+
+function sumHeading(asked: Asked, holds: Uint8Array, headingStems: ReadonlySet<string>): number {
+  let sum = 0;
+  for (const [index, stem] of asked.question.terms.entries()) {
+    const term = asked.terms[index] ?? -1;
+    if (holds[term] === 0 && headingStems.has(stem)) sum += asked.idf[term] ?? 0;
+  }
+  return sum / asked.total;
+}
+
+/** How many neighbouring word pairs of the question stand together in the sentence. */
+function bigramMatches({ pairs, numbers }: Asked, { words }: Match): number {
+  const held = new Set<number>();
+  for (let at = 0; at + 1 < words.length; at++) {
+    const left = words[at] ?? -1;
+    const right = words[at + 1] ?? -1;
+    if (left >= 0 && right >= 0) held.add(left * numbers.size + right);
+  }
+  let matches = 0;
+  if (held.size > 0) for (const pair of pairs) if (held.has(pair)) matches++;
+  return matches;
+}
+
+/** Length of the longest run of words the question and the sentence share. */
+function longestRun(asked: Asked, { words }: Match): number {
+  let longest = 0;
+  // Length of the run that ends before each place of the sentence and at the question's word.
+  const runs = new Int32Array(words.length + 1);
+  for (const word of asked.words) {
+    for (let at = words.length - 1; at >= 0; at--) {
+      const run = words[at] === word ? (runs[at] ?? 0) + 1 : 0;
+      runs[at + 1] = run;
+      if (run > longest) longest = run;
+    }
+  }
+  return longest;
+}
+
+/** Coverage that lets a near synonym stand for a missing topic word. */
+function softCover({ terms, termRows, idf }: Asked, holds: Uint8Array, rows: readonly number[]): number {
+  let sum = 0;
+  for (const [index, term] of terms.entries()) {
+    const weight = idf[term] ?? 0;
+    if (holds[term] === 1) {
+      sum += weight;
+      continue;
+    }
+    sum += weight * largestSimilarity(termRows[index] ?? -1, rows);
+  }
+  return sum;
+}
+
+/** How like the likest word is to what the question asks for, when that is not named. */
+function focusLikeness({ question, focusRow }: Asked, view: SentenceView, rows: readonly number[]): number {
+  if (focusRow < 0) return 0;
+  return largestSimilarity(
+    focusRow,
+    rows.map((row, at) => (view.words[at]?.lower === question.focus ? -1 : row)),
+  );
+}
+
+/** Words between the first and the last matched topic word, for each match; small is good. */
+function tightness({ terms }: Asked, { words }: Match): number {
+  let hits = 0;
+  let first = -1;
+  let last = -1;
+  for (let at = 0; at < words.length; at++) {
+    if ((words[at] ?? -1) < 0 || !terms.includes(words[at] ?? -1)) continue;
+    if (hits === 0) first = at;
+    last = at;
+    hits++;
+  }
+  return hits < 2 ? 0 : (last - first) / hits;
+}
+
+/** What the words that are not the question's look like. */
+function answerShapes(view: SentenceView, match: Match) {
+  const shapes = { names: 0, numbers: 0, years: 0, dates: 0, fresh: 0 };
+  for (let at = 0; at < view.words.length; at++) {
+    if ((match.words[at] ?? -1) >= 0) continue;
+    const signs = view.words[at]?.signs ?? 0;
+    if ((signs & SIGN.stop) === 0) shapes.fresh++;
+    if ((signs & SIGN.digit) !== 0) shapes.numbers++;
+    if ((signs & SIGN.year) !== 0) shapes.years++;
+    if ((signs & SIGN.month) !== 0) shapes.dates++;
+    if ((signs & SIGN.capital) !== 0 && at > 0) shapes.names++;
+  }
+  return shapes;
+}
+
+/** Numbers the question holds and the sentence does not: another year is another event. */
+function foreignNumbers(question: Question, view: SentenceView): number {
+  let foreign = 0;
+  for (const asked of question.words) {
+    if ((asked.signs & SIGN.digit) === 0) continue;
+    if (!view.words.some((word) => word.lower === asked.lower)) foreign++;
+  }
+  return foreign;
+}

@@ -1,0 +1,195 @@
+// The features of one candidate span, as hashed numbers. They come in parts, each of which depends on one thing (where
+// the span begins, where it ends, its head, its shape ...), so that a scorer adds up a part's weights once and not for
+// every span: see span-scorer.ts. The numbers from 101 on keep features apart that would hash alike. Changing one needs
+// new weights.
+
+import { mix } from '../hash.ts';
+import type { AskedView } from '../language/asked-view.ts';
+import type { Token } from '../language/tag-words.ts';
+import { addFeature, BESIDE, type FeatureSink, FOCUS, MATCH, ORDER, PLAIN, SHAPE } from './feature-sink.ts';
+import { addHeadMatches, addLeftMatches, addNearest, addRightMatches } from './match-features.ts';
+import type { SentenceFacts } from './sentence-facts.ts';
+import { addCase } from './span-cases.ts';
+import { createSpanView, type SpanView, viewSpan } from './span-view.ts';
+
+/** Where the sentence ends there is no tag: this number is beyond all. */
+const NO_TAG = 30;
+
+const span = createSpanView();
+
+/** Fills `sink` with all features of tokens from..to. */
+export function spanFeatures(
+  asked: AskedView,
+  facts: SentenceFacts,
+  from: number,
+  to: number,
+  sink: FeatureSink,
+): void {
+  viewSpan(span, asked, facts, from, to);
+  sink.count = 0;
+  addSentence(asked, facts, sink);
+  addLeft(asked, facts, from, sink);
+  addRight(asked, facts, to, sink);
+  addHead(asked, facts, span.head, sink);
+  addShape(asked, span.shape, sink);
+  addPath(asked, span.path, sink);
+  addLength(asked, to - from, sink);
+  addNearest(asked, facts, span.near, sink);
+  for (const number of span.cases) addCase(asked, number, sink);
+  addPairs(asked, facts, span, sink);
+}
+
+/** How likely the span's sentence is. */
+export function addSentence(asked: AskedView, facts: SentenceFacts, sink: FeatureSink): void {
+  addFeature(sink, ORDER, 9, mix(facts.rank, 322));
+  addFeature(sink, ORDER, 9, mix(facts.scoreBucket, 323));
+  addFeature(sink, ORDER, asked.kind, mix(facts.scoreBucket, 324));
+  addFeature(sink, ORDER, asked.kind, mix(facts.coverBucket, 325));
+}
+
+/** A trait of the span, crossed with each name of what is asked. */
+function cross(asked: AskedView, trait: number, sink: FeatureSink): void {
+  for (const ask of asked.plainAsks) addFeature(sink, PLAIN, ask, trait);
+  for (const ask of asked.focusAsks) addFeature(sink, FOCUS, ask, trait);
+}
+
+export function addShape(asked: AskedView, shape: number, sink: FeatureSink): void {
+  const trait = mix(shape, 101);
+  cross(asked, trait, sink);
+  for (const word of asked.bag) addFeature(sink, SHAPE, mix(word, 113), trait);
+  if (asked.preposition !== 0) addFeature(sink, BESIDE, mix(asked.preposition, 212), shape);
+}
+
+export function addPath(asked: AskedView, path: number, sink: FeatureSink): void {
+  cross(asked, mix(path, 102), sink);
+}
+
+export function addLength(asked: AskedView, length: number, sink: FeatureSink): void {
+  cross(asked, mix(Math.min(length, 9), 103), sink);
+}
+
+export function addHead(asked: AskedView, facts: SentenceFacts, at: number, sink: FeatureSink): void {
+  const head = facts.tokens[at];
+  if (head === undefined) return;
+  const fine = headClass(head);
+  cross(asked, fine, sink);
+  cross(asked, mix(head.coarse + 1, head.capital ? 107 : 106), sink);
+  cross(asked, mix(head.stemHash, 112), sink);
+  for (const word of asked.bag) addFeature(sink, SHAPE, mix(word, 114), fine);
+  addHeadMatches(asked, facts, at, sink);
+}
+
+function headClass(head: Token | undefined): number {
+  return head === undefined ? 0 : mix(head.fine + 1, head.capital ? 105 : 104);
+}
+
+/** What depends on where the span begins: its first token and what stands before it. */
+export function addLeft(asked: AskedView, facts: SentenceFacts, from: number, sink: FeatureSink): void {
+  const { tokens } = facts;
+  const { kind, preposition } = asked;
+  const first = tokens[from];
+  if (first === undefined) return;
+  const before = tokens[from - 1];
+  const before2 = tokens[from - 2];
+  cross(asked, mix(first.fine + 1, first.capital ? 109 : 108), sink);
+  cross(asked, mix(first.lowerHash, 110), sink);
+  const word = wordBefore(tokens, from);
+  const edge = leftEdge(tokens, from);
+  const pair = mix(mix(word, before2?.lowerHash ?? 1), 205);
+  addFeature(sink, BESIDE, 7, edge);
+  addFeature(sink, BESIDE, 7, word);
+  addFeature(sink, BESIDE, word, edge);
+  for (const ask of asked.besideAsks) {
+    addFeature(sink, BESIDE, ask, word);
+    addFeature(sink, BESIDE, ask, edge);
+    addFeature(sink, BESIDE, ask, pair);
+  }
+  addFeature(sink, BESIDE, kind, mix(before?.fine ?? -2, 207));
+  const tags = mix(before2?.tag ?? NO_TAG, before?.tag ?? NO_TAG);
+  addFeature(sink, BESIDE, mix(kind, tags), mix(first.tag, 209));
+  if (preposition !== 0) {
+    addFeature(sink, BESIDE, preposition, word);
+    addFeature(sink, BESIDE, 211, preposition === before?.lowerHash ? 1 : 0);
+  }
+  addLeftMatches(asked, facts, from, sink);
+}
+
+/** What depends on where the span ends: its last token and what stands behind it. */
+export function addRight(asked: AskedView, facts: SentenceFacts, to: number, sink: FeatureSink): void {
+  const { tokens } = facts;
+  const { kind } = asked;
+  const last = tokens[to];
+  if (last === undefined) return;
+  const after = tokens[to + 1];
+  const after2 = tokens[to + 2];
+  cross(asked, mix(last.lowerHash, 111), sink);
+  const word = wordAfter(tokens, to);
+  const edge = rightEdge(tokens, to);
+  addFeature(sink, BESIDE, 7, edge);
+  addFeature(sink, BESIDE, 7, word);
+  addFeature(sink, BESIDE, word, edge);
+  for (const ask of asked.besideAsks) {
+    addFeature(sink, BESIDE, ask, word);
+    addFeature(sink, BESIDE, ask, edge);
+  }
+  addFeature(sink, BESIDE, kind, mix(mix(word, after2?.lowerHash ?? 1), 206));
+  addFeature(sink, BESIDE, kind, mix(after?.fine ?? -2, 208));
+  const tags = mix(after?.tag ?? NO_TAG, after2?.tag ?? NO_TAG);
+  addFeature(sink, BESIDE, mix(kind, tags), mix(last.tag, 210));
+  addRightMatches(asked, facts, to, sink);
+}
+
+function wordBefore(tokens: readonly Token[], from: number): number {
+  return mix(tokens[from - 1]?.lowerHash ?? 1, 201);
+}
+
+function wordAfter(tokens: readonly Token[], to: number): number {
+  return mix(tokens[to + 1]?.lowerHash ?? 1, 202);
+}
+
+function leftEdge(tokens: readonly Token[], from: number): number {
+  return mix((tokens[from - 1]?.tag ?? NO_TAG) * 32 + (tokens[from]?.tag ?? NO_TAG), 203);
+}
+
+function rightEdge(tokens: readonly Token[], to: number): number {
+  return mix((tokens[to]?.tag ?? NO_TAG) * 32 + (tokens[to + 1]?.tag ?? NO_TAG), 204);
+}
+
+/** What depends on two of the span's traits at once: all that is left to do for each span. */
+export function addPairs(asked: AskedView, facts: SentenceFacts, view: SpanView, sink: FeatureSink): void {
+  const { tokens } = facts;
+  const { from, to, shape } = view;
+  const { kind } = asked;
+  const kindShape = mix(kind, shape);
+  const trait = mix(shape, 101);
+  addFeature(sink, SHAPE, trait, mix(view.path, 102));
+  addFeature(sink, SHAPE, trait, headClass(tokens[view.head]));
+
+  const left = leftEdge(tokens, from);
+  const right = rightEdge(tokens, to);
+  const before = wordBefore(tokens, from);
+  const after = wordAfter(tokens, to);
+  addFeature(sink, BESIDE, mix(left, right), to - from);
+  addFeature(sink, BESIDE, left, right);
+  addFeature(sink, BESIDE, before, shape);
+  addFeature(sink, BESIDE, after, shape);
+  addFeature(sink, BESIDE, mix(kind, before), shape);
+  addFeature(sink, BESIDE, mix(kind, after), shape);
+  addFeature(sink, BESIDE, kindShape, mix(view.edges, 214));
+  addFeature(sink, BESIDE, shape, mix(view.goesOn, 216));
+
+  addFeature(sink, MATCH, shape, mix(view.distance, 309));
+  if ((facts.leftMatch[from] ?? -1) >= 0)
+    addFeature(sink, MATCH, mix(kind, facts.leftPath[from] ?? 0), mix(shape, 314));
+  if ((facts.rightMatch[to] ?? -1) >= 0)
+    addFeature(sink, MATCH, mix(kind, facts.rightPath[to] ?? 0), mix(shape, 318));
+  const neighbour = tokens[view.near >> 1];
+  if (neighbour !== undefined) {
+    const side = view.near & 1;
+    addFeature(sink, MATCH, kindShape, mix(neighbour.tag * 2 + side, 336));
+    addFeature(sink, MATCH, neighbour.stemHash, mix(mix(shape, side), 338));
+  }
+
+  if (asked.focus !== '') addFeature(sink, ORDER, shape, mix(view.focusPlace, 504));
+  addFeature(sink, ORDER, shape, mix(facts.scoreBucket, 326));
+}

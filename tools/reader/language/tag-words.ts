@@ -1,0 +1,141 @@
+import { hashWord } from '../hash.ts';
+import { stem } from './stem.ts';
+import { loadTagger } from './tag-model.ts';
+import { coarseClass, fineClass, hashRow } from './vectors.ts';
+import { isCapital } from './words.ts';
+
+/** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its place here. */
+export const TAGS = [
+  'ADJ',
+  'ADP',
+  'ADV',
+  'AUX',
+  'CCONJ',
+  'DET',
+  'INTJ',
+  'NOUN',
+  'NUM',
+  'PART',
+  'PRON',
+  'PROPN',
+  'PUNCT',
+  'SCONJ',
+  'SYM',
+  'VERB',
+  'X',
+] as const;
+export type Tag = (typeof TAGS)[number];
+
+/** One token of a sentence with all that features ask of it; numbers, because features are hashed by number. */
+export type Token = {
+  text: string;
+  lower: string;
+  stem: string;
+  start: number;
+  end: number;
+  tag: number;
+  capital: boolean;
+  digit: boolean;
+  row: number;
+  fine: number;
+  coarse: number;
+  lowerHash: number;
+  stemHash: number;
+  /** Bits of MARK: what kind of answer the token hints at. */
+  marks: number;
+};
+
+export const MARK = { month: 1, year: 2, money: 4, percent: 8, numeral: 16, quote: 32, list: 64 };
+
+const MONTHS = new Set(
+  'january february march april may june july august september october november december'.split(' '),
+);
+const NUMERALS = new Set(
+  (
+    'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen ' +
+    'nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen half'
+  ).split(' '),
+);
+const MONEY = /^(?:[$£€¥]|dollars?|pounds?|euros?|cents?|usd|yen)$/;
+const PERCENT = /^(?:%|percent|percentage)$/;
+const YEAR = /^(?:1\d{3}|20\d{2})$/;
+
+function marksOf(text: string, lower: string, capital: boolean): number {
+  let marks = 0;
+  if (capital && MONTHS.has(lower)) marks |= MARK.month;
+  if (YEAR.test(text)) marks |= MARK.year;
+  if (MONEY.test(lower)) marks |= MARK.money;
+  if (PERCENT.test(lower)) marks |= MARK.percent;
+  if (NUMERALS.has(lower)) marks |= MARK.numeral;
+  if (/^["“”]$/.test(text)) marks |= MARK.quote;
+  if (lower === ',' || lower === 'and' || lower === 'or') marks |= MARK.list;
+  return marks;
+}
+
+let tagger: ReturnType<typeof loadTagger> | undefined;
+const TAG_NUMBERS = new Map<string, number>(TAGS.map((tag, index) => [tag, index]));
+
+/** What a token is, wherever it stands. */
+type TokenForm = Omit<Token, 'start' | 'end' | 'tag'>;
+
+// The tagger keeps every word it has seen, and so does this table up to a bound: most words come again.
+const MAX_FORMS = 20_000;
+const forms = new Map<string, TokenForm>();
+
+function formOf(text: string): TokenForm {
+  const known = forms.get(text);
+  if (known !== undefined) return known;
+  const lower = text.toLowerCase();
+  const lowerHash = hashWord(lower);
+  const row = hashRow(lowerHash);
+  const root = stem(lower);
+  const capital = isCapital(text);
+  const form = {
+    text,
+    lower,
+    stem: root,
+    capital,
+    digit: /^\d/.test(text),
+    row,
+    fine: fineClass(row),
+    coarse: coarseClass(row),
+    lowerHash,
+    stemHash: hashWord(root),
+    marks: marksOf(text, lower, capital),
+  };
+  if (forms.size === MAX_FORMS) forms.clear();
+  forms.set(text, form);
+  return form;
+}
+
+/** Cuts a sentence into tagged tokens; offsets are UTF-16. */
+export function tagWords(sentence: string): Token[] {
+  tagger ??= loadTagger();
+  const tokens = tagger.readDoc(sentence).tokens();
+  const tags = tokens.out(tagger.its.pos);
+  const result: Token[] = [];
+  let from = 0;
+  for (const [index, text] of tokens.out().entries()) {
+    const start = sentence.indexOf(text, from);
+    if (start < 0) continue;
+    from = start + text.length;
+    const form = formOf(text);
+    result.push({
+      text,
+      lower: form.lower,
+      stem: form.stem,
+      start,
+      end: from,
+      tag: TAG_NUMBERS.get(String(tags[index])) ?? TAGS.length - 1,
+      capital: form.capital,
+      digit: form.digit,
+      row: form.row,
+      fine: form.fine,
+      coarse: form.coarse,
+      lowerHash: form.lowerHash,
+      stemHash: form.stemHash,
+      marks: form.marks,
+    });
+  }
+  return result;
+}

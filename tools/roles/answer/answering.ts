@@ -1,0 +1,104 @@
+import { chunkDocument } from '../../../core/contracts/task.ts';
+import { contentOfFile, type FileContent, readerFor } from '../../files/readers.ts';
+import { contentOf } from '../../files/reading.ts';
+import { extractSentences } from '../../reader/extract.ts';
+import { answerSchema, chooseAnswer } from '../../reader/reason.ts';
+import { searchPassages } from '../../reader/search.ts';
+import { proposeTriples } from '../../reader/triple.ts';
+import { converse } from '../conversation/conversation.ts';
+import type { LoopOptions } from '../conversation/react-loop.ts';
+import type { RoleWork } from '../role-work.ts';
+import { type Answered, FINAL_ANSWER_PREFIX } from './answered.ts';
+
+/** What an engine without a model may answer a question from. */
+interface ReadingMatter {
+  readonly question: string;
+  readonly file?: string | undefined;
+  /** A text that the answer may stand in; empty without one. */
+  readonly document?: string;
+}
+
+/** Name and variables of the prompt that a model would begin with. */
+interface RolePrompt {
+  readonly prompt: string;
+  readonly variables: () => Readonly<Record<string, string>>;
+}
+
+/** Answers with the model, in a loop that begins with prompt `prompt`, or by reading where the engine has no model. */
+export async function answering(
+  work: RoleWork,
+  prompt: RolePrompt,
+  matter: ReadingMatter,
+  faultOf?: LoopOptions['faultOf'],
+): Promise<Answered> {
+  if (!work.hasModel) return readForAnswer(work, prompt, matter);
+  const { text, ended } = await converse(work, prompt.prompt, prompt.variables(), faultOf);
+  return { text, ended };
+}
+
+const foundSchema = answerSchema.pick({ answer: true, evidence: true });
+
+/**
+ * The one place where a role works without a model: the engine reads the document, or the attached file if it is a text, and answers
+ * from it. Of everything else it says that it takes a model, and what stood in the way.
+ */
+async function readForAnswer(
+  work: RoleWork,
+  { prompt, variables }: RolePrompt,
+  matter: ReadingMatter,
+): Promise<Answered> {
+  const { question } = matter;
+  const read = await textOf(matter, work);
+  if ('lacking' in read) return gaveUp(read.lacking, work);
+  const { answer, evidence } = await work.perform({
+    input: { question, text: read.text },
+    embedded: () => readText(question, read.text),
+    model: { prompt, variables, reply: foundSchema, result: (reply) => foundSchema.parse(reply) },
+  });
+  if (answer === '') return gaveUp('nothing in the text answers the question', work);
+  const reasoning = `The text says: “${evidence}”`;
+  work.reasoning(reasoning);
+  return { text: `${reasoning}\n\n${FINAL_ANSWER_PREFIX}${answer}`, ended: 'answer' };
+}
+
+/** What a file is called in a sentence; a text can be read. */
+const NAMES: Readonly<Record<Exclude<FileContent, 'text'>, string>> = {
+  table: 'a table',
+  data: 'a data file',
+  program: 'a program',
+  archive: 'an archive',
+  picture: 'a picture',
+  recording: 'a recording',
+  unknown: 'a file of an unknown kind',
+};
+
+async function textOf(
+  { file, document = '' }: ReadingMatter,
+  work: RoleWork,
+): Promise<{ readonly text: string } | { readonly lacking: string }> {
+  if (file !== undefined) {
+    const content = contentOfFile(file);
+    if (content !== 'text') return { lacking: `${file} is ${NAMES[content]}` };
+    const reader = readerFor(file);
+    if (document.trim() === '' && reader !== undefined) {
+      // Each action has its reason before it in the trace (REQ-024).
+      work.reasoning(`reads ${file} with ${reader}`);
+      const reply = await work.use(reader, { file });
+      return 'error' in reply ? { lacking: reply.error.message } : { text: contentOf(reply.text) };
+    }
+  }
+  return document.trim() === '' ? { lacking: 'there is no text to read' } : { text: document };
+}
+
+/** The four steps of the embedded reader. */
+function readText(question: string, text: string) {
+  const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
+  const { answer, evidence } = chooseAnswer(question, proposeTriples(question, sentences));
+  return { answer: answer.toWellFormed(), evidence: evidence.toWellFormed() };
+}
+
+function gaveUp(why: string, work: RoleWork): Answered {
+  const text = `The engine ${work.context.engine.name} answers from texts alone, and ${why}: this question takes a model, such as --engine ollama.`;
+  work.reasoning(text);
+  return { text, ended: 'gave_up' };
+}

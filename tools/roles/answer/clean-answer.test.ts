@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { cpuMs } from '../../../core/testing/cpu-time.ts';
+import { cleanAnswer } from './clean-answer.ts';
+
+test.each([
+  ['FINAL ANSWER: 42', '42'],
+  ['final answer: 42', '42'],
+  ['Final Answer : 42', '42'],
+  ['  FINAL ANSWER:   42  ', '42'],
+  ['**FINAL ANSWER:** 42', '42'],
+  ['**FINAL ANSWER: 42**', '42'],
+  ['FINAL ANSWER**: 42', '42'],
+  ['I thought about it.\nFINAL ANSWER: egalitarian\nI hope this helps.', 'egalitarian'],
+  ['FINAL ANSWER: 1\nNo, wait.\nFINAL ANSWER: 2', '2'],
+  ['FINAL ANSWER:\n42', '42'],
+  ['FINAL ANSWER: 42\nFINAL ANSWER:', '42'],
+  ['FINAL ANSWER: [42]', '42'],
+  ['FINAL ANSWER: [a, b, c].', 'a, b, c'],
+  ['FINAL ANSWER: "St. Petersburg".', 'St. Petersburg'],
+  ['FINAL ANSWER: “Guava”', 'Guava'],
+  ['FINAL ANSWER: *The Lark*', 'The Lark'],
+  ['FINAL ANSWER: `x = 1`', 'x = 1'],
+  ['42', '42'],
+  ['  plain text  ', 'plain text'],
+])('the last FINAL ANSWER counts, its first line, bare: %j → %j (SV-18)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test.each([
+  ['FINAL ANSWER: (a) and (b)', '(a) and (b)'],
+  ["FINAL ANSWER: 'x' or 'y'", "'x' or 'y'"],
+  ['FINAL ANSWER: [["a"]]', 'a'],
+  ['FINAL ANSWER: [a], [b]', '[a], [b]'],
+  ['FINAL ANSWER: f(x)', 'f(x)'],
+])('one pair around the whole is stripped, no other: %j → %j (SV-18)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test.each([
+  ['FINAL ANSWER: 3.', '3'],
+  ['FINAL ANSWER: No.', 'No'],
+  ['FINAL ANSWER: U.S.A.', 'U.S.A.'],
+  ['FINAL ANSWER: Acme Inc.', 'Acme Inc.'],
+  ['FINAL ANSWER: John F.', 'John F.'],
+  ['FINAL ANSWER: ...', '...'],
+  ['FINAL ANSWER: $1,234.50', '$1,234.50'],
+])('a full stop goes, one that is part of the answer stays: %j → %j (SV-18)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test.each([
+  ['```json {"answer":"4"}```', '4'],
+  ['```json\n{"answer": "4"}\n```', '4'],
+  ['{"final_answer": 17, "reasoning_trace": "…"}', '17'],
+  ['{"Final Answer": "17"}', '17'],
+  ['{"answer": {"answer": "4"}}', '4'],
+  ['{"answer": ["a", "b"]}', 'a, b'],
+  ['{"answer": true}', 'true'],
+  ['["a","b"]', 'a, b'],
+  ['{"answer": "4",}', '4'],
+  ["{'answer': 'four'}", 'four'],
+  ['{"content": "I see. FINAL ANSWER: 9"}', '9'],
+  ['Thinking …\n```json\n{"thought": "hm", "answer": "b, e"}\n```', 'b, e'],
+  ['I think {"answer": "x"} is it', 'x'],
+  ['FINAL ANSWER: {"answer": "4"}', '4'],
+  ['```\n42\n```', '42'],
+])('JSON and blocks of code go first: %j → %j (RA-11)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test.each([
+  ['The answer is 4.', '4'],
+  ['The final answer is: **Rd5**', 'Rd5'],
+  ['So the answer is 4.5 because of the tax.', '4.5'],
+  ['The answer to the question is Dr. Smith. He lived there.', 'Dr. Smith'],
+  ['Let me see. 2 + 2.\nAnswer: 4', '4'],
+  ['Hence \\boxed{42}.', '42'],
+  ['<answer>42</answer>', '42'],
+  ['<think>FINAL ANSWER: 3</think>FINAL ANSWER: 4', '4'],
+  ["I don't know what the answer is", "I don't know what the answer is"],
+])('then explanations: %j → %j (RA-11)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test.each([
+  '',
+  '   ',
+  '**',
+  'FINAL ANSWER:',
+  'FINAL ANSWER: [YOUR FINAL ANSWER]',
+  '{"answer": ""}',
+  '```\n```',
+])('what holds no answer is none, never an empty one: %j (RA-12)', (text) => {
+  expect(cleanAnswer(text)).toBeNull();
+});
+
+describe('text that was made to take long', () => {
+  test.each([
+    ['marks', 'FINAL ANSWER:'.repeat(15_000)],
+    ['stars', `x${'*'.repeat(200_000)}`],
+    ['stops', `x${'. '.repeat(100_000)}`],
+    ['braces', '{'.repeat(200_000)],
+    ['quotes', '"'.repeat(200_000)],
+    ['fences', '```'.repeat(60_000)],
+    ['statements', 'the answer is\n'.repeat(14_000)],
+    ['boxes', '\\boxed{'.repeat(28_000)],
+  ])('%s', (_, text) => {
+    const startMs = cpuMs();
+    cleanAnswer(text);
+    expect(cpuMs() - startMs).toBeLessThan(5_000);
+  });
+});

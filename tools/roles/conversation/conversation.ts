@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import { renderPrompt } from '../../engines/prompt.ts';
+import { ANSWER_FORMAT } from '../answer/answered.ts';
+import type { RoleWork } from '../role-work.ts';
+import { cutText } from '../trace.ts';
+import { type LoopEnd, type LoopOptions, reactLoop } from './react-loop.ts';
+
+/** Turns of a loop where the team file says nothing (RA-21). */
+const DEFAULT_ITERATIONS = 50;
+
+const optionsSchema = z.looseObject({
+  iterations: z.int().positive().max(10_000).default(DEFAULT_ITERATIONS),
+});
+
+/** The messages of prompt `name`. */
+export function opening(
+  work: RoleWork,
+  name: string,
+  variables: Readonly<Record<string, string>>,
+): ChatMessage[] {
+  return renderPrompt(name, work.context.prompt(name), variables);
+}
+
+/**
+ * A loop with the tools that the agent may ask, beginning with prompt `name`. A role that answers is told the benchmark's form,
+ * as {{answer_format}} (SV-16); one with a form of its own says what is wrong with a reply.
+ */
+export function converse(
+  work: RoleWork,
+  name: string,
+  variables: Readonly<Record<string, string>>,
+  faultOf?: LoopOptions['faultOf'],
+): Promise<LoopEnd> {
+  const { iterations } = work.options(optionsSchema);
+  const form = faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
+  return reactLoop(work, {
+    messages: opening(work, name, { ...variables, ...form }),
+    iterations,
+    ...(faultOf === undefined ? {} : { faultOf }),
+  });
+}
+
+/** Of a document in a prompt: some 25,000 tokens, which most models take in beside the rest. */
+const MAX_PROMPT_CHARACTERS = 100_000;
+
+/** A text for a prompt: a word where there is none, and cut with a mark where a model would not read on. */
+export function promptText(text: string | undefined): string {
+  return text === undefined || text.trim() === '' ? '(none)' : cutText(text, MAX_PROMPT_CHARACTERS);
+}

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { isJsonObject } from '../../../core/contracts/packet.ts';
+import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
+import {
+  isJsonList,
+  MAX_ID_CHARACTERS,
+  MAX_JSON_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+  MAX_TEXT_CHARACTERS,
+  storableJson,
+  storableName,
+  storableText,
+} from './storable.ts';
+
+/** How an attempt ended, a closed set (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
+export const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;
+export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
+
+/**
+ * One attempt at one question, right or wrong (OV-20, OV-37): a row of `gaia_attempts` (requirements 4.3). Whoever records it
+ * has no number for it: the store counts a team's attempts at a question, over all runs, since what was learnt in one
+ * run feeds the next.
+ */
+export const attemptSchema = z
+  .strictObject({
+    attempt_id: storableName(MAX_ID_CHARACTERS),
+    run_id: storableName(MAX_ID_CHARACTERS),
+    team: storableName(MAX_NAME_CHARACTERS),
+    /** Of the run, from 1. */
+    cycle: z.int().positive(),
+    task_id: storableName(MAX_ID_CHARACTERS),
+    question: storableName(MAX_TEXT_CHARACTERS),
+    question_type: storableName(MAX_NAME_CHARACTERS),
+    level: storableName(MAX_NAME_CHARACTERS).nullable(),
+    /** Whole, with the gap records that were retrieved (OV-30). */
+    pm_brief: storableText(MAX_TEXT_CHARACTERS),
+    /** Null where there was no plan. */
+    pm_plan: storableJson(MAX_JSON_CHARACTERS, isJsonObject, 'an object').nullable(),
+    /** Raw: search queries, code with its output, file operations (OV-32). */
+    tool_calls: storableJson(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
+    /** Every call, intermediate result and step of reasoning, in order (OV-06). */
+    trace: storableJson(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
+    /** Before its format was normalised (OV-33). */
+    raw_answer: storableText(MAX_TEXT_CHARACTERS),
+    final_answer: storableText(MAX_TEXT_CHARACTERS),
+    /** Null where no true answer is known; no answer at all is false. */
+    correct: z.boolean().nullable(),
+    /** Null where `correct` is. */
+    resolution_type: z.enum(RESOLUTION_TYPES).nullable(),
+    /** Verbatim (OV-35); null where the overseer did not run. */
+    overseer_diagnosis: storableText(MAX_TEXT_CHARACTERS).nullable(),
+    tokens: z.int().nonnegative(),
+    /** US dollars; null where a price is not known. */
+    cost: z.number().nonnegative().nullable(),
+    seconds: z.number().nonnegative(),
+  })
+  .refine(
+    ({ correct, resolution_type }) =>
+      (correct === null) === (resolution_type === null) &&
+      (correct === true) === (resolution_type === 'correct'),
+    {
+      path: ['resolution_type'],
+      message: 'must be "correct" exactly where `correct` is true, and null where it is null',
+    },
+  );
+
+export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
+
+/** What the store adds. */
+export interface RecordedAttempt extends Attempt {
+  /** Grows in the order of recording: where the next page begins. */
+  readonly id: number;
+  /** 1 for the first attempt of this team at this question, ever (C-12). */
+  readonly attempt_number: number;
+  /** What the abstractor made of it (OV-36), once it has been stored. */
+  readonly gap_record: GapRecord | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+}
+
+/** What a report over many attempts needs of each. */
+export type AttemptOutcome = Pick<
+  RecordedAttempt,
+  | 'run_id'
+  | 'cycle'
+  | 'attempt_number'
+  | 'task_id'
+  | 'question_type'
+  | 'level'
+  | 'correct'
+  | 'resolution_type'
+  | 'tokens'
+  | 'cost'
+  | 'seconds'
+>;

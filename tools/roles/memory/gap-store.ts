@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool } from '../../data-tool.ts';
+import type { ToolServices } from '../../tool-services.ts';
+import { attemptSchema } from './attempt.ts';
+import type { AttemptMemory } from './attempt-memory.ts';
+import { gapRecordSchema } from './gap-record.ts';
+
+/** Gap records in one brief. More than a handful and a plan is about the hints instead of the question. */
+const MAX_HINTS = 5;
+
+const input = z.discriminatedUnion('action', [
+  z.object({
+    action: z.literal('brief').describe('hints for a question, the most relevant first (OV-16)'),
+    question: z.string(),
+    question_type: z.string(),
+  }),
+  z.object({ action: z.literal('attempt'), record: attemptSchema }),
+  z.object({
+    action: z.literal('gap'),
+    record: gapRecordSchema,
+    attempt_id: z.string(),
+    question: z.string(),
+    answers: z.array(z.string()),
+  }),
+]);
+
+/** Keeps attempts and gap records, and finds those that help with a question. It is for the overseer's runner, not for models. */
+export function gapStore({ openMemory }: ToolServices): DataTool<z.infer<typeof input>> {
+  /** An agent has one store, and keeps it open. */
+  let opened: Promise<AttemptMemory> | undefined;
+  const memoryAt = (place: string) => {
+    opened ??= openMemory(place).catch((error: unknown) => {
+      // One that could not be opened is tried again.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  return {
+    name: 'gap_store',
+    description: 'keeps attempts and what was learned from them, and finds hints for a question',
+    input,
+    async run(request, { store: place }) {
+      if (place === undefined) {
+        throw new MeshError(
+          'config',
+          'this run has no store: start the agent with --store FILE or a postgres:// address',
+        );
+      }
+      const memory = await memoryAt(place);
+      switch (request.action) {
+        case 'brief': {
+          const { question, question_type } = request;
+          const records = await memory.gapRecords({
+            questionType: question_type,
+            question,
+            limit: MAX_HINTS,
+          });
+          const hints = records.map(({ id, pattern, cause, advice }) => ({ id, pattern, cause, advice }));
+          return { text: `${hints.length} hints`, data: { hints } };
+        }
+        case 'attempt': {
+          const attempt_number = await memory.recordAttempt(request.record);
+          return { text: `attempt ${attempt_number} at ${request.record.task_id}`, data: { attempt_number } };
+        }
+        case 'gap': {
+          const { record, attempt_id, question, answers } = request;
+          const receipt = await memory.addGapRecord(record, { attempt_id, question, answers });
+          return receipt.stored
+            ? { text: `gap record ${receipt.id}`, data: { stored: true } }
+            : {
+                text: 'not stored: it tells the answer, or what the question names',
+                data: { stored: false },
+              };
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { ResolutionType } from '../memory/attempt.ts';
+import { MAX_ID_CHARACTERS } from '../memory/storable.ts';
+import type { Plan } from '../plan.ts';
+import type { Conclusion } from '../role-tool.ts';
+import type { RoleWork } from '../role-work.ts';
+import type { TraceEntry } from '../trace.ts';
+import { diagnosisSchema, gapSchema } from './diagnose.ts';
+import type { Truth } from './truths.ts';
+
+/** What became of one attempt at a question. */
+export interface Attempt {
+  readonly number: number;
+  readonly question: string;
+  /** By the attached file, the same in every attempt: hints are found by it, and a planner's word for it may name the question (OV-16). */
+  readonly questionType: string;
+  readonly brief: string;
+  /** Null where there was none. */
+  readonly plan: Plan | null;
+  readonly conclusion: Conclusion;
+  readonly entries: readonly TraceEntry[];
+  readonly resolution: ResolutionType;
+  readonly tokens: number;
+  readonly costUsd: number | null;
+  readonly seconds: number;
+}
+
+/** Whose attempt it is, in the store. */
+export interface AttemptOwner {
+  readonly run_id: string;
+  readonly team: string;
+  readonly taskId: string;
+  readonly truth: Truth;
+}
+
+/** Keeps an attempt as it is, without asking what went wrong (OV-20, OV-37). */
+export async function recordAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<void> {
+  await stored(work, { action: 'attempt', record: recordOf(attempt, owner, null) });
+}
+
+/**
+ * Keeps a wrong attempt, and what later plans can learn from it (OV-10 to OV-15).
+ *
+ * @returns whether there is a gap record of it now
+ */
+export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<boolean> {
+  const { question, questionType, conclusion, entries, plan, resolution } = attempt;
+  const { answers } = owner.truth;
+  const diagnosed = await unlessItFails('diagnose', work, () =>
+    work.askRole(
+      'diagnose',
+      {
+        question,
+        plan,
+        attempt: jsonOf(entries),
+        raw_answer: conclusion.raw,
+        answer: conclusion.answer,
+        truth: answers.join(' or '),
+        resolution_type: resolution,
+      },
+      diagnosisSchema,
+      // Of what the overseer says nothing gets into the answer's trace: it knows the truth.
+      { takesTrace: false },
+    ),
+  );
+  if (diagnosed === undefined) {
+    await recordAttempt(attempt, owner, work);
+    return false;
+  }
+  const { diagnosis } = diagnosed;
+  // The attempt is stored while the abstractor works (OV-14, C-05).
+  const [gap] = await Promise.all([
+    unlessItFails('abstract', work, () =>
+      work.askRole(
+        'abstract',
+        { question_type: questionType, diagnosis, resolution_type: resolution },
+        gapSchema,
+        { takesTrace: false },
+      ),
+    ),
+    stored(work, { action: 'attempt', record: recordOf(attempt, owner, diagnosis) }),
+  ]);
+  if (gap === undefined) return false;
+  const { kind, pattern, cause, advice } = gap;
+  const kept = await stored(work, {
+    action: 'gap',
+    attempt_id: attemptIdOf(attempt, owner),
+    question,
+    answers,
+    record: { kind, question_type: questionType, failure_type: resolution, pattern, cause, advice },
+  });
+  // A record that would give the answer away is refused, and that is no failure of the run (C-12).
+  return z.looseObject({ stored: z.boolean() }).parse(kept).stored;
+}
+
+function recordOf(attempt: Attempt, owner: AttemptOwner, diagnosis: string | null): JsonObject {
+  const { run_id, team, truth } = owner;
+  const trace = jsonOf(attempt.entries);
+  return {
+    attempt_id: attemptIdOf(attempt, owner),
+    run_id,
+    team,
+    cycle: truth.cycle,
+    task_id: truth.question_id,
+    question: attempt.question,
+    question_type: attempt.questionType,
+    level: truth.level,
+    pm_brief: attempt.brief,
+    pm_plan: attempt.plan,
+    tool_calls: trace.filter(({ kind }) => kind === 'tool'),
+    trace,
+    raw_answer: attempt.conclusion.raw,
+    final_answer: attempt.conclusion.answer,
+    correct: attempt.resolution === 'correct',
+    resolution_type: attempt.resolution,
+    overseer_diagnosis: diagnosis,
+    tokens: attempt.tokens,
+    cost: attempt.costUsd,
+    seconds: attempt.seconds,
+  };
+}
+
+function attemptIdOf({ number }: Attempt, { run_id, taskId }: AttemptOwner): string {
+  return `${run_id}/${taskId}/${number}`.slice(-MAX_ID_CHARACTERS);
+}
+
+function jsonOf(entries: readonly TraceEntry[]): JsonObject[] {
+  return entries.map((entry) => ({ ...entry }));
+}
+
+/**
+ * The overseer helps later questions; without it this one has its answer all the same. What it failed with is not said: a model's
+ * reply that cannot be used may hold the truth.
+ */
+async function unlessItFails<Result>(
+  role: string,
+  work: RoleWork,
+  ask: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof MeshError) || work.context.signal.aborted) throw error;
+    work.note(`${role} failed (${error.code}): nothing is learned from this attempt`);
+    return undefined;
+  }
+}
+
+async function stored(work: RoleWork, args: JsonObject): Promise<JsonObject> {
+  const reply = await work.askTool('gap_store', args);
+  if ('error' in reply) throw new MeshError('store', `the attempt cannot be stored: ${reply.error.message}`);
+  return reply.data ?? {};
+}

@@ -1,0 +1,161 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Tool } from '../../../core/contracts/tool.ts';
+import type { ModelSums } from '../../../core/contracts/usage.ts';
+import type { IsRight, ToolServices } from '../../tool-services.ts';
+import { answeredSchema, conclude, NO_ANSWER } from '../answer/answered.ts';
+import { type Plan, planSchema, questionType } from '../plan.ts';
+import { entryTool, type Problem } from '../role-tool.ts';
+import type { RoleWork } from '../role-work.ts';
+import { type Attempt, type AttemptOwner, learnFrom, recordAttempt } from './learn.ts';
+import { resolutionOf } from './resolution.ts';
+import { readTruths, TRUTHS_FILE, type Truth } from './truths.ts';
+
+const optionsSchema = z.looseObject({
+  retry: z.looseObject({ attempts: z.int().positive().default(1) }).prefault({}),
+  /** Until the mesh ends a task; without it nobody does. */
+  time_s: z.number().positive().exactOptional(),
+  run_id: z.string().default('run'),
+  team: z.string().default('overseer'),
+});
+
+const briefReply = z.looseObject({
+  hints: z.array(z.looseObject({ pattern: z.string(), cause: z.string(), advice: z.string() })),
+});
+
+/** Of a task's time, and at most in seconds: what it takes to put an attempt on record that is cut off. */
+const RESERVED_PART = 0.1;
+const MAX_RESERVED_S = 5;
+/** Of what is left when a plan is there: the rest is for the diagnosis of what was not finished. */
+const EXECUTION_PART = 0.8;
+
+/**
+ * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
+ * knows the true answers, and talks to each role apart: the overseer's roles and the executing one never hear of one another
+ * (OV-18). Prompts, teams and instructions are files that no agent can write (OV-19).
+ */
+export function oversee({ loadScorer }: ToolServices): Tool {
+  let isRight: IsRight = () => false;
+  let truths: ReadonlyMap<string, Truth> = new Map();
+  return entryTool({
+    name: 'oversee',
+    description:
+      'plans, executes, scores and, after a wrong answer, diagnoses it and keeps what later plans can learn',
+    async prepare({ workspace }) {
+      truths = readTruths(path.join(workspace, TRUTHS_FILE));
+      isRight = await loadScorer();
+    },
+    async run(problem, work) {
+      const truth = truths.get(problem.taskId);
+      if (truth === undefined) {
+        // It could learn nothing, and would not know when to stop (C-12).
+        throw new MeshError(
+          'config',
+          `the overseer needs the true answer of ${problem.taskId}, and there is none`,
+        );
+      }
+      const { retry, run_id, team, time_s } = work.options(optionsSchema);
+      const owner: AttemptOwner = { run_id, team, taskId: problem.taskId, truth };
+      const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
+      if (time_s !== undefined) work.limitTo(time_s - reservedS);
+      for (let number = 1; ; number++) {
+        const attempt = await attemptOnce(problem, owner, number, isRight, work).catch(
+          async (error: unknown) => {
+            if (work.isOutOfTime) await endOfTask(2 * reservedS, work);
+            throw error;
+          },
+        );
+        const { resolution, conclusion, questionType: question_type } = attempt;
+        work.note(`attempt ${number}: ${resolution}`);
+        const isCorrect = resolution === 'correct';
+        // The overseer runs on wrong attempts alone (OV-10).
+        if (isCorrect) await recordAttempt(attempt, owner, work);
+        const learned = isCorrect ? {} : { gap_stored: await learnFrom(attempt, owner, work) };
+        if (isCorrect || number === retry.attempts || work.isOutOfTime) {
+          const details = { attempts: number, resolution_type: resolution, question_type, ...learned };
+          return { ...conclusion, details };
+        }
+      }
+    },
+  });
+}
+
+async function attemptOnce(
+  { question, file }: Problem,
+  owner: AttemptOwner,
+  number: number,
+  isRight: IsRight,
+  work: RoleWork,
+): Promise<Attempt> {
+  const beginMs = performance.now();
+  const spent = work.usage.total;
+  const before = work.trace.entries.length;
+  const type = questionType(file);
+  const brief = await briefFor(question, type, work);
+  const attached = file === undefined ? {} : { file };
+  const soFar = () => {
+    const total = work.usage.total;
+    return {
+      number,
+      question,
+      questionType: type,
+      brief,
+      entries: work.trace.entries.slice(before),
+      tokens: tokensOf(total) - tokensOf(spent),
+      costUsd: total.cost_usd === null || spent.cost_usd === null ? null : total.cost_usd - spent.cost_usd,
+      seconds: (performance.now() - beginMs) / 1000,
+    };
+  };
+  let plan: Plan | null = null;
+  try {
+    const given = { question, ...attached, document: '', brief, feedback: '' };
+    plan = await work.askRole('plan', given, planSchema);
+    const answered = await work.askRole(
+      'execute',
+      { question, ...attached, plan, ...executionTime(work) },
+      answeredSchema,
+    );
+    // Before scoring (OV-07).
+    const conclusion = conclude(answered);
+    const attempt = soFar();
+    const { answers } = owner.truth;
+    const resolution = resolutionOf(conclusion.answer, answered, answers, attempt.entries, isRight);
+    return { ...attempt, plan, conclusion, resolution };
+  } catch (error) {
+    // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
+    if (error instanceof MeshError && !work.context.signal.aborted) {
+      const conclusion = { answer: NO_ANSWER, raw: error.message };
+      const resolution = work.isOutOfTime ? 'tool_limit' : 'server_tool_use';
+      await recordAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
+    }
+    throw error;
+  }
+}
+
+function tokensOf({ prompt_tokens, completion_tokens }: ModelSums): number {
+  return prompt_tokens + completion_tokens;
+}
+
+/** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */
+async function endOfTask(mostSeconds: number, { context }: RoleWork): Promise<void> {
+  await sleep(mostSeconds * 1000, undefined, { signal: context.signal }).catch(() => undefined);
+}
+
+function executionTime({ secondsLeft }: RoleWork): { time_s?: number } {
+  return secondsLeft === Number.POSITIVE_INFINITY ? {} : { time_s: EXECUTION_PART * secondsLeft };
+}
+
+/** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */
+async function briefFor(question: string, type: string, work: RoleWork): Promise<string> {
+  const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type });
+  if ('error' in reply) throw new MeshError('store', `gap records cannot be read: ${reply.error.message}`);
+  const { hints } = briefReply.parse(reply.data);
+  return hints
+    .map(
+      ({ pattern, cause, advice }, i) =>
+        `Hint ${i + 1}\n  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`,
+    )
+    .join('\n');
+}

@@ -1,0 +1,50 @@
+import type { IsRight } from '../../tool-services.ts';
+import { type Answered, NO_ANSWER } from '../answer/answered.ts';
+import { cleanAnswer } from '../answer/clean-answer.ts';
+import type { ResolutionType } from '../memory/attempt.ts';
+import type { TraceEntry } from '../trace.ts';
+
+/**
+ * Why an attempt ended as it did (OV-34). A right answer in the wrong form is a fault of form, never one of reasoning (OV-41); an
+ * attempt that ran out of turns or time is one of the limit; one with a tool that failed is one of retrieval.
+ *
+ * @param answer as it is scored, after its form was fitted (OV-07)
+ */
+export function resolutionOf(
+  answer: string,
+  answered: Answered,
+  truths: readonly string[],
+  entries: readonly TraceEntry[],
+  isRight: IsRight,
+): ResolutionType {
+  if (answer !== NO_ANSWER) {
+    if (truths.some((truth) => isRight(answer, truth))) return 'correct';
+    const raw = cleanAnswer(answered.text) ?? '';
+    if (truths.some((truth) => [answer, raw].some((said) => saysTheSame(said, truth)))) return 'format_error';
+  }
+  if (answered.ended === 'limit' || answered.ended === 'cut_off') return 'tool_limit';
+  return entries.some(({ failed }) => failed === true) ? 'retrieval_failure' : 'reasoning_gap';
+}
+
+const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;
+
+/** The same but for what only the form decides: case, spaces, marks, articles, and what stands around a number. */
+function saysTheSame(said: string, truth: string): boolean {
+  if (/^-?\d[\d,]*(?:\.\d+)?$/.test(truth.trim())) {
+    const numbers = said.match(NUMBER) ?? [];
+    return numbers.length === 1 && numberOf(numbers[0]) === numberOf(truth);
+  }
+  const bare = bareOf(truth);
+  return bare !== '' && bareOf(said) === bare;
+}
+
+function numberOf(text: string): number {
+  return Number(text.replaceAll(',', ''));
+}
+
+function bareOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/\b(?:the|an?)\s+/g, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}

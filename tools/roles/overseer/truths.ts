@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { parseJsonLine } from '../../../core/system/json-line.ts';
+
+/** In the workspace of the runner alone, which no other agent may read: what it knows about each task beside the question. */
+export const TRUTHS_FILE = 'truths.jsonl';
+
+/** A task is a question in a cycle; `question_id` is the same in all of them. */
+const truthSchema = z.object({
+  task_id: z.string(),
+  question_id: z.string(),
+  cycle: z.int().positive(),
+  level: z.string().nullable(),
+  answers: z.array(z.string()).min(1),
+});
+
+export type Truth = z.infer<typeof truthSchema>;
+
+/**
+ * The truths of a run by task; none where there is no such file.
+ *
+ * @throws MeshError `config` with file and line for one that cannot be used
+ */
+export function readTruths(file: string): Map<string, Truth> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return new Map();
+    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+  }
+  const truths = new Map<string, Truth>();
+  text.split('\n').forEach((line, index) => {
+    if (line === '') return;
+    const truth = parseJsonLine(line, truthSchema, `${file}:${index + 1}`);
+    truths.set(truth.task_id, truth);
+  });
+  return truths;
+}

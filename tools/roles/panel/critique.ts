@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import type { Tool } from '../../../core/contracts/tool.ts';
+import { promptText } from '../conversation/conversation.ts';
+import { roleTool } from '../role-tool.ts';
+
+const critiqueInput = z.object({
+  question: z.string(),
+  /** Whose work it is: planner, researcher or expert. */
+  role: z.string(),
+  work: z.string(),
+});
+
+const remarks = z.array(z.string().max(2000)).max(20);
+
+/** Marks from 0 to 10 on both scales (REQ-034 to REQ-036). */
+const judgementSchema = z.object({
+  quality: z.number().min(0).max(10),
+  relevance: z.number().min(0).max(10),
+  /** Parts of the question that the work leaves out (REQ-066). */
+  missing: z.preprocess((given) => given ?? [], remarks),
+  weaknesses: remarks,
+  suggestions: remarks,
+});
+
+export const critiqueReply = judgementSchema.extend({ accepted: z.boolean() });
+
+type Critique = z.infer<typeof critiqueReply>;
+
+const DEFAULT_THRESHOLD = 6;
+const thresholdsSchema = z.looseObject({
+  thresholds: z
+    .object({
+      quality: z.number().min(0).max(10).default(DEFAULT_THRESHOLD),
+      relevance: z.number().min(0).max(10).default(DEFAULT_THRESHOLD),
+    })
+    .prefault({}),
+});
+
+/**
+ * Judges one piece of work and nothing else: each call is a fresh conversation that holds the question and that piece (REQ-038).
+ * What is good enough is configuration (REQ-064), not the model's to say.
+ */
+export const critique: Tool = roleTool({
+  name: 'critique',
+  description: 'judges the work of another role: quality, relevance, weaknesses, suggestions',
+  input: critiqueInput,
+  async run(input, work): Promise<Critique> {
+    const { thresholds } = work.options(thresholdsSchema);
+    const judged = await work.perform({
+      input,
+      embedded: () => judgedWithoutModel(input),
+      model: {
+        prompt: 'critique',
+        variables: () => ({
+          question: input.question,
+          role: input.role,
+          work: promptText(input.work),
+        }),
+        reply: judgementSchema,
+        result: (reply) => judgementSchema.parse(reply),
+      },
+    });
+    const isGoodEnough = judged.quality >= thresholds.quality && judged.relevance >= thresholds.relevance;
+    const accepted = isGoodEnough && judged.missing.length === 0;
+    const said = remarksOf(judged).join(' ');
+    work.result(
+      `${accepted ? 'accepts' : 'rejects'} the ${input.role}’s work (${marksOf(judged)})${said === '' ? '' : `: ${said}`}`,
+    );
+    return { ...judged, accepted };
+  },
+});
+
+function marksOf({ quality, relevance }: z.infer<typeof judgementSchema>): string {
+  return `quality ${quality}, relevance ${relevance}`;
+}
+
+function remarksOf({ missing, weaknesses, suggestions }: z.infer<typeof judgementSchema>): string[] {
+  return [...missing.map((part) => `not answered: ${part}`), ...weaknesses, ...suggestions];
+}
+
+/** What a role is told whose work was rejected; the marks say it where the critic found no words. */
+export function feedbackOf(critique: Critique): string {
+  return [`rejected with ${marksOf(critique)}`, ...remarksOf(critique)].map((line) => `- ${line}`).join('\n');
+}
+
+/** Without a model nobody sees more than whether there is something to judge: what was made once would be made again. */
+function judgedWithoutModel({ work }: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
+  const isEmpty = work.trim() === '';
+  return {
+    quality: isEmpty ? 0 : 10,
+    relevance: isEmpty ? 0 : 10,
+    missing: [],
+    weaknesses: isEmpty ? ['there is nothing'] : [],
+    suggestions: isEmpty ? ['answer the question'] : [],
+  };
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import type { Tool } from '../../../core/contracts/tool.ts';
+import { readJson } from '../../engines/replies/json-reply.ts';
+import { answering } from '../answer/answering.ts';
+import { promptText } from '../conversation/conversation.ts';
+import { roleTool } from '../role-tool.ts';
+import { type Fact, factLines, factSchema } from './fact.ts';
+
+const researchInput = z.object({
+  question: z.string(),
+  /** What this step of the plan is to find out. */
+  task: z.string(),
+  file: z.string().exactOptional(),
+  /** Results of the steps before this one (REQ-049). */
+  known: z.array(factSchema),
+  feedback: z.string(),
+});
+
+export const researchReply = z.object({ facts: z.array(factSchema).min(1).max(50) });
+
+/** Finds out what one step of a plan needs, in a loop with the information tools (REQ-022), and lists the facts (REQ-047). */
+export const research: Tool = roleTool({
+  name: 'research',
+  description: 'finds facts and their sources for one step of a plan, with the information tools',
+  input: researchInput,
+  async run({ question, task, file, known, feedback }, work) {
+    const { text, ended } = await answering(
+      work,
+      {
+        prompt: 'research',
+        variables: () => ({
+          question,
+          task,
+          file: promptText(file),
+          known: factLines(known),
+          feedback: promptText(feedback),
+        }),
+      },
+      { question: task, file },
+      (said) => reportIn(said).fault,
+    );
+    const report = reportIn(text);
+    // A report in no form is still what was found; only one who said nothing found nothing.
+    const facts = report.facts ?? [ended === 'gave_up' ? notFound(task, text) : found(text, 'the report')];
+    work.result(factLines(facts));
+    return { facts };
+  },
+});
+
+/** The facts of a report, or what is wrong with its form, in words for the model. */
+function reportIn(text: string): { readonly facts?: Fact[]; readonly fault?: string } {
+  // Models like to say a word before and after.
+  const json = text.includes('{') ? text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1) : text;
+  const read = readJson(json, researchReply);
+  if (read.fault !== undefined) {
+    return { fault: `Your report cannot be used: ${read.fault}. Reply with the JSON only.` };
+  }
+  return { facts: researchReply.parse(read.value).facts };
+}
+
+/** Nothing is invented: what was looked for in vain is a fact too (REQ-050). */
+function notFound(task: string, why: string): Fact {
+  return { fact: task, source: why.slice(0, 2000).toWellFormed(), found: false, conflict: '' };
+}
+
+function found(fact: string, source: string): Fact {
+  return { fact, source, found: true, conflict: '' };
+}

@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import type { Tool } from '../../../core/contracts/tool.ts';
+import { answeredSchema, conclude } from '../answer/answered.ts';
+import { entryTool } from '../role-tool.ts';
+import type { RoleWork } from '../role-work.ts';
+import type { priorSchema, Specialty } from './specialist.ts';
+
+const YOUTUBE =
+  /(?<![\w.-])(?:https?:\/\/)?(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)\//i;
+
+/**
+ * Where a question goes, if that is already decided (SV-07): (1) to the file specialist if it has a marker, whatever else it says,
+ * (2) to the web specialist for a YouTube link; (3) undefined: by its type.
+ */
+export function decidedRoute(question: string, hasMarker: boolean): Specialty | undefined {
+  if (hasMarker) return 'file';
+  return YOUTUBE.test(question) ? 'web' : undefined;
+}
+
+/**
+ * What stands behind a question that has a file (SV-05). It alone says so: a file's name in the question's own words is only
+ * text (SV-06), so the marker's brackets in a question are taken for what they are.
+ */
+function contextMarker(file: string, taskId: string): string {
+  return `[IMPORTANT CONTEXT: a file belongs to this question: "${file}" (task id ${taskId}). Read it with a file tool.]`;
+}
+
+const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
+
+/** The supervisor: it has no tools, and only decides who works on a question (SV-04). */
+export const route: Tool = entryTool({
+  name: 'route',
+  description: 'sends a question to the web, code, file or math specialist, and relays the answer',
+  async run({ question, file, taskId }, work) {
+    const prior: z.infer<typeof priorSchema>[] = [];
+    const way: Specialty[] = [];
+    let withFile = file === undefined ? {} : { marker: contextMarker(file, taskId), file };
+    for (;;) {
+      const next = decidedRoute(question, 'marker' in withFile) ?? (await typeOf(question, work));
+      work.note(`sends the question to the ${next} specialist`);
+      way.push(next);
+      const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
+      const isFinished = next !== 'file' || answered.ended === 'answer' || answered.ended === 'limit';
+      // Unchanged but for what stands around it (SV-17, SV-18).
+      if (isFinished) return { ...conclude(answered), details: { route: way } };
+      // The marker is used up: what the file says is known now (C-25).
+      withFile = {};
+      if (answered.ended === 'handed_on') prior.push({ by: next, text: answered.text });
+    }
+  },
+});
+
+async function typeOf(question: string, work: RoleWork): Promise<Specialty> {
+  const { type } = await work.perform({
+    input: { question },
+    // Only a model can tell from the question; without one it is taken for a question about facts.
+    embedded: () => ({ type: 'web' as const }),
+    model: {
+      prompt: 'route',
+      variables: () => ({ question }),
+      reply: typeSchema,
+      result: (reply) => typeSchema.parse(reply),
+    },
+  });
+  return type;
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import type { Tool } from '../../../core/contracts/tool.ts';
+import type { Answered } from '../answer/answered.ts';
+import { answering } from '../answer/answering.ts';
+import { roleTool } from '../role-tool.ts';
+
+const SPECIALTIES = ['web', 'code', 'file', 'math'] as const;
+export type Specialty = (typeof SPECIALTIES)[number];
+
+/** What an earlier specialist found. */
+export const priorSchema = z.object({ by: z.enum(SPECIALTIES), text: z.string() });
+
+/** Everything that is known about the question goes with it (SV-09). */
+const specialistInput = z.object({
+  question: z.string(),
+  marker: z.string().exactOptional(),
+  file: z.string().exactOptional(),
+  prior: z.array(priorSchema),
+});
+
+const optionsSchema = z.looseObject({ specialty: z.enum(SPECIALTIES) });
+
+/**
+ * One of the supervisor's specialists (SV-04): which one is an option of the team file, its tools are those that it may call.
+ * The file specialist may hand on what it read instead of an answer (SV-08).
+ */
+export const specialist: Tool = roleTool({
+  name: 'answer',
+  description: 'answers a question with the tools of its specialty: web, code, file or math',
+  input: specialistInput,
+  by: (options) => optionsSchema.safeParse(options).data?.specialty ?? 'answer',
+  async run({ question, marker, file, prior }, work) {
+    const { specialty } = work.options(optionsSchema);
+    const answered = await answering(
+      work,
+      {
+        prompt: `answer-${specialty}`,
+        variables: () => ({
+          question: marker === undefined ? question : `${question}\n\n${marker}`,
+          prior:
+            prior.length === 0 ? '(nothing)' : prior.map(({ by, text }) => `${by}: ${text}`).join('\n\n'),
+        }),
+      },
+      { question, file, document: prior.map(({ text }) => text).join('\n\n') },
+    );
+    return {
+      ...answered,
+      ended: specialty === 'file' && isHandedOn(answered) ? 'handed_on' : answered.ended,
+    };
+  },
+});
+
+/**
+ * Its last words decide: what it quotes from the file before them may say anything, be it FINAL ANSWER or NEEDS MORE. Without a
+ * final answer in the form that it was told there is none.
+ */
+function isHandedOn({ text, ended }: Answered): boolean {
+  if (ended === 'gave_up') return false;
+  const asks = [...text.matchAll(/^\W*needs more\s*:/gim)].at(-1)?.index ?? -1;
+  const answers = [...text.matchAll(/final answer\W*:/gi)].at(-1)?.index ?? -1;
+  return answers < 0 || asks > answers;
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool } from '../../data-tool.ts';
+import { readBounded } from '../bounded-body.ts';
+import { type PublicReply, publicFetch } from '../public-fetch.ts';
+import { pageText, pdfText } from './page-text.ts';
+
+const FETCH_TIMEOUT_MS = 40_000;
+/** The longest pages that people read have some megabytes of markup. */
+const MAX_PAGE_BYTES = 5 * 1024 * 1024;
+const MAX_PDF_BYTES = 20 * 1024 * 1024;
+/** Some 15 000 tokens: beyond it a model reads nothing attentively. */
+const MAX_TEXT_CHARACTERS = 60_000;
+
+const input = z.strictObject({
+  url: z.string().min(1).describe('Address of the page, http or https'),
+});
+
+export const fetchPage: DataTool<z.infer<typeof input>> = {
+  name: 'fetch_page',
+  description:
+    'Reads a web page: its article in Markdown, with tables and links. Also text files and PDFs on the web.',
+  input,
+  async run({ url }, { environment, signal }) {
+    const options = { environment, signal, timeoutMs: FETCH_TIMEOUT_MS };
+    const page = await publicFetch(url, options, async (reply) => ({
+      reply,
+      bytes: await readBounded(reply.body, isPdf(reply) ? MAX_PDF_BYTES : MAX_PAGE_BYTES, reply.url),
+    }));
+    const text =
+      (await textOf(page.reply, page.bytes, signal)) || '(the page has no text; it may need a browser)';
+    const left = text.length - MAX_TEXT_CHARACTERS;
+    const cut =
+      left > 0
+        ? `${text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}\n[cut: ${left} or more characters]`
+        : text;
+    return { text: `${page.reply.url}\n\n${cut}`, data: { url: page.reply.url, characters: text.length } };
+  },
+};
+
+const isPdf = ({ mediaType }: PublicReply) => mediaType === 'application/pdf';
+
+async function textOf(reply: PublicReply, bytes: Buffer, signal: AbortSignal): Promise<string> {
+  const { mediaType, charset } = reply;
+  if (isPdf(reply) || bytes.subarray(0, 5).toString('latin1') === '%PDF-') return pdfText(bytes, signal);
+  const isUnnamed = mediaType === '' || mediaType === 'application/octet-stream';
+  const isText =
+    mediaType.startsWith('text/') ||
+    /(^application\/|\+)(json|xml|javascript|x-ndjson|yaml|x-yaml)$/.test(mediaType);
+  if (!isText && !(isUnnamed && !bytes.includes(0))) {
+    throw new MeshError('tool', `${reply.url} is ${mediaType || 'no text'}, no page: download_file saves it`);
+  }
+  const text = decoded(bytes, charset);
+  const isHtml = /^(text\/html|application\/xhtml\+xml)$/.test(mediaType);
+  const looksLikeHtml = isUnnamed && /^\s*(<!doctype html|<html)/i.test(text);
+  return isHtml || looksLikeHtml ? pageText(text, MAX_TEXT_CHARACTERS, signal) : text.trim();
+}
+
+/** By its byte order mark, the header, what the page says of itself, else UTF-8, else windows-1252, as browsers do. */
+function decoded(bytes: Buffer, charset: string | undefined): string {
+  const head = bytes.subarray(0, 1024).toString('latin1');
+  const own =
+    /<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9_-]+)|<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9_-]+)/i.exec(
+      head,
+    );
+  const mark = head.startsWith('\xff\xfe')
+    ? 'utf-16le'
+    : head.startsWith('\xfe\xff')
+      ? 'utf-16be'
+      : undefined;
+  const isUtf8Mark = head.startsWith('\xef\xbb\xbf');
+  const named = isUtf8Mark ? 'utf-8' : (mark ?? charset ?? own?.[1] ?? own?.[2]);
+  const text = named === undefined ? undefined : decodedAs(named, bytes);
+  if (text !== undefined) return text;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return new TextDecoder('windows-1252').decode(bytes);
+    throw error;
+  }
+}
+
+function decodedAs(name: string, bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder(name).decode(bytes);
+  } catch (error) {
+    // A page may call its encoding anything.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
+import {
+  startWebServices,
+  type WebScript,
+  type WebServiceName,
+  type WebServices,
+} from '../../fixtures/web-server.ts';
+import { gaiaFile } from './gaia-file.ts';
+
+const DATASET_TASK = '00000000-0000-4000-8000-000000000002';
+const API_TASK = '00000000-0000-4000-8000-000000000003';
+const inDataset = { task_id: DATASET_TASK, file_name: `${DATASET_TASK}.csv` };
+const inApi = { task_id: API_TASK, file_name: 'notes.txt' };
+
+let files: string;
+const started: WebServices[] = [];
+beforeEach(async () => {
+  files = await mkdtemp(path.join(os.tmpdir(), 'gaia-file-'));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((services) => services.close()));
+  await rm(files, { recursive: true });
+});
+
+async function serve(scripts: Partial<Record<WebServiceName, WebScript>> = {}, options = {}) {
+  const services = await startWebServices(scripts);
+  started.push(services);
+  const place = dataToolPlace({ files, environment: services.environment, options });
+  return {
+    place,
+    asked: () => services.requests.map(({ service, path: at }) => `${service} ${at}`),
+    services,
+  };
+}
+
+const base = '/datasets/gaia-benchmark/GAIA/resolve/main/2023';
+
+describe('gaia_file', () => {
+  test('gets it from the dataset with the user’s token (SV-12)', async () => {
+    const { place, asked, services } = await serve();
+    const { text, data } = await gaiaFile.run(inDataset, place);
+    expect(text).toBe(
+      `the file of ${DATASET_TASK} is downloads/${DATASET_TASK}.csv (23 bytes, source: dataset)`,
+    );
+    expect(data).toEqual({ file: `downloads/${DATASET_TASK}.csv`, bytes: 23, source: 'dataset' });
+    expect(await readFile(path.join(files, `downloads/${DATASET_TASK}.csv`), 'utf8')).toBe(
+      'name,height\nVellmar,41\n',
+    );
+    expect(asked()).toEqual([`huggingface ${base}/validation/${DATASET_TASK}.csv`]);
+    expect(services.requests[0]?.headers.authorization).toBe('Bearer hf_inventedtoken3');
+  });
+
+  test('asks the scoring service where the dataset has none, without the token (SV-12, C-35)', async () => {
+    const { place, asked, services } = await serve();
+    const { data } = await gaiaFile.run(inApi, place);
+    expect(data).toMatchObject({ file: 'downloads/notes.txt', source: 'api' });
+    expect(asked()).toEqual([
+      `huggingface ${base}/validation/notes.txt`,
+      `huggingface ${base}/test/notes.txt`,
+      `scoring /files/${API_TASK}`,
+    ]);
+    expect(services.requests[2]?.headers.authorization).toBeUndefined();
+  });
+
+  test('asks the scoring service where the dataset is not to be had (SV-12)', async () => {
+    const refused = { status: 403, body: { error: 'Access to this dataset is restricted.' } };
+    const { place } = await serve({ huggingface: [refused] });
+    expect((await gaiaFile.run(inApi, place)).data?.source).toBe('api');
+    await rm(path.join(files, 'downloads'), { recursive: true });
+    const { place: tokenless, asked } = await serve();
+    const environment = { ...tokenless.environment, HF_TOKEN: undefined };
+    expect((await gaiaFile.run(inApi, { ...tokenless, environment })).data?.source).toBe('api');
+    expect(asked()).toEqual([`scoring /files/${API_TASK}`]);
+  });
+
+  test('follows the dataset to where it keeps its files, and leaves the token behind (RA-50)', async () => {
+    const { place, services } = await serve({
+      huggingface: ({ pages }) => ({ status: 302, headers: { location: `${pages}/data.csv` } }),
+    });
+    expect((await gaiaFile.run(inDataset, place)).data?.source).toBe('dataset');
+    const [first, second] = services.requests;
+    expect([first?.service, second?.service]).toEqual(['huggingface', 'pages']);
+    expect(first?.headers.authorization).toBe('Bearer hf_inventedtoken3');
+    expect(second?.headers.authorization).toBeUndefined();
+  });
+
+  test('reports a miss with what every source said (C-35, REQ-050)', async () => {
+    const refused = { status: 401, body: { error: 'Bad token hf_inventedtoken3' } };
+    const { place } = await serve({ huggingface: [refused] });
+    await expect(gaiaFile.run(inDataset, place)).rejects.toThrow(
+      `not found: the file ${DATASET_TASK}.csv of ${DATASET_TASK} (local: it is not in the folder of the task; ` +
+        'dataset: huggingface answered with status 401: Bad token [HF_TOKEN] (check HF_TOKEN); ' +
+        'api: status 404, it has no such file); go on without it',
+    );
+    expect(await readdir(files)).toEqual([]);
+  });
+
+  test('takes what is in the task’s folder already, and asks nobody (C-35)', async () => {
+    await writeFile(path.join(files, inApi.file_name), 'here');
+    const { place, asked } = await serve();
+    expect((await gaiaFile.run(inApi, place)).data).toEqual({ file: 'notes.txt', bytes: 4, source: 'local' });
+    expect(asked()).toEqual([]);
+  });
+
+  test('asks in the order of the team file (C-35)', async () => {
+    const { place, asked } = await serve({}, { sources: ['api', 'dataset'] });
+    expect((await gaiaFile.run(inDataset, place)).data?.source).toBe('dataset');
+    expect(asked()[0]).toBe(`scoring /files/${DATASET_TASK}`);
+    const strange = { ...place, options: { sources: ['floppy'] } };
+    await expect(gaiaFile.run(inDataset, strange)).rejects.toThrow('options.sources must be a list of');
+  });
+
+  test.each([
+    { task_id: '../submit', file_name: 'a.txt' },
+    { task_id: 'a/b', file_name: 'a.txt' },
+    { task_id: 'a?b', file_name: 'a.txt' },
+    { task_id: 'a', file_name: '../a.txt' },
+    { task_id: 'a', file_name: '/etc/passwd' },
+    { task_id: 'a', file_name: '.env' },
+    { task_id: 'a', file_name: 'a b#c.txt' },
+    { task_id: '', file_name: 'a.txt' },
+  ])('takes no ids and names that lead elsewhere: %j (RA-52)', (input) => {
+    expect(gaiaFile.input.safeParse(input).success).toBe(false);
+  });
+});

@@ -1,0 +1,119 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { DOWNLOADS } from '../../../core/agent/task-files.ts';
+import { MeshError, systemCodeOf } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { bodyOf, type ServiceCall, withService } from '../call-service.ts';
+import { SERVICES, serviceKey } from '../services.ts';
+import { type SavedFile, saveDownload } from './save-download.ts';
+
+const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
+const SPLITS = ['validation', 'test'];
+
+const FILE_TIMEOUT_MS = 60_000;
+
+const input = z.strictObject({
+  task_id: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'must be the id of a question')
+    .describe('Id of the question'),
+  file_name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/, 'must be a bare file name')
+    .describe('Name of its file, as the question says it'),
+});
+type Input = z.infer<typeof input>;
+
+/** Where a file may come from; the order is the team file's (`options: { sources: [api] }`). */
+const sourcesSchema = z
+  .array(z.enum(['local', 'dataset', 'api']))
+  .min(1)
+  .default(['local', 'dataset', 'api']);
+
+/** The file of a source, or why it has none. */
+type Found = SavedFile | { readonly miss: string };
+
+/**
+ * The attachment of a GAIA question: the task's own folder, the dataset (with the user's token, it is gated), the scoring
+ * API of the agents' course, one after the other until one has it (SV-12, C-35).
+ */
+export const gaiaFile: DataTool<Input> = {
+  name: 'gaia_file',
+  description:
+    'Gets the file that belongs to a question of the GAIA benchmark into downloads/, and says its name.',
+  input,
+  async run({ task_id: taskId, file_name: fileName }, place) {
+    const sources = sourcesSchema.safeParse(place.options.sources);
+    if (!sources.success)
+      throw new MeshError('tool', 'options.sources must be a list of local, dataset, api');
+    const misses: string[] = [];
+    for (const source of sources.data) {
+      const found = await from[source]({ task_id: taskId, file_name: fileName }, place);
+      if (!('miss' in found)) {
+        const { file, bytes } = found;
+        return {
+          text: `the file of ${taskId} is ${file} (${bytes} bytes, source: ${source})`,
+          data: { file, bytes, source },
+        };
+      }
+      misses.push(`${source}: ${found.miss}`);
+    }
+    throw new MeshError(
+      'tool',
+      `not found: the file ${fileName} of ${taskId} (${misses.join('; ')}); go on without it`,
+    );
+  },
+};
+
+const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolPlace) => Promise<Found>> = {
+  async local({ file_name: fileName }, { files }) {
+    if (files === undefined) return { miss: 'the run has no files' };
+    for (const file of [fileName, `${DOWNLOADS}/${fileName}`]) {
+      const status = await stat(path.join(files, file)).catch((error: unknown) => {
+        if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+        throw error;
+      });
+      if (status?.isFile()) return { file, bytes: status.size };
+    }
+    return { miss: 'it is not in the folder of the task' };
+  },
+
+  async dataset({ file_name: fileName }, place) {
+    const token = serviceKey('huggingface', place.environment);
+    if (token === undefined) return { miss: `${SERVICES.huggingface.keys[0]} is not set` };
+    const headers = { authorization: `Bearer ${token}` };
+    for (const split of SPLITS) {
+      const found = await fetched(
+        { service: 'huggingface', path: `/${DATASET}/${split}/${fileName}`, headers },
+        fileName,
+        place,
+      );
+      if (found !== 'none') return found;
+    }
+    return { miss: `status 404 in ${SPLITS.join(' and ')}` };
+  },
+
+  async api({ task_id: taskId, file_name: fileName }, place) {
+    const found = await fetched({ service: 'scoring', path: `/files/${taskId}` }, fileName, place);
+    return found === 'none' ? { miss: 'status 404, it has no such file' } : found;
+  },
+};
+
+/** A source that fails is a miss with its reason: the next one is asked. */
+async function fetched(call: ServiceCall, fileName: string, place: DataToolPlace): Promise<Found | 'none'> {
+  try {
+    return await withService(
+      { ...call, accepts: [404], timeoutMs: FILE_TIMEOUT_MS },
+      place,
+      async (response) => {
+        if (response.status !== 404) return saveDownload(place, fileName, bodyOf(response));
+        await response.body?.cancel();
+        return 'none';
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof MeshError) || place.signal.aborted) throw error;
+    return { miss: error.message };
+  }
+}

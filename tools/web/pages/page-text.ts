@@ -1,0 +1,201 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { answerConfined, isConfined, runConfined } from '../confined.ts';
+
+/** Articles take a tenth of a second; what takes this long was made to. */
+const READ_TIMEOUT_MS = 10_000;
+const HEAP_MB = 512;
+
+/** The converter takes time that grows with the square of the elements: it gets pieces of at most so many. */
+const PIECE_ELEMENTS = 200;
+/** Deeper pages overflow somebody's stack. No page that people read is half as deep. */
+const MAX_DEPTH = 250;
+const MAX_ELEMENTS = 100_000;
+/** What is found to be the article must have this part of the page's text: lists and tables are taken for decoration. */
+const MIN_ARTICLE_PART = 0.25;
+
+/** An article in Markdown; where that does not work out the page's text, where that does not either what is between tags. */
+export async function pageText(
+  html: string,
+  maxCharacters: number,
+  signal: AbortSignal,
+  timeoutMs: number = READ_TIMEOUT_MS,
+): Promise<string> {
+  const limits = { timeoutMs, heapMb: HEAP_MB, signal };
+  const bytes = Buffer.from(JSON.stringify({ html, maxCharacters }));
+  for (const job of ['page-markdown', 'page-plain']) {
+    const outcome = await runConfined(import.meta.url, job, bytes, limits);
+    if ('output' in outcome && outcome.output.trim() !== '') return outcome.output.trim();
+    if (signal.aborted) throw new MeshError('tool', 'stopped, the task has ended');
+  }
+  return betweenTags(html, maxCharacters);
+}
+
+/** The text of a PDF, page after page. */
+export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+  const limits = { timeoutMs: 3 * READ_TIMEOUT_MS, heapMb: HEAP_MB, signal };
+  const outcome = await runConfined(import.meta.url, 'page-pdf', bytes, limits);
+  if ('output' in outcome) return outcome.output.trim();
+  throw new MeshError('tool', `the PDF cannot be read: ${outcome.stopped}; download_file saves it as it is`);
+}
+
+/** What is left of a page that no parser reads in time. Nothing in here takes longer than in proportion to the page. */
+function betweenTags(html: string, maxCharacters: number): string {
+  const head = html.slice(0, 20 * maxCharacters);
+  return without('style', without('script', head))
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, maxCharacters);
+}
+
+/** Without the elements of that name; one that does not end takes the rest with it, as in browsers. */
+function without(name: string, html: string): string {
+  const lower = html.toLowerCase();
+  const kept: string[] = [];
+  for (let from = 0; ; ) {
+    const start = lower.indexOf(`<${name}`, from);
+    kept.push(html.slice(from, start === -1 ? undefined : start));
+    const end = start === -1 ? -1 : lower.indexOf(`</${name}`, start);
+    if (end === -1) return kept.join(' ');
+    from = end;
+  }
+}
+
+interface Page {
+  readonly html: string;
+  readonly maxCharacters: number;
+}
+
+async function markdown({ html, maxCharacters }: Page): Promise<string> {
+  const [{ parseHTML }, { Readability }, { NodeHtmlMarkdown }] = await Promise.all([
+    import('linkedom'),
+    import('@mozilla/readability'),
+    import('node-html-markdown'),
+  ]);
+  const { document } = parseHTML(html);
+  // linkedom gives a document without a body for what is no page.
+  const body = document.body ?? document.documentElement;
+  if (body === null || !isTame(body)) throw new Error('too deep or too large');
+  for (const noise of body.querySelectorAll('script, style, noscript, template, svg, iframe')) noise.remove();
+  const title = document.title.replace(/\s+/g, ' ').trim();
+  const textLength = (text: string | null | undefined) => (text ?? '').replace(/\s+/g, ' ').trim().length;
+  const whole = textLength(body.textContent);
+  // It empties the document that it is given.
+  const article = new Readability(parseHTML(html).document).parse();
+  const isArticle = textLength(article?.textContent) >= whole * MIN_ARTICLE_PART;
+  const content =
+    isArticle && article?.content
+      ? parseHTML(`<html><body>${article.content}</body></html>`).document.body
+      : body;
+  const converter = new NodeHtmlMarkdown({ ignore: ['script', 'style', 'noscript'] });
+  const parts = title === '' ? [] : [`# ${title}`];
+  let length = 0;
+  for (const piece of pieces(content)) {
+    const text = converter.translate(piece).trim();
+    if (text === '') continue;
+    parts.push(text);
+    length += text.length;
+    if (length > maxCharacters) break;
+  }
+  return length === 0 ? '' : parts.join('\n\n');
+}
+
+interface Element {
+  readonly outerHTML: string;
+  readonly localName: string;
+  readonly childNodes: Iterable<Node>;
+  readonly children: ArrayLike<Element> & Iterable<Element>;
+  getElementsByTagName(name: string): { readonly length: number };
+}
+interface Node {
+  readonly nodeType: number;
+  readonly textContent: string | null;
+}
+
+/** Neither too deep nor too large; without recursion, which is what it is about. */
+function isTame(root: Element): boolean {
+  let level: Element[] = [root];
+  let count = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    count += level.length;
+    if (depth > MAX_DEPTH || count > MAX_ELEMENTS) return false;
+    level = level.flatMap((element) => [...element.children]);
+  }
+  return true;
+}
+
+const CONTAINERS = new Set([
+  'body',
+  'div',
+  'section',
+  'article',
+  'main',
+  'header',
+  'footer',
+  'aside',
+  'nav',
+  'html',
+]);
+
+/** HTML of the page's blocks in order, together the page. */
+function* pieces(root: Element): Generator<string, void, void> {
+  const isSmall = root.getElementsByTagName('*').length <= PIECE_ELEMENTS;
+  if (isSmall || !CONTAINERS.has(root.localName)) {
+    yield root.outerHTML;
+    return;
+  }
+  // Neighbours that are small stay together: a text may be cut into many of them.
+  let small = '';
+  let elements = 0;
+  for (const node of root.childNodes) {
+    const child = isElement(node) ? node : undefined;
+    const size = child === undefined ? 1 : 1 + child.getElementsByTagName('*').length;
+    if (elements + size > PIECE_ELEMENTS && small !== '') {
+      yield small;
+      [small, elements] = ['', 0];
+    }
+    if (child !== undefined && size > PIECE_ELEMENTS) yield* pieces(child);
+    else {
+      small +=
+        child === undefined ? escaped(node.nodeType === 3 ? (node.textContent ?? '') : '') : child.outerHTML;
+      elements += size;
+    }
+  }
+  if (small !== '') yield small;
+}
+
+function isElement(node: Node): node is Node & Element {
+  return node.nodeType === 1;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** Deep nesting overflows its stack, which ends this process: a limit would cut off what is inside instead. */
+async function plain({ html, maxCharacters }: Page): Promise<string> {
+  const { convert } = await import('html-to-text');
+  return convert(html.slice(0, 20 * maxCharacters), {
+    wordwrap: false,
+    limits: { maxInputLength: html.length },
+    selectors: [
+      { selector: 'img', format: 'skip' },
+      { selector: 'a', options: { ignoreHref: true } },
+    ],
+  });
+}
+
+async function pdf(bytes: Uint8Array): Promise<string> {
+  const { extractText, getDocumentProxy } = await import('unpdf');
+  const { text } = await extractText(await getDocumentProxy(new Uint8Array(bytes)), { mergePages: false });
+  return text.map((page, i) => `[page ${i + 1}]\n${page}`).join('\n\n');
+}
+
+function pageIn(bytes: Uint8Array): Page {
+  // It was written by this file's other end.
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+if (isConfined('page-markdown')) await answerConfined((bytes) => markdown(pageIn(bytes)));
+if (isConfined('page-plain')) await answerConfined((bytes) => plain(pageIn(bytes)));
+if (isConfined('page-pdf')) await answerConfined(pdf);

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, open, readdir, realpath, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DOWNLOADS } from '../../../core/agent/task-files.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import type { DataToolPlace } from '../../data-tool.ts';
+import { bounded, inMegabytes } from '../bounded-body.ts';
+import { safeName } from './download-name.ts';
+
+/** Attachments of questions have some megabytes; data sets are not for an agent to read. */
+export const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
+/** All of one task's: an agent that goes round in circles must not fill the disk. */
+const MAX_FOLDER_BYTES = 500 * 1024 * 1024;
+const MAX_FOLDER_FILES = 200;
+/** Files of one name. */
+const MAX_SAME_NAME = 50;
+
+export interface SavedFile {
+  /** Relative to the task's files, as file tools take it: `downloads/table.csv`. */
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a body into the task's `downloads/`, whole or not at all. A file that is there is not touched: where the name is taken,
+ * a number is put behind it (`table-2.csv`).
+ *
+ * @throws MeshError `tool` when it is too large, the folder is full, the task has no folder, or it cannot be written
+ */
+export async function saveDownload(
+  { files }: Pick<DataToolPlace, 'files'>,
+  wanted: string,
+  body: AsyncIterable<Uint8Array>,
+): Promise<SavedFile> {
+  const folder = await downloadFolder(files);
+  const room = await roomIn(folder);
+  const name = safeName(wanted);
+  // Hidden, and of a name that no download gets: nobody takes it for a whole file.
+  const part = path.join(folder, `.${randomBytes(8).toString('hex')}.part`);
+  try {
+    const bytes = await writeWhole(part, bounded(body, Math.min(MAX_DOWNLOAD_BYTES, room), name));
+    const file = await place(part, folder, name);
+    return { file: `${DOWNLOADS}/${file}`, bytes };
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+async function downloadFolder(files: string | undefined): Promise<string> {
+  if (files === undefined) {
+    throw new MeshError(
+      'tool',
+      'this run has no folder for files: nothing can be downloaded, fetch_page reads pages without one',
+    );
+  }
+  const folder = path.join(files, DOWNLOADS);
+  return attempt(folder, async () => {
+    await mkdir(folder, { recursive: true });
+    const [root, real] = [await realpath(files), await realpath(folder)];
+    if (real === path.join(root, DOWNLOADS)) return real;
+    throw new MeshError('tool', `${DOWNLOADS}/ is a link to another folder: nothing is written there`);
+  });
+}
+
+/** Bytes that may still come into the folder. */
+async function roomIn(folder: string): Promise<number> {
+  const names = await attempt(folder, () => readdir(folder));
+  if (names.length >= MAX_FOLDER_FILES) {
+    throw new MeshError('tool', `${DOWNLOADS}/ has ${names.length} files already: use one of them`);
+  }
+  const sizes = await Promise.all(names.map((name) => attempt(folder, () => stat(path.join(folder, name)))));
+  const room = MAX_FOLDER_BYTES - sizes.reduce((sum, { size }) => sum + size, 0);
+  if (room > 0) return room;
+  throw new MeshError(
+    'tool',
+    `${DOWNLOADS}/ holds ${inMegabytes(MAX_FOLDER_BYTES)} already: nothing more is downloaded`,
+  );
+}
+
+async function writeWhole(file: string, body: AsyncIterable<Uint8Array>): Promise<number> {
+  const handle = await attempt(file, () => open(file, 'wx', 0o644));
+  try {
+    let bytes = 0;
+    for await (const part of body) {
+      await attempt(file, () => handle.writeFile(part));
+      bytes += part.length;
+    }
+    await attempt(file, () => handle.sync());
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives a whole file its name, the first that is free. */
+async function place(part: string, folder: string, name: string): Promise<string> {
+  const { name: stem, ext } = path.parse(name);
+  for (let number = 1; number <= MAX_SAME_NAME; number++) {
+    const free = number === 1 ? name : `${stem}-${number}${ext}`;
+    if (await claim(part, path.join(folder, free))) return free;
+  }
+  throw new MeshError(
+    'tool',
+    `${DOWNLOADS}/ has ${MAX_SAME_NAME} files named like ${name} already: use one of them`,
+  );
+}
+
+/** Gives the file the name `target` unless it is taken, in one step: a check before would be out of date. */
+async function claim(part: string, target: string): Promise<boolean> {
+  try {
+    await link(part, target).catch((error: unknown) => {
+      // Some file systems have no second names.
+      if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(systemCodeOf(error) ?? '')) throw error;
+      return copyFile(part, target, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (cause) {
+    if (systemCodeOf(cause) === 'EEXIST') return false;
+    throw new MeshError('tool', `${target} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A step with the file system, whose refusal is said as it is: no network is to blame for it. */
+async function attempt<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof MeshError || systemCodeOf(cause) === undefined) throw cause;
+    throw new MeshError('tool', `${file} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { callService } from '../call-service.ts';
+import { cut, DEFAULT_RESULTS, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+
+/** Abstracts are longer than snippets; this many authors are named. */
+const MAX_ABSTRACT_CHARACTERS = 1300;
+const MAX_AUTHORS = 8;
+
+const text = z.string().transform(oneLine);
+const entrySchema = z.object({
+  id: z.string(),
+  title: text,
+  summary: text.default(''),
+  published: z.string().default(''),
+  author: z.array(z.object({ name: text })).default([]),
+  comment: text.optional(),
+});
+const feedSchema = z.object({
+  feed: z.object({
+    totalResults: z.coerce.number().default(0),
+    entry: z.array(entrySchema).default([]),
+  }),
+});
+type Feed = z.infer<typeof feedSchema>['feed'];
+
+/** arXiv's API, an Atom feed. Words, ids (`2104.12255`), or its own query language (`ti:electron AND cat:cs.CL`). */
+export const arxivSearch: DataTool<SearchInput> = {
+  name: 'arxiv_search',
+  description:
+    'Searches arXiv for papers: title, authors, date, abstract. Takes words, an id, or a query like: ti:electron AND au:curie AND submittedDate:[202401010000 TO 202402010000]',
+  input: searchInput,
+  async run(input, place) {
+    let feed = await ask(input, place);
+    // A page may come back empty although there are results: asked again, it has them.
+    if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(input, place);
+    const hits = feed.entry.map(({ id, title, summary, published, author, comment }) => {
+      const names = author.map(({ name }) => name);
+      const others = names.length > MAX_AUTHORS ? ` and ${names.length - MAX_AUTHORS} others` : '';
+      const about = [
+        `${names.slice(0, MAX_AUTHORS).join(', ')}${others}`,
+        published.slice(0, 10),
+        comment ?? '',
+      ];
+      return {
+        title,
+        url: id.replace(/^http:/, 'https:'),
+        snippet: `${about.filter((part) => part !== '').join('; ')}. ${cut(summary, MAX_ABSTRACT_CHARACTERS)}`,
+      };
+    });
+    const total =
+      feed.totalResults > hits.length ? [`${feed.totalResults} papers found, the first ${hits.length}:`] : [];
+    return searchReply(input, hits, hits.length === 0 ? [] : total);
+  },
+};
+
+async function ask(
+  { query, max_results: maxResults = DEFAULT_RESULTS }: SearchInput,
+  place: DataToolPlace,
+): Promise<Feed> {
+  const { text: xml } = await callService(
+    {
+      service: 'arxiv',
+      path: '/api/query',
+      query: {
+        ...queryOf(query),
+        start: 0,
+        max_results: maxResults,
+        sortBy: 'relevance',
+        sortOrder: 'descending',
+      },
+      // Its errors are feeds, too.
+      accepts: [400],
+    },
+    place,
+  );
+  const feed = await readFeed(xml);
+  const [first] = feed.entry;
+  if (first?.title === 'Error' && first.id.includes('/api/errors')) {
+    throw new MeshError(
+      'tool',
+      `arxiv refused: ${first.summary}; write the query as words, an id, or like ti:electron AND au:curie`,
+    );
+  }
+  return feed;
+}
+
+function queryOf(query: string): Record<string, string> {
+  const ids = query.split(/[\s,]+/).map((word) => word.replace(/^arxiv:/i, ''));
+  if (ids.every((id) => /^(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?\/\d{7})(v\d+)?$/.test(id)))
+    return { id_list: ids.join(',') };
+  if (/\b(ti|au|abs|co|jr|cat|rn|id|all|submittedDate):/.test(query)) return { search_query: query };
+  // Without a field it would be any of the words; phrases stay together.
+  const words = query.match(/"[^"]+"|[^\s"()]+/g) ?? [];
+  return { search_query: words.map((word) => `all:${word}`).join(' AND ') };
+}
+
+async function readFeed(xml: string): Promise<Feed> {
+  const { XMLParser, XMLValidator } = await import('fast-xml-parser');
+  const fault = (why: string) =>
+    new MeshError('tool', `arxiv replied something else than an Atom feed: ${cut(oneLine(why), 200)}`);
+  const valid = XMLValidator.validate(xml);
+  if (valid !== true) throw fault(valid.err.msg);
+  const parser = new XMLParser({
+    removeNSPrefix: true,
+    // Titles may be numbers.
+    parseTagValue: false,
+    isArray: (name) => name === 'entry' || name === 'author',
+  });
+  const result = feedSchema.safeParse(parser.parse(xml));
+  if (!result.success)
+    throw fault(result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  return result.data.feed;
+}

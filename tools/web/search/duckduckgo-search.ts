@@ -1,0 +1,126 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { callService, type ServiceReply } from '../call-service.ts';
+import type { ServiceName } from '../services.ts';
+import { cut, oneLine, type SearchHit, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+
+/** The engine refuses longer queries. */
+const MAX_QUERY_CHARACTERS = 499;
+/** Pages of results have some tens of kilobytes; parsing takes time that grows with nesting. */
+const MAX_PAGE_CHARACTERS = 512 * 1024;
+const MAX_ABSTRACT_CHARACTERS = 1000;
+
+/** These pages are made for browsers; to anything else they show a riddle. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+interface ResultsPage {
+  readonly hits: readonly SearchHit[];
+  readonly abstract: string;
+}
+
+/**
+ * DuckDuckGo's pages without JavaScript: there is no interface for programs. Where one shows its riddle for robots, which is no
+ * proof that there are no results, the other one is asked.
+ */
+export const duckduckgoSearch: DataTool<SearchInput> = {
+  name: 'duckduckgo_search',
+  description: 'Searches the web with DuckDuckGo: titles, addresses and snippets. Needs no key.',
+  input: searchInput,
+  async run(input, place) {
+    if (input.query.length > MAX_QUERY_CHARACTERS) {
+      const { length } = input.query;
+      throw new MeshError(
+        'tool',
+        `the query has ${length} characters, at most ${MAX_QUERY_CHARACTERS} are searched for: use fewer words`,
+      );
+    }
+    const full = await ask('duckduckgo', '/html/', { q: input.query, b: '', kl: 'wt-wt' }, place);
+    const page = isBlocked(full) ? undefined : await readHtml(full.text);
+    if (page !== undefined)
+      return searchReply(input, page.hits, page.abstract === '' ? [] : [`Summary: ${page.abstract}`]);
+    const lite = await ask('duckduckgoLite', '/lite/', { q: input.query, kl: 'wt-wt' }, place);
+    if (!isBlocked(lite)) return searchReply(input, await readLite(lite.text));
+    throw new MeshError(
+      'tool',
+      'duckduckgo takes this address for a robot and shows no results: try again in some minutes, or use tavily_search, searxng_search or wikipedia',
+    );
+  },
+};
+
+function ask(
+  service: ServiceName & `duckduckgo${string}`,
+  path: string,
+  form: Record<string, string>,
+  place: DataToolPlace,
+): Promise<ServiceReply> {
+  const host = service === 'duckduckgo' ? 'https://html.duckduckgo.com/' : 'https://lite.duckduckgo.com/';
+  return callService(
+    {
+      service,
+      path,
+      form: new URLSearchParams(form),
+      headers: {
+        'user-agent': BROWSER,
+        referer: host,
+        'sec-fetch-dest': 'document',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-site': 'same-origin',
+        'sec-fetch-user': '?1',
+      },
+      accepts: [403],
+    },
+    place,
+  );
+}
+
+function isBlocked({ status, text }: ServiceReply): boolean {
+  return status === 202 || status === 403 || text.includes('challenge-form');
+}
+
+async function readHtml(text: string): Promise<ResultsPage> {
+  const document = await parsed(text);
+  const hits = [...document.querySelectorAll('#links .web-result')].flatMap((result) => {
+    const link = result.querySelector('a.result__a');
+    return hitOf(link, result.querySelector('.result__snippet')?.textContent ?? '');
+  });
+  const abstract = oneLine(document.querySelector('#zero_click_abstract')?.textContent ?? '');
+  return { hits, abstract: cut(abstract, MAX_ABSTRACT_CHARACTERS) };
+}
+
+/** A table in which a row with a link is followed by one with its snippet. */
+async function readLite(text: string): Promise<SearchHit[]> {
+  const document = await parsed(text);
+  const cells = [...document.querySelectorAll('a.result-link, .result-snippet')];
+  return cells.flatMap((cell, i) => {
+    if (!cell.classList.contains('result-link')) return [];
+    const next = cells[i + 1];
+    return hitOf(cell, next?.classList.contains('result-snippet') ? (next.textContent ?? '') : '');
+  });
+}
+
+interface Link {
+  readonly textContent: string | null;
+  getAttribute(name: string): string | null;
+}
+
+function hitOf(link: Link | null | undefined, snippet: string): SearchHit[] {
+  const url = unwrapped(link?.getAttribute('href') ?? '');
+  return url === undefined ? [] : [{ title: link?.textContent ?? '', url, snippet }];
+}
+
+/** Where a link really leads: it may pass through `duckduckgo.com/l/?uddg=…`. Advertisements, by `y.js`, lead nowhere. */
+function unwrapped(href: string): string | undefined {
+  const url = URL.parse(href, 'https://duckduckgo.com/');
+  if (url === null) return undefined;
+  const isOwn = /(^|\.)duckduckgo\.com$/.test(url.hostname);
+  if (isOwn && url.pathname === '/y.js') return undefined;
+  if (!isOwn || url.pathname !== '/l/') return /^https?:$/.test(url.protocol) ? url.href : undefined;
+  const target = URL.parse(url.searchParams.get('uddg') ?? '');
+  return target !== null && /^https?:$/.test(target.protocol) ? target.href : undefined;
+}
+
+async function parsed(text: string) {
+  const { parseHTML } = await import('linkedom');
+  const { document } = parseHTML(text.slice(0, MAX_PAGE_CHARACTERS));
+  return document;
+}

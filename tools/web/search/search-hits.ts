@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { shortReason } from '../../../core/contracts/packet.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+
+/** One result of a search. */
+export interface SearchHit {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+}
+
+const MAX_RESULTS = 20;
+export const DEFAULT_RESULTS = 5;
+
+const MAX_TITLE_CHARACTERS = 300;
+const MAX_SNIPPET_CHARACTERS = 1500;
+const MAX_URL_CHARACTERS = 2048;
+
+/** What every search is asked with. */
+export const searchInput = z.strictObject({
+  query: z
+    .string()
+    .trim()
+    .min(1)
+    .max(1000)
+    .describe('What to search for: a few words, as for a search engine'),
+  max_results: z
+    .int()
+    .min(1)
+    .max(MAX_RESULTS)
+    .exactOptional()
+    .describe(`How many results, ${DEFAULT_RESULTS} unless said otherwise`),
+});
+export type SearchInput = z.infer<typeof searchInput>;
+
+/**
+ * Numbered results, as a model reads them: title, address, snippet. `notes` come before them. None is said in so many words
+ * (REQ-050), so that nobody makes some up.
+ */
+export function searchReply(
+  { query, max_results: maxResults = DEFAULT_RESULTS }: SearchInput,
+  hits: readonly SearchHit[],
+  notes: readonly string[] = [],
+): DataToolReply {
+  const results = hits.slice(0, maxResults).map(({ title, url, snippet }) => ({
+    title: cut(oneLine(title), MAX_TITLE_CHARACTERS) || '(no title)',
+    url: cut(url, MAX_URL_CHARACTERS),
+    snippet: cut(oneLine(snippet), MAX_SNIPPET_CHARACTERS),
+  }));
+  const lines = results.map(({ title, url, snippet }, i) => {
+    const indent = ' '.repeat(`${i + 1}. `.length);
+    return [`${i + 1}. ${title}`, `${indent}${url}`, ...(snippet === '' ? [] : [indent + snippet])].join(
+      '\n',
+    );
+  });
+  const none =
+    results.length === 0 ? [`not found: no results for ${JSON.stringify(shortReason(query))}`] : [];
+  return { text: [...notes, ...none, ...lines].join('\n'), data: { results } };
+}
+
+/** A text without line breaks and runs of white space. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+export function cut(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool } from '../../data-tool.ts';
+import { callService } from '../call-service.ts';
+import { parseReply } from '../parse-reply.ts';
+import { cut, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+
+const replySchema = z.object({
+  results: z.array(z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })),
+  // Plain texts in older versions.
+  answers: z
+    .array(z.union([z.string(), z.object({ answer: z.string() }).transform(({ answer }) => answer)]))
+    .default([]),
+  infoboxes: z
+    .array(
+      z.object({
+        infobox: z.string(),
+        content: z.string().nullish(),
+        attributes: z.array(z.object({ label: z.string(), value: z.string().nullish() })).default([]),
+      }),
+    )
+    .default([]),
+  unresponsive_engines: z.array(z.array(z.string())).default([]),
+});
+
+const MAX_NOTE_CHARACTERS = 1500;
+const MAX_NOTES = 5;
+
+/** The user's own SearXNG server, which asks other engines. Its settings must list `json` among `search.formats`. */
+export const searxngSearch: DataTool<SearchInput> = {
+  name: 'searxng_search',
+  description: 'Searches the web with the SearXNG server of the user, which asks several search engines.',
+  input: searchInput,
+  async run(input, place) {
+    const { status, text } = await callService(
+      {
+        service: 'searxng',
+        path: '/search',
+        query: { q: input.query, format: 'json', categories: 'general', pageno: 1, safesearch: 0 },
+        accepts: [403],
+      },
+      place,
+    );
+    if (status === 403) {
+      throw new MeshError(
+        'tool',
+        'searxng refused (status 403): its settings.yml must list json among search.formats, and its limiter must let this host in',
+      );
+    }
+    const {
+      results,
+      answers,
+      infoboxes,
+      unresponsive_engines: silent,
+    } = parseReply(replySchema, text, 'searxng');
+    if (results.length === 0 && answers.length === 0 && infoboxes.length === 0 && silent.length > 0) {
+      const engines = silent
+        .slice(0, 10)
+        .map((engine) => engine.join(': '))
+        .join('; ');
+      throw new MeshError(
+        'tool',
+        `searxng got nothing, since its engines failed (${engines}): try again later`,
+      );
+    }
+    const boxes = infoboxes.map(({ infobox, content, attributes }) => {
+      const facts = attributes.flatMap(({ label, value }) => (value ? [`${label}: ${value}`] : []));
+      return [`${infobox}: ${content ?? ''}`, ...facts].join('; ');
+    });
+    const notes = [...answers.map((answer) => `Answer: ${answer}`), ...boxes];
+    return searchReply(
+      input,
+      results.map(({ title, url, content }) => ({ title: title ?? '', url, snippet: content ?? '' })),
+      notes.slice(0, MAX_NOTES).map((note) => cut(oneLine(note), MAX_NOTE_CHARACTERS)),
+    );
+  },
+};

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import type { DataTool } from '../../data-tool.ts';
+import { callService } from '../call-service.ts';
+import { parseReply } from '../parse-reply.ts';
+import { neededKey } from '../services.ts';
+import { DEFAULT_RESULTS, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+
+const replySchema = z.object({
+  answer: z.string().nullish(),
+  results: z.array(z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })),
+});
+
+/** Tavily's search API: an index made for models, with a key of the user's. */
+export const tavilySearch: DataTool<SearchInput> = {
+  name: 'tavily_search',
+  description: 'Searches the web with Tavily: titles, addresses and relevant passages. Needs a key.',
+  input: searchInput,
+  async run(input, place) {
+    const key = neededKey('tavily', place.environment, 'duckduckgo_search and wikipedia need none');
+    const { text } = await callService(
+      {
+        service: 'tavily',
+        path: '/search',
+        headers: { authorization: `Bearer ${key}`, 'x-client-source': 'gaia-mesh' },
+        json: {
+          query: input.query,
+          search_depth: 'basic',
+          topic: 'general',
+          max_results: input.max_results ?? DEFAULT_RESULTS,
+          include_answer: false,
+          include_raw_content: false,
+          include_images: false,
+        },
+      },
+      place,
+    );
+    const { answer, results } = parseReply(replySchema, text, 'tavily');
+    const hits = results.map(({ title, url, content }) => ({
+      title: title ?? '',
+      url,
+      snippet: content ?? '',
+    }));
+    return searchReply(input, hits, answer ? [`Answer: ${answer}`] : []);
+  },
+};

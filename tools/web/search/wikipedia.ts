@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { callService } from '../call-service.ts';
+import { parseReply } from '../parse-reply.ts';
+import { serviceUrl } from '../services.ts';
+import { cut } from './search-hits.ts';
+
+/** Articles that are named beside the one that is shown. */
+const MAX_FOUND = 5;
+/** The longest articles have some 100 000 characters; what is asked for is mostly further up. */
+const MAX_EXTRACT_CHARACTERS = 40_000;
+const MAX_OPTIONS = 60;
+
+const input = z.strictObject({
+  query: z.string().trim().min(1).max(300).describe('Title of an article, or words to search for'),
+  language: z
+    .string()
+    // It becomes part of a host name.
+    .regex(/^[a-z]{2,3}(-[a-z]{2,10}){0,2}$/, 'must be the code of a Wikipedia, like en or de')
+    .exactOptional()
+    .describe('Code of the Wikipedia, en unless said otherwise'),
+});
+
+const searchSchema = z.object({
+  query: z.object({ search: z.array(z.object({ title: z.string() })) }),
+});
+
+const pageSchema = z.object({
+  title: z.string(),
+  missing: z.union([z.literal(''), z.boolean()]).optional(),
+  extract: z.string().default(''),
+  pageprops: z.object({ disambiguation: z.string().optional() }).optional(),
+  links: z.array(z.object({ title: z.string() })).default([]),
+});
+
+// By page id in version 1 of the format, a list in version 2.
+const pagesSchema = z.object({
+  query: z.object({
+    pages: z.union([
+      z.array(pageSchema),
+      z.record(z.string(), pageSchema).transform((pages) => Object.values(pages)),
+    ]),
+  }),
+});
+
+/** Errors come with status 200. */
+const errorSchema = z.object({ error: z.object({ code: z.string(), info: z.string() }) });
+
+/** MediaWiki's action API: search, then the best article's text. */
+export const wikipedia: DataTool<z.infer<typeof input>> = {
+  name: 'wikipedia',
+  description:
+    'Looks something up in Wikipedia: the text of the article that fits best, and the titles of others. Tables are left out: fetch_page reads them.',
+  input,
+  async run({ query, language = 'en' }, place) {
+    const wiki = new Wiki(language, place);
+    const { search } = await wiki.search(query);
+    const exact = search.find(
+      ({ title }) => title.toLowerCase() === query.toLowerCase().replaceAll('_', ' '),
+    );
+    const title = (exact ?? search[0])?.title;
+    const page = title === undefined ? undefined : await wiki.page(title);
+    if (page === undefined || isMissing(page)) {
+      return {
+        text: `not found: the ${language} Wikipedia has no article for ${JSON.stringify(query)}`,
+        data: { found: false },
+      };
+    }
+    const url = wiki.addressOf(page.title);
+    if (page.pageprops?.disambiguation !== undefined) {
+      const options = await wiki.links(page.title);
+      const lines = options.map((option, i) => `${i + 1}. ${option}`);
+      return {
+        text: `${page.title} may mean several things (${url}). Ask again with one of these titles:\n${lines.join('\n')}`,
+        data: { found: false, options },
+      };
+    }
+    const others = search.filter((other) => other.title !== page.title).map((other) => other.title);
+    const left = page.extract.length - MAX_EXTRACT_CHARACTERS;
+    const rest = left > 0 ? `\n[cut: ${left} more characters; fetch_page ${url} has them]` : '';
+    const text = [
+      `${page.title}\n${url}`,
+      cut(page.extract.trim() || '(the article has no text)', MAX_EXTRACT_CHARACTERS) + rest,
+      ...(others.length === 0 ? [] : [`Other articles: ${others.join('; ')}`]),
+    ].join('\n\n');
+    return { text, data: { found: true, title: page.title, url } };
+  },
+};
+
+const isMissing = ({ missing }: z.infer<typeof pageSchema>) => missing === '' || missing === true;
+
+/** The Wikipedia of one language. */
+class Wiki {
+  readonly #base: string;
+  readonly #place: DataToolPlace;
+
+  constructor(language: string, place: DataToolPlace) {
+    this.#base = serviceUrl('wikipedia', place.environment).replace('{language}', language);
+    this.#place = place;
+  }
+
+  addressOf(title: string): string {
+    return `${this.#base}/wiki/${encodeURIComponent(title.replaceAll(' ', '_'))}`;
+  }
+
+  async search(words: string) {
+    const query = { list: 'search', srsearch: words, srlimit: MAX_FOUND, srnamespace: 0 };
+    return (await this.#ask(searchSchema, query)).query;
+  }
+
+  async page(title: string) {
+    const query = {
+      prop: 'extracts|pageprops',
+      ppprop: 'disambiguation',
+      titles: title,
+      explaintext: 1,
+      exsectionformat: 'wiki',
+      redirects: 1,
+    };
+    return (await this.#ask(pagesSchema, query)).query.pages[0];
+  }
+
+  /** Titles of the articles that a page leads to. */
+  async links(title: string): Promise<string[]> {
+    const query = { prop: 'links', titles: title, plnamespace: 0, pllimit: MAX_OPTIONS };
+    const pages = (await this.#ask(pagesSchema, query)).query.pages;
+    return pages.flatMap(({ links }) => links.map((link) => link.title)).slice(0, MAX_OPTIONS);
+  }
+
+  async #ask<Result>(schema: z.ZodType<Result>, query: Record<string, string | number>): Promise<Result> {
+    const { text } = await callService(
+      {
+        service: 'wikipedia',
+        baseUrl: this.#base,
+        path: '/w/api.php',
+        query: { action: 'query', ...query, format: 'json' },
+      },
+      this.#place,
+    );
+    const reply = parseReply(z.union([errorSchema, schema]), text, 'wikipedia');
+    const failed = errorSchema.safeParse(reply);
+    if (failed.success) {
+      const { code, info } = failed.data.error;
+      throw new MeshError('tool', `wikipedia refused: ${info} (${code})`);
+    }
+    return parseReply(schema, text, 'wikipedia');
+  }
+}

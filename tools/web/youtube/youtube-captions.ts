@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { parsedJson } from '../parse-reply.ts';
+
+const jsonSchema = z.object({
+  events: z
+    .array(
+      z.object({
+        tStartMs: z.number().default(0),
+        segs: z.array(z.object({ utf8: z.string().default('') })).default([]),
+      }),
+    )
+    .default([]),
+});
+
+/**
+ * The lines of a video's captions, each with its time (`[1:05] …`), from any of YouTube's formats: `json3`, `srv3`, and the older
+ * XML, which servers may send although another one was asked for. Empty lines are left out.
+ *
+ * @throws MeshError `tool` for anything else
+ */
+export async function captionLines(text: string): Promise<string[]> {
+  const json = jsonSchema.safeParse(parsedJson(text));
+  const lines = json.success
+    ? json.data.events.map(({ tStartMs, segs }) => lineOf(tStartMs, segs.map(({ utf8 }) => utf8).join('')))
+    : await linesOfXml(text);
+  return lines.filter((line) => line !== undefined);
+}
+
+/** `<text start="1.54">`, or `<p t="1540">` with words in `<s>`. */
+async function linesOfXml(xml: string): Promise<(string | undefined)[]> {
+  const { XMLParser, XMLValidator } = await import('fast-xml-parser');
+  if (XMLValidator.validate(xml) !== true) {
+    throw new MeshError(
+      'tool',
+      'youtube replied something else than its documentation says: neither JSON nor XML',
+    );
+  }
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    parseTagValue: false,
+    trimValues: false,
+    stopNodes: ['*.text', '*.p'],
+    isArray: (name) => name === 'text' || name === 'p',
+  });
+  const body = xmlSchema.safeParse(parser.parse(xml));
+  if (!body.success)
+    throw new MeshError(
+      'tool',
+      'youtube replied something else than its documentation says: no <text>, no <p>',
+    );
+  return body.data.map(({ startMs, text }) => lineOf(startMs, plain(text)));
+}
+
+const attribute = z.coerce.number().default(0);
+const xmlSchema = z.union([
+  z
+    .object({
+      transcript: z.object({
+        text: z.array(z.object({ '@_start': attribute, '#text': z.string().default('') })),
+      }),
+    })
+    .transform(({ transcript }) =>
+      transcript.text.map((line) => ({ startMs: line['@_start'] * 1000, text: line['#text'] })),
+    ),
+  z
+    .object({
+      timedtext: z.object({
+        body: z.object({ p: z.array(z.object({ '@_t': attribute, '#text': z.string().default('') })) }),
+      }),
+    })
+    .transform(({ timedtext }) =>
+      timedtext.body.p.map((line) => ({ startMs: line['@_t'], text: line['#text'] })),
+    ),
+]);
+
+/** Texts are escaped twice, and hold tags in both layers. */
+function plain(text: string): string {
+  return unescaped(unescaped(text.replace(/<[^<>]*>/g, ''))).replace(/<[^<>]*>/g, '');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+function unescaped(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
+    const code =
+      decimal === undefined ? (hex === undefined ? undefined : Number.parseInt(hex, 16)) : Number(decimal);
+    if (code === undefined) return ENTITIES[name] ?? all;
+    return code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : all;
+  });
+}
+
+function lineOf(startMs: number, text: string): string | undefined {
+  const words = text.replace(/\s+/g, ' ').trim();
+  if (words === '') return undefined;
+  const seconds = Math.max(0, Math.floor(startMs / 1000));
+  return `[${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}] ${words}`;
+}

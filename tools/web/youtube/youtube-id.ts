@@ -1,0 +1,33 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+
+const ID = /^[A-Za-z0-9_-]{11}$/;
+
+/**
+ * The id of the video that a YouTube address names, in any of its forms (`watch?v=`, `youtu.be/`, `shorts/`, `embed/`, `live/`), or
+ * that is given bare.
+ *
+ * @throws MeshError `tool` for anything else
+ */
+export function youtubeId(url: string): string {
+  const text = url.trim();
+  const id = ID.test(text) ? text : idIn(URL.parse(text.includes('://') ? text : `https://${text}`));
+  if (id !== undefined && ID.test(id)) return id;
+  throw new MeshError(
+    'tool',
+    `${JSON.stringify(url.slice(0, 200))} names no YouTube video: give an address like https://www.youtube.com/watch?v=ID with an id of 11 characters`,
+  );
+}
+
+/** The form that every service understands. */
+export function youtubeUrl(id: string): string {
+  return `https://www.youtube.com/watch?v=${id}`;
+}
+
+function idIn(url: URL | null): string | undefined {
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const [, first, second] = url.pathname.split('/');
+  if (url.hostname === 'youtu.be') return first;
+  if (!/^((www|m|music)\.)?youtube(-nocookie)?\.com$/.test(url.hostname)) return undefined;
+  if (first === 'watch') return url.searchParams.get('v') ?? undefined;
+  return ['shorts', 'embed', 'live', 'v'].includes(first ?? '') ? second : undefined;
+}

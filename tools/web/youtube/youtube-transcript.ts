@@ -1,0 +1,183 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { callService, type ServiceCall } from '../call-service.ts';
+import { parseReply } from '../parse-reply.ts';
+import { serviceUrl } from '../services.ts';
+import { captionLines } from './youtube-captions.ts';
+import { youtubeId, youtubeUrl } from './youtube-id.ts';
+
+const input = z.strictObject({
+  url: z.string().min(1).max(2048).describe('Address of a YouTube video, or its id'),
+  language: z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$/, 'must be a code like en or pt-BR')
+    .exactOptional()
+    .describe('Language of the transcript, en where there is one unless said otherwise'),
+});
+
+const trackSchema = z.object({
+  baseUrl: z.string(),
+  languageCode: z.string(),
+  kind: z.string().optional(),
+});
+type Track = z.infer<typeof trackSchema>;
+
+const playerSchema = z.object({
+  playabilityStatus: z
+    .object({
+      status: z.string(),
+      reason: z.string().optional(),
+      errorScreen: z
+        .object({
+          playerErrorMessageRenderer: z.object({
+            subreason: z.object({ runs: z.array(z.object({ text: z.string() })) }).optional(),
+          }),
+        })
+        .optional()
+        // It is for screens, and has more forms than this one.
+        .catch(undefined),
+    })
+    .optional(),
+  captions: z
+    .object({
+      playerCaptionsTracklistRenderer: z.object({ captionTracks: z.array(trackSchema).default([]) }),
+    })
+    .optional(),
+  videoDetails: z.object({ title: z.string(), author: z.string().optional() }).optional(),
+});
+type Player = z.infer<typeof playerSchema>;
+
+/** What the player says as the Android app, whose tracks need no proof of a browser. */
+const CLIENT = { clientName: 'ANDROID', clientVersion: '20.10.38' };
+
+const ELSEWHERE = 'try understand_video, or search for the video’s title';
+
+/** The captions of a video, by the way that YouTube's own player takes: watch page → key → player → track. */
+export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
+  name: 'youtube_transcript',
+  description:
+    'The transcript (captions) of a YouTube video, with times. Says nothing of what is only to be seen.',
+  input,
+  async run({ url, language = 'en' }, place) {
+    const id = youtubeId(url);
+    const player = await playerOf(id, place);
+    const tracks = tracksOf(player, id);
+    const track = chosen(tracks, language);
+    const lines = await linesOf(track, id, place);
+    const title = player.videoDetails?.title ?? '';
+    const author = player.videoDetails?.author;
+    const kind = track.kind === 'asr' ? `${track.languageCode}, made by a machine` : track.languageCode;
+    const head =
+      `${title}${author === undefined ? '' : ` (${author})`}\n${youtubeUrl(id)}\nTranscript (${kind}):`.trim();
+    return {
+      text: [head, ...lines].join('\n'),
+      data: { title, language: track.languageCode, lines: lines.length },
+    };
+  },
+};
+
+async function playerOf(id: string, place: DataToolPlace): Promise<Player> {
+  const key = await playerKey(id, place);
+  const { text } = await ask(
+    {
+      service: 'youtube',
+      path: '/youtubei/v1/player',
+      query: { key },
+      json: { context: { client: CLIENT }, videoId: id },
+    },
+    place,
+  );
+  return parseReply(playerSchema, text, 'youtube');
+}
+
+async function playerKey(id: string, place: DataToolPlace): Promise<string> {
+  let page = await watchPage(id, place, {});
+  if (page.includes('action="https://consent.youtube.com/s"')) {
+    const consent =
+      /<input[^>]{0,300}name="v"[^>]{0,300}value="([^"]{1,200})"|<input[^>]{0,300}value="([^"]{1,200})"[^>]{0,300}name="v"/.exec(
+        page,
+      );
+    const value = consent?.[1] ?? consent?.[2] ?? '';
+    // What a cookie may hold: the page is not ours.
+    if (!/^[A-Za-z0-9_.+-]+$/.test(value))
+      throw new MeshError('tool', `youtube asks for consent in a new way: ${ELSEWHERE}`);
+    page = await watchPage(id, place, { cookie: `CONSENT=YES+${value}` });
+  }
+  if (page.includes('class="g-recaptcha"')) throw blocked('it shows a riddle for robots');
+  const key = /"INNERTUBE_API_KEY":\s*"([A-Za-z0-9_-]{1,100})"/.exec(page)?.[1];
+  if (key === undefined)
+    throw new MeshError('tool', `youtube's page has changed, no key of its player is in it: ${ELSEWHERE}`);
+  return key;
+}
+
+async function watchPage(id: string, place: DataToolPlace, headers: Record<string, string>): Promise<string> {
+  const call = { service: 'youtube', path: '/watch', query: { v: id } } as const;
+  return (await ask({ ...call, headers: { 'accept-language': 'en-US', ...headers } }, place)).text;
+}
+
+/** Status 429 is no load here: the address is on a list. */
+async function ask(call: ServiceCall, place: DataToolPlace) {
+  const reply = await callService({ ...call, accepts: [429] }, place);
+  if (reply.status === 429) throw blocked('status 429');
+  return reply;
+}
+
+function blocked(why: string): MeshError {
+  return new MeshError('tool', `youtube blocks this address (${why}): ${ELSEWHERE}`);
+}
+
+/** @throws MeshError `tool`: unavailable, restricted, blocked, or without captions, each in its own words */
+function tracksOf({ playabilityStatus, captions }: Player, id: string): readonly Track[] {
+  const { status = 'OK', reason = '', errorScreen } = playabilityStatus ?? {};
+  if (status !== 'OK') {
+    if (reason.includes('not a bot')) throw blocked(reason);
+    const runs = errorScreen?.playerErrorMessageRenderer.subreason?.runs ?? [];
+    const details = [reason || status, ...runs.map(({ text }) => text.trim())]
+      .filter((part) => part !== '')
+      .join('; ');
+    const what = reason.includes('inappropriate') ? 'is restricted by age' : 'is not available';
+    throw new MeshError('tool', `the video ${id} ${what}: ${details}`);
+  }
+  const tracks = captions?.playerCaptionsTracklistRenderer.captionTracks ?? [];
+  if (tracks.length === 0)
+    throw new MeshError('tool', `the video ${id} has no transcript (captions are disabled): ${ELSEWHERE}`);
+  return tracks;
+}
+
+/** In `language`, else English, else any; what people wrote before what a machine heard. */
+function chosen(tracks: readonly Track[], language: string): Track {
+  const rank = (track: Track) => {
+    const base = track.languageCode.split('-')[0];
+    const place = [track.languageCode, base].includes(language)
+      ? 0
+      : base === language.split('-')[0]
+        ? 1
+        : base === 'en'
+          ? 2
+          : 3;
+    return place * 2 + (track.kind === 'asr' ? 1 : 0);
+  };
+  return tracks.reduce((best, track) => (rank(track) < rank(best) ? track : best));
+}
+
+async function linesOf(track: Track, id: string, place: DataToolPlace): Promise<string[]> {
+  const needsProof = () =>
+    new MeshError(
+      'tool',
+      `youtube wants a proof of a browser (PO token) for the transcript of ${id}: ${ELSEWHERE}`,
+    );
+  // Only what comes after the host is taken: a reply does not say whom we talk to.
+  const given = URL.parse(track.baseUrl, serviceUrl('youtube', place.environment));
+  if (given === null || given.pathname !== '/api/timedtext') {
+    throw new MeshError(
+      'tool',
+      `youtube replied something else than its documentation says: a track at ${track.baseUrl.slice(0, 100)}`,
+    );
+  }
+  if (given.searchParams.get('exp') === 'xpe') throw needsProof();
+  given.searchParams.set('fmt', 'json3');
+  const { text } = await ask({ service: 'youtube', path: `${given.pathname}${given.search}` }, place);
+  if (text.trim() === '') throw needsProof();
+  return captionLines(text);
+}
