@@ -174,9 +174,12 @@ describe('an agent that was started by hand', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`agent 2 (triple) on 127.0.0.1:${port}`);
     expect(stderr).toContain('GAIA_MESH_SECRET differs');
-    expect(jsonLines(path.join(workspace, 'agent.log'))).toContainEqual(
-      expect.objectContaining({ dir: 'session', refused: expect.stringContaining('GAIA_MESH_SECRET') }),
-    );
+    // The agent writes its log behind; the run does not wait for it.
+    await expect
+      .poll(() => jsonLines(path.join(workspace, 'agent.log')))
+      .toContainEqual(
+        expect.objectContaining({ dir: 'session', refused: expect.stringContaining('GAIA_MESH_SECRET') }),
+      );
     expect(stderr).not.toContain('hunter');
   });
 
