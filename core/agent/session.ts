@@ -1,14 +1,12 @@
 import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
-import { lineOf } from '../contracts/ledger.ts';
 import { MAX_CONCURRENT_PACKETS } from '../contracts/limits.ts';
 import {
   type JsonObject,
   MESH_TYPE_PREFIX,
   type Packet,
   type PacketHead,
-  parsePacket,
   TASK_FAILED,
 } from '../contracts/packet.ts';
 import {
@@ -21,7 +19,6 @@ import {
 } from '../contracts/tool.ts';
 import { usageOf } from '../contracts/usage.ts';
 import { monotonicUs } from '../system/clock.ts';
-import { nowMs } from '../system/log.ts';
 import {
   BACK_TYPE,
   BOOKS_TYPE,
@@ -36,10 +33,11 @@ import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { Outbox } from './outbox.ts';
+import { PacketSender, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
 import { taskFilesFolder } from './task-files.ts';
-import { type Spent, Work } from './work.ts';
+import { Work } from './work.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface SessionOptions {
@@ -71,13 +69,6 @@ export interface SessionTerms {
   readonly acknowledged?: { readonly outbox: Outbox; readonly isLossy: boolean };
 }
 
-interface Sendable {
-  readonly packet: Packet;
-  readonly blob: Uint8Array;
-  readonly layerBytes: number;
-  readonly encodeUs: number;
-}
-
 /**
  * An agent's side of one run: hears packets, works on those meant for its tool, each in a task of its own (MP-53), and
  * sends what comes out. Reading goes on meanwhile.
@@ -86,12 +77,11 @@ export class AgentSession {
   readonly #options: SessionOptions;
   readonly #socket: FrameLink;
   readonly #codec: Codec;
-  readonly #maxFrameBytes: number;
   readonly #books = new BookKeeper();
+  readonly #sender: PacketSender;
   readonly #requests = new Requests();
   readonly #works = new Set<Work>();
   readonly #ended = new AbortController();
-  readonly #numbers: SessionTerms['numbers'];
   readonly #outbox: Outbox | undefined;
   readonly #receipts: Receipts | undefined;
   /** Whether the hub has said its first word, and so what the outbox holds was sent again. */
@@ -102,11 +92,19 @@ export class AgentSession {
     this.#options = options;
     this.#socket = socket;
     this.#codec = codec;
-    this.#maxFrameBytes = maxFrameBytes;
-    this.#numbers = numbers;
+    this.#outbox = acknowledged?.outbox;
+    this.#sender = new PacketSender({
+      id: options.id,
+      workspace: options.workspace,
+      socket,
+      codec,
+      maxFrameBytes,
+      numbers,
+      outbox: this.#outbox,
+      books: this.#books,
+    });
     if (acknowledged === undefined) return;
-    this.#outbox = acknowledged.outbox;
-    this.#receipts = new Receipts((payload) => this.#acknowledge(payload), acknowledged.isLossy);
+    this.#receipts = new Receipts((payload) => this.#sender.acknowledge(payload), acknowledged.isLossy);
   }
 
   /** Takes one run of frames; give it to the socket's `start`. */
@@ -178,9 +176,7 @@ export class AgentSession {
         // The books are closed before they are handed in: nothing is sent after them.
         this.#receipts?.flush();
         this.end();
-        this.#socket.sendBlob(
-          this.#codec.encode(this.#packet({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, packet, 0)),
-        );
+        this.#sender.sendControl({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, packet);
         break;
       case ACK_TYPE:
         this.#hearTaken(takenIn(packet.payload));
@@ -249,7 +245,7 @@ export class AgentSession {
     }
     this.#requests.check(id);
     const spent = work.spent();
-    const sendable = this.#encode(
+    const sendable = this.#sender.encode(
       { type: callType(partner.tool), to: id, payload },
       work.cause.packet,
       spent.tokens,
@@ -262,7 +258,7 @@ export class AgentSession {
       taskSignal: work.signal,
       ...options,
     });
-    if (!work.signal.aborted) this.#send(sendable, work.cause, spent);
+    if (!work.signal.aborted) this.#sender.send(sendable, work.cause, spent);
     const received = await reply;
     work.goesOn(received);
     return received.packet.payload;
@@ -318,58 +314,16 @@ export class AgentSession {
     try {
       // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
       ready = emissions.map((emission, i) =>
-        this.#encode(emission, cause.packet, i === 0 ? spent.tokens : 0),
+        this.#sender.encode(emission, cause.packet, i === 0 ? spent.tokens : 0),
       );
     } catch (error) {
-      ready = [this.#encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
+      ready = [this.#sender.encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
     }
     if (this.#outbox !== undefined && !(await this.#keep(ready, work))) return false;
     ready.forEach((sendable, i) => {
-      this.#send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
+      this.#sender.send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
     });
     return true;
-  }
-
-  #encode(emission: Emission, cause: Packet, tokens: number): Sendable {
-    return this.#encoded(this.#packet(emission, cause, tokens));
-  }
-
-  #encoded(packet: Packet): Sendable {
-    const beginUs = monotonicUs();
-    const blob = this.#codec.encode(packet);
-    if (blob.length > this.#maxFrameBytes) {
-      throw new MeshError(
-        'packet',
-        `${packet.type} takes ${blob.length} bytes; a frame has at most ${this.#maxFrameBytes}`,
-      );
-    }
-    const layerBytes = this.#codec.layerBytes?.last ?? 0;
-    return { packet, blob, layerBytes, encodeUs: monotonicUs() - beginUs };
-  }
-
-  /** The log line has the packet whole, what caused it, and its times: a recording is made of these lines. */
-  #send(
-    { packet, blob, layerBytes, encodeUs }: Sendable,
-    received: Omit<Received, 'packet'> & { readonly packet: Pick<Packet, 'id'> },
-    work: Pick<Spent, 'toolUs' | 'engineUs'>,
-  ): void {
-    const { workspace } = this.#options;
-    const sentMs = nowMs();
-    const sentUs = monotonicUs();
-    const bytes = this.#socket.sendBlob(blob);
-    // After sending: what the books cost is not on the packet's way.
-    const times = {
-      received_us: Math.round(received.receivedUs),
-      decode_us: rounded(received.decodeUs),
-      tool_us: rounded(work.toolUs),
-      engine_us: rounded(work.engineUs),
-      encode_us: rounded(encodeUs),
-      sent_us: Math.round(sentUs),
-    };
-    workspace.log.info({ dir: 'sent', bytes, cause: received.packet.id, ...times, ...packet }, sentMs);
-    workspace.remember(packet.task_id, packet.type, packet.token_used);
-    const line = lineOf(this.#codec, packet, blob.length, layerBytes);
-    this.#books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
   /** The hub has taken over so many packets of this connection; its first word is that it has taken none, and hears. */
@@ -382,42 +336,7 @@ export class AgentSession {
     for (const { packet, cause } of this.#outbox.kept) {
       // Into the log, too: of two lines about a packet the last counts, and a killed process may have kept the first to itself.
       const causedBy = { packet: { id: cause }, receivedUs: nowUs, decodeUs: 0 };
-      this.#send(this.#encoded(packet), causedBy, { toolUs: 0, engineUs: 0 });
+      this.#sender.send(this.#sender.encodePacket(packet), causedBy, { toolUs: 0, engineUs: 0 });
     }
   }
-
-  #acknowledge(payload: JsonObject): void {
-    const { id: from } = this.#options;
-    // Nobody refers to it, so it needs no id of its own.
-    const envelope = { type: ACK_TYPE, from, id: 'ack', task_id: 'mesh', token_used: 0, ts: Date.now() };
-    this.#socket.sendBlob(this.#codec.encode({ ...envelope, payload }));
-  }
-
-  #packet(emission: Emission, cause: Packet, tokens: number): Packet {
-    const { id, workspace } = this.#options;
-    if (emission.recorded !== undefined) return emission.recorded;
-    this.#numbers.last += 1;
-    // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
-    // The workspace of an agent that is started again on another host is a new one.
-    const restarts = Math.max(workspace.memory.restarts ?? 0, this.#outbox?.restarts ?? 0);
-    const self = restarts === 0 ? id : `${id}+${restarts}`;
-    return parsePacket({
-      type: emission.type,
-      from: id,
-      ...(emission.to === undefined ? {} : { to: emission.to }),
-      id: `${self}-${this.#numbers.last}`,
-      ...(emission.reply_to === undefined ? {} : { reply_to: emission.reply_to }),
-      task_id: cause.task_id,
-      ...(emission.tag === undefined ? {} : { tag: emission.tag }),
-      token_used: tokens,
-      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${id}/${emission.log}` }),
-      ts: Date.now(),
-      payload: emission.payload,
-    });
-  }
-}
-
-/** To a tenth of a microsecond: below that a clock says nothing. */
-function rounded(us: number): number {
-  return Math.round(us * 10) / 10;
 }
