@@ -54,7 +54,7 @@ export interface AdapterSession {
 export interface LayerBytes {
   /** What they always add to a packet; part of {@link Codec.headerSize}. */
   readonly overhead: number;
-  /** What they added to the packet that was encoded last; below 0 where they saved. */
+  /** What they added to the packet that was encoded or decoded last; below 0 where they saved. */
   readonly last: number;
 }
 

@@ -164,7 +164,8 @@ async function dial(
     });
     const { node: id, tool, session, subscribes, emits } = agreed;
     const done = agreed.delivery?.done ?? [];
-    const link = new Link({ ...node, id, tool }, socket, opener.open(session), { subscribes, emits, done });
+    const read = () => opener.open(session);
+    const link = new Link({ ...node, id, tool }, socket, read, { subscribes, emits, done });
     link.counts.sessionRx = socket.bytesRead;
     link.counts.sessionTx = socket.bytesWritten;
     return link;
@@ -195,6 +196,6 @@ async function reach(
 function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;
-  const codec = adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });
-  return new Link({ ...node, id, isForeign: true }, socket, codec, { subscribes: [], emits: [], done: [] });
+  const read = () => adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });
+  return new Link({ ...node, id, isForeign: true }, socket, read, { subscribes: [], emits: [], done: [] });
 }

@@ -43,6 +43,8 @@ export class Link {
   readonly node: MeshNode;
   readonly socket: FrameLink;
   readonly codec: Codec;
+  /** Opens a codec that reads what the agent sends from its first packet on, as {@link codec} did. */
+  readonly openReader: () => Codec;
   /** Packet types that the agent works on, and those that it sends. */
   readonly subscribes: readonly string[];
   readonly emits: readonly string[];
@@ -78,12 +80,13 @@ export class Link {
   constructor(
     node: MeshNode,
     socket: FrameLink,
-    codec: Codec,
+    openReader: () => Codec,
     said: Pick<Link, 'subscribes' | 'emits' | 'done'>,
   ) {
     this.node = node;
     this.socket = socket;
-    this.codec = codec;
+    this.codec = openReader();
+    this.openReader = openReader;
     this.subscribes = said.subscribes;
     this.emits = said.emits;
     this.done = said.done;

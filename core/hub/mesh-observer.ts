@@ -11,7 +11,19 @@ export interface BroadcastTimes {
 
 /** What was relayed, when it is on its way. */
 export type RelayedBatch = Readonly<
-  Pick<Batch, 'sender' | 'packets' | 'each' | 'size' | 'recipients' | 'arrivedUs' | 'forwardedUs'>
+  Pick<
+    Batch,
+    | 'sender'
+    | 'packets'
+    | 'each'
+    | 'size'
+    | 'recipients'
+    | 'arrivedUs'
+    | 'forwardedUs'
+    | 'slab'
+    | 'start'
+    | 'end'
+  >
 >;
 
 /** What the mesh tells whoever watches. Calls are made between the packets: they must be quick. */

@@ -1,16 +1,31 @@
+import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { list } from 'tar';
+import * as z from 'zod';
 import { MeshError, messageOf } from '../contracts/errors.ts';
+import { issuesOf } from '../contracts/packet.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
 /** A recording within an archive, unpacked. Archives come from anywhere: a small one may unpack to anything. */
 const MAX_RECORDING_BYTES = 512 * 1024 * 1024;
 
+/** Version of the manifests that are read. */
+export const MANIFEST_VERSION = 1;
+const MANIFEST_FILE = 'manifest.json';
+const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+
+const manifestSchema = z.object({
+  schema_version: z.literal(MANIFEST_VERSION),
+  files: z.array(z.object({ path: z.string(), bytes: z.int().nonnegative(), sha256: z.string() })),
+});
+
 /**
  * The texts of an archive's files whose names are `wanted`, by name, without unpacking anything to disk; null where they have more
- * than `maxBytes` together. Of two files with one name the last counts, as when it is unpacked.
+ * than `maxBytes` together. The archive must be as its run left it: its manifest has a digest of each file. One that was unpacked and
+ * packed again (`tar -C folder .`) still is.
  *
- * @throws MeshError `config` when there is no archive, or it cannot be read
+ * @throws MeshError `config` when there is no archive, it cannot be read, or a file of it is missing, foreign or changed
  */
 export async function readArchivedTexts(
   archive: string,
@@ -18,27 +33,71 @@ export async function readArchivedTexts(
   maxBytes: number,
 ): Promise<Map<string, string> | null> {
   if (!existsSync(archive)) throw new MeshError('config', `archive ${archive}: there is no such file`);
+  const digests = new Map<string, Hash>();
   const files = new Map<string, Buffer[]>();
+  const manifest: Buffer[] = [];
   let bytes = 0;
+  let fault: string | undefined;
   try {
     await list({
       file: archive,
       strict: true,
-      filter: (name) => wanted(name),
       onReadEntry(entry) {
-        const parts: Buffer[] = [];
-        files.set(entry.path, parts);
+        const name = path.posix.normalize(entry.path);
+        if (entry.type === 'Directory') return;
+        if (entry.type !== 'File' && entry.type !== 'OldFile') fault ??= `${name} is a link or a device`;
+        if (digests.has(name)) fault ??= `${name} comes twice`;
+        const digest = createHash('sha256');
+        digests.set(name, digest);
+        const isManifest = name === MANIFEST_FILE;
+        const parts: Buffer[] = isManifest ? manifest : [];
+        const isWanted = wanted(name);
+        if (isWanted) files.set(name, parts);
+        let manifestBytes = 0;
         entry.on('data', (chunk) => {
-          bytes += chunk.length;
-          if (bytes <= maxBytes) parts.push(chunk);
+          digest.update(chunk);
+          if (isManifest) manifestBytes += chunk.length;
+          if (manifestBytes > MAX_MANIFEST_BYTES)
+            fault ??= `${name} has more than ${MAX_MANIFEST_BYTES} bytes`;
+          if (isWanted) bytes += chunk.length;
+          if ((isWanted && bytes <= maxBytes) || (isManifest && fault === undefined)) parts.push(chunk);
         });
       },
     });
   } catch (error) {
     throw new MeshError('config', `archive ${archive} cannot be read: ${messageOf(error)}`, { cause: error });
   }
+  fault ??= differenceOf(digests, manifest);
+  if (fault !== undefined) throw new MeshError('config', `archive ${archive}: ${fault}`);
   if (bytes > maxBytes) return null;
   return new Map([...files].map(([name, parts]) => [name, Buffer.concat(parts).toString('utf8')]));
+}
+
+/** Where the files of an archive are not those of its manifest. */
+function differenceOf(digests: ReadonlyMap<string, Hash>, parts: readonly Buffer[]): string | undefined {
+  if (!digests.has(MANIFEST_FILE)) return `holds no ${MANIFEST_FILE}: expected run_artifacts.tar.gz of a run`;
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.concat(parts).toString('utf8'));
+  } catch (error) {
+    return `${MANIFEST_FILE} is not JSON: ${messageOf(error)}`;
+  }
+  const version = z.looseObject({ schema_version: z.number() }).safeParse(value).data?.schema_version;
+  if (version !== undefined && version !== MANIFEST_VERSION) {
+    return `of version ${version}; this program reads version ${MANIFEST_VERSION}`;
+  }
+  const manifest = manifestSchema.safeParse(value);
+  if (!manifest.success) return `${MANIFEST_FILE}: ${issuesOf(manifest.error)}`;
+  const foreign = new Set(digests.keys());
+  foreign.delete(MANIFEST_FILE);
+  for (const file of manifest.data.files) {
+    const digest = digests.get(file.path);
+    if (digest === undefined) return `${file.path} is missing`;
+    if (digest.copy().digest('hex') !== file.sha256) return `${file.path} was changed after the run`;
+    foreign.delete(file.path);
+  }
+  const [first] = foreign;
+  return first === undefined ? undefined : `${first} is not of the run: the manifest does not name it`;
 }
 
 /**

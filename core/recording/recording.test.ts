@@ -21,8 +21,14 @@ const recording: Recording = {
   },
   packets: [
     { cause: null, toolUs: 0, packet: packet('hub-1', 'hub', 'doc_init') },
-    { cause: 'hub-1', toolUs: 12.5, packet: packet('0-1', '0') },
-    { cause: '0-1', toolUs: 3, packet: packet('1-1', '1') },
+    {
+      cause: 'hub-1',
+      toolUs: 12.5,
+      relayed: { bytes: 100, arrivedUs: 7, forwardedUs: 9 },
+      work: { receivedAt: 1, sentAt: 5, decodeUs: 0.5, engineUs: 0, encodeUs: 1 },
+      packet: packet('0-1', '0'),
+    },
+    { cause: '0-1', isCauseInferred: true, toolUs: null, packet: packet('1-1', '1') },
   ],
 };
 
@@ -42,8 +48,8 @@ describe('a recording', () => {
     ['a line that is not JSON', changed(2, (line) => line.slice(1)), 'file:3: not JSON'],
     [
       'another version',
-      changed(0, (line) => line.replace('version":1', 'version":2')),
-      'version 2; this program reads version 1',
+      changed(0, (line) => line.replace('version":2', 'version":3')),
+      'version 3; this program reads version 2: it was made by a newer gaia-mesh',
     ],
     ['no header', changed(0, () => '{"kind":"something else"}'), 'file:1: not a recording'],
     ['a packet that is none', changed(1, (line) => line.replace('"ts":0,', '')), 'file:2: not a packet: ts'],
@@ -51,6 +57,23 @@ describe('a recording', () => {
       'a sender that is no agent',
       changed(3, (line) => line.replace('"from":"1"', '"from":"7"')),
       'from 7, which is no agent',
+    ],
+    [
+      'a packet that caused itself',
+      changed(2, (line) => line.replace('"cause":"hub-1"', '"cause":"0-1"')),
+      'file:3: packet 0-1 was caused by itself',
+    ],
+    [
+      'a cause that comes later',
+      changed(2, (line) => line.replace('"cause":"hub-1"', '"cause":"1-1"')),
+      'file:3: packet 0-1 was caused by 1-1, which comes after it',
+    ],
+    [
+      'a packet that comes twice',
+      changed(3, (line) =>
+        line.replace('"id":"1-1"', '"id":"0-1"').replace('"cause":"0-1"', '"cause":"hub-1"'),
+      ),
+      'file:4: packet 0-1 comes twice',
     ],
     ['no document', recordingLines({ ...recording, packets: [] }).join(''), 'no document opens a task'],
     ['nothing', '', 'file:1: not JSON'],

@@ -5,11 +5,15 @@ import { ROUTINGS } from '../hub/routing.ts';
 import { parseJsonLine } from '../system/json-line.ts';
 
 /**
- * A recording: the packets of a run as they were before encoding, what caused each, and how long the work for it took. One
- * JSON line for the run, then one a packet in the order in which they were sent.
+ * A recording: the packets of a run as they were before encoding, what caused each, and how long the work for it took. It is the hub's:
+ * every packet that was relayed is in it, whoever sent it and in whatever language; what agents report of their work is joined to it.
+ * One JSON line for the run, then one a packet: the documents that open tasks, then the rest in the order in which it came to the hub.
  */
 export const RECORDING_FILE = 'recording.jsonl';
-const RECORDING_VERSION = 1;
+const RECORDING_VERSION = 2;
+
+const us = z.number();
+const duration = z.number().nonnegative();
 
 const headerSchema = z.strictObject({
   kind: z.literal('gaia-mesh-recording'),
@@ -21,20 +25,67 @@ const headerSchema = z.strictObject({
   adapter: z.string(),
   engine: z.string(),
   agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })).min(1),
+  /** What was relayed and is not here, in words. */
+  missing: z.array(z.string()).min(1).exactOptional(),
 });
 type RecordingHeader = z.infer<typeof headerSchema>;
+
+const relayedSchema = z.strictObject({
+  /** Of the whole frame. */
+  bytes: z.int().nonnegative(),
+  arrived_us: us,
+  forwarded_us: us,
+});
+
+const workSchema = z.strictObject({
+  received_us: us,
+  sent_us: us,
+  decode_us: duration,
+  engine_us: duration,
+  encode_us: duration,
+});
 
 const entrySchema = z.strictObject({
   /** Id of the packet that this one answers to; null for the document that opens a task. */
   cause: z.string().nullable(),
-  /** Time in the sender's tool, microseconds. */
-  tool_us: z.number().nonnegative(),
+  /** Its sender did not say what caused it: the hub inferred it. */
+  inferred: z.literal(true).exactOptional(),
+  /** Time in the sender's tool, microseconds; null where the sender did not say. */
+  tool_us: duration.nullable(),
+  relayed: relayedSchema.exactOptional(),
+  work: workSchema.exactOptional(),
   packet: z.unknown(),
 });
 
-export interface RecordedPacket {
+/** What the hub saw of a packet, by its own clock in monotonic microseconds. A document arrives when its broadcast begins. */
+export interface Relayed {
+  readonly bytes: number;
+  readonly arrivedUs: number;
+  readonly forwardedUs: number;
+}
+
+/** What an agent reports of its work for a packet, in microseconds; `…At` by its own clock. `toolUs` includes `engineUs`. */
+export interface AgentWork {
+  readonly receivedAt: number;
+  readonly sentAt: number;
+  readonly decodeUs: number;
+  readonly engineUs: number;
+  readonly encodeUs: number;
+}
+
+/** A packet of a run without what it says. */
+export interface PacketTrace {
   readonly cause: string | null;
-  readonly toolUs: number;
+  readonly isCauseInferred?: boolean;
+  readonly toolUs: number | null;
+  /** Missing in recordings that no hub made. */
+  readonly relayed?: Relayed;
+  /** Missing where the sender did not report. */
+  readonly work?: AgentWork;
+  readonly packet: Omit<Packet, 'payload'>;
+}
+
+export interface RecordedPacket extends PacketTrace {
   readonly packet: Packet;
 }
 
@@ -43,16 +94,64 @@ export interface Recording {
   readonly packets: readonly RecordedPacket[];
 }
 
+/** What a recording does not tell, in words: what of the run is missing, and what agents did not report. */
+export function caveatsOf({ header, packets }: Recording): string[] {
+  const inferred = packets.filter(({ isCauseInferred }) => isCauseInferred === true).length;
+  const untimed = packets.filter(({ toolUs }) => toolUs === null).length;
+  return [
+    ...(header.missing ?? []).map((what) => `Not in the recording: ${what}.`),
+    ...(inferred === 0
+      ? []
+      : [
+          `Of ${inferred} of ${packets.length} packets the cause is inferred: their agents do not say what they answer to.`,
+        ]),
+    ...(untimed === 0
+      ? []
+      : [
+          `Of ${untimed} of ${packets.length} packets the time in the tool is not known: they are replayed without it.`,
+        ]),
+  ];
+}
+
 /** The recording as the lines of its file. */
 export function recordingLines({ header, packets }: Recording): string[] {
+  return [headerLine(header), ...packets.map(entryLine)];
+}
+
+export function headerLine(header: Recording['header']): string {
   const first = { kind: 'gaia-mesh-recording', schema_version: RECORDING_VERSION, ...header };
-  return [first, ...packets.map(({ cause, toolUs, packet }) => ({ cause, tool_us: toolUs, packet }))].map(
-    (line) => `${JSON.stringify(line)}\n`,
-  );
+  return `${JSON.stringify(first)}\n`;
+}
+
+export function entryLine({ cause, isCauseInferred, toolUs, relayed, work, packet }: RecordedPacket): string {
+  const line = {
+    cause,
+    ...(isCauseInferred === true ? { inferred: true } : {}),
+    tool_us: toolUs,
+    ...(relayed && {
+      relayed: {
+        bytes: relayed.bytes,
+        arrived_us: Math.round(relayed.arrivedUs),
+        forwarded_us: Math.round(relayed.forwardedUs),
+      },
+    }),
+    ...(work && {
+      work: {
+        received_us: work.receivedAt,
+        sent_us: work.sentAt,
+        decode_us: work.decodeUs,
+        engine_us: work.engineUs,
+        encode_us: work.encodeUs,
+      },
+    }),
+    packet,
+  };
+  return `${JSON.stringify(line)}\n`;
 }
 
 /**
- * Reads a recording back, and checks that it can be replayed: every cause is there, every packet's sender is an agent of the run.
+ * Reads a recording back, and checks that it can be replayed: every cause is there and came before its effect, every packet's sender is
+ * an agent of the run.
  *
  * @throws MeshError `config` with the line number, and what is missing
  */
@@ -60,22 +159,19 @@ export function parseRecording(text: string, where: string): Recording {
   const [first = '', ...rest] = text.split('\n').filter((line) => line !== '');
   const { kind: _kind, schema_version: _version, ...header } = parseHeader(first, where);
   const packets = rest.map((line, index) => parseEntry(line, `${where}:${index + 2}`));
-  const ids = new Set(packets.map(({ packet }) => packet.id));
+  const all = new Set(packets.map(({ packet }) => packet.id));
+  const seen = new Set<string>();
   const agents = new Set(['hub', ...header.agents.map((agent) => agent.id)]);
   packets.forEach(({ cause, packet }, index) => {
-    const line = `${where}:${index + 2}`;
-    if (cause !== null && !ids.has(cause)) {
-      throw new MeshError(
-        'config',
-        `${line}: packet ${packet.id} was caused by ${cause}, which is missing; ${nearest(cause, ids)}`,
-      );
-    }
-    if (!agents.has(packet.from)) {
-      throw new MeshError(
-        'config',
-        `${line}: packet ${packet.id} is from ${packet.from}, which is no agent of the recording`,
-      );
-    }
+    const refused = (reason: string) =>
+      new MeshError('config', `${where}:${index + 2}: packet ${packet.id} ${reason}`);
+    if (cause === packet.id) throw refused('was caused by itself');
+    if (cause !== null && !all.has(cause))
+      throw refused(`was caused by ${cause}, which is missing; ${nearest(cause, all)}`);
+    if (cause !== null && !seen.has(cause)) throw refused(`was caused by ${cause}, which comes after it`);
+    if (!agents.has(packet.from)) throw refused(`is from ${packet.from}, which is no agent of the recording`);
+    if (seen.has(packet.id)) throw refused('comes twice');
+    seen.add(packet.id);
   });
   if (!packets.some(({ cause }) => cause === null))
     throw new MeshError('config', `${where}: no document opens a task in it`);
@@ -89,7 +185,9 @@ function parseHeader(line: string, where: string): RecordingHeader {
     const came = version.data.schema_version;
     throw new MeshError(
       'config',
-      `${where}: a recording of version ${came}; this program reads version ${RECORDING_VERSION}`,
+      `${where}: a recording of version ${came}; this program reads version ${RECORDING_VERSION}: ${
+        came < RECORDING_VERSION ? 'make the run again' : 'it was made by a newer gaia-mesh'
+      }`,
     );
   }
   const header = headerSchema.safeParse(value);
@@ -99,9 +197,30 @@ function parseHeader(line: string, where: string): RecordingHeader {
 }
 
 function parseEntry(line: string, where: string): RecordedPacket {
-  const { cause, tool_us, packet } = parseJsonLine(line, entrySchema, where);
+  const { cause, inferred, tool_us, relayed, work, packet } = parseJsonLine(line, entrySchema, where);
   try {
-    return { cause, toolUs: tool_us, packet: parsePacket(packet) };
+    return {
+      cause,
+      ...(inferred === true ? { isCauseInferred: true } : {}),
+      toolUs: tool_us,
+      ...(relayed && {
+        relayed: {
+          bytes: relayed.bytes,
+          arrivedUs: relayed.arrived_us,
+          forwardedUs: relayed.forwarded_us,
+        },
+      }),
+      ...(work && {
+        work: {
+          receivedAt: work.received_us,
+          sentAt: work.sent_us,
+          decodeUs: work.decode_us,
+          engineUs: work.engine_us,
+          encodeUs: work.encode_us,
+        },
+      }),
+      packet: parsePacket(packet),
+    };
   } catch (error) {
     throw new MeshError('config', `${where}: ${messageOf(error)}`, { cause: error });
   }

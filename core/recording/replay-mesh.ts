@@ -223,6 +223,9 @@ function replayTeam({ header, packets }: Recording, count = header.agents.length
 }
 
 function scaled(recording: Recording, factor: number): Recording {
-  const packets = recording.packets.map((entry) => ({ ...entry, toolUs: entry.toolUs * factor }));
+  const packets = recording.packets.map((entry) => ({
+    ...entry,
+    toolUs: entry.toolUs === null ? null : entry.toolUs * factor,
+  }));
   return { ...recording, packets };
 }

@@ -1,8 +1,11 @@
+import path from 'node:path';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { documentPayload, type Task } from '../contracts/task.ts';
 import { engineOf, type Team } from '../contracts/team.ts';
-import { RECORDING_FILE, type Recording, recordingLines } from '../recording/recording.ts';
-import { type RunLog, recordedPackets } from '../recording/run-log.ts';
+import { reportedWork } from '../recording/agent-work.ts';
+import { RECORDING_FILE } from '../recording/recording.ts';
+import type { RunRecord } from '../recording/run-record.ts';
+import { Timeline } from '../recording/timeline.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -25,16 +28,14 @@ interface FinishedRun {
   readonly tasks: readonly Task[];
   /** The text of `results.jsonl`; only of a batch. */
   readonly results: string | undefined;
-  readonly log: RunLog;
 }
 
-/** Writes the archive, from which a run can be looked at, made again and replayed. */
+/** Writes the archive, from which a run can be looked at, made again and replayed: its recording lies in the workspaces already. */
 export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<void> {
   const { adapter, engine, team, command, version, timeoutMs, metrics, tasks, results, faults } = run;
   const texts = [
     { name: 'metrics.json', text: metrics },
     { name: 'tasks.jsonl', text: tasks.map(taskLine) },
-    { name: RECORDING_FILE, text: recordingLines(recordingOf(run)) },
     ...(results === undefined ? [] : [{ name: 'results.jsonl', text: results }]),
   ];
   await writeArchive(folder.archiveFile, folder.workspaces, texts, {
@@ -52,8 +53,18 @@ export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<v
   });
 }
 
-/** The run as it can be replayed. */
-function recordingOf({ runId, team, adapter, engine, tasks, log }: FinishedRun): Recording {
+/** Writes what the hub recorded, joined with what the agents report, as a file; all but the payloads stays in memory. */
+export async function writeRecording(
+  record: RunRecord,
+  { workspaces }: Pick<RunFolder, 'workspaces'>,
+  {
+    runId,
+    team,
+    adapter,
+    engine,
+    tasks,
+  }: Pick<FinishedRun, 'runId' | 'team' | 'adapter' | 'engine' | 'tasks'>,
+): Promise<Timeline> {
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
   const header = {
     run_id: runId,
@@ -64,11 +75,20 @@ function recordingOf({ runId, team, adapter, engine, tasks, log }: FinishedRun):
     engine: engine.name,
     agents: team.agents.map(({ id, tool }) => ({ id, tool })),
   };
-  const payloadOf = (taskId: string) => {
-    const task = byId.get(taskId);
-    return task === undefined ? undefined : documentPayload(task);
-  };
-  return { header, packets: recordedPackets(log, payloadOf) };
+  const traces = await record.write(path.join(workspaces, RECORDING_FILE), {
+    header,
+    payloadOf: (taskId) => {
+      const task = byId.get(taskId);
+      return task && documentPayload(task);
+    },
+    work: await reportedWork(
+      workspaces,
+      team.agents.map(({ id }) => id),
+      runId,
+    ),
+  });
+  await record.remove();
+  return new Timeline(traces);
 }
 
 /** What decides anything at random: only a model's sampling does. */

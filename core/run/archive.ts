@@ -2,10 +2,8 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonObject } from '../contracts/packet.ts';
 import type { Task } from '../contracts/task.ts';
+import { MANIFEST_VERSION } from '../recording/read-archive.ts';
 import { listFiles } from './manifest.ts';
-
-/** Version of the archive's `manifest.json`. */
-const MANIFEST_VERSION = 1;
 
 /** A file of the run as it lies in the archive. */
 interface ArchiveText {

@@ -1,11 +1,15 @@
 import type { MeshNode } from '../hub/link.ts';
 import { type BroadcastTimes, type MeshObserver, silentObserver } from '../hub/mesh-observer.ts';
+import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
+import type { RunRecord } from '../recording/run-record.ts';
 import type { Log } from '../system/log.ts';
+import { type Scores, toMicroseconds } from './metrics/metrics.ts';
 import { PacketLines } from './packet-lines.ts';
 
-/** A hub's log that has all that an observer is told, and passes it on. An agent's loss goes to `onLost` instead. */
+/** Puts all that an observer is told into a hub's log and its record, and passes it on. An agent's loss goes to `onLost` instead. */
 export function loggedObserver(
   log: Log,
+  record: RunRecord,
   watching: Partial<MeshObserver>,
   onLost: (node: MeshNode, reason: string) => void,
 ): MeshObserver {
@@ -14,11 +18,13 @@ export function loggedObserver(
   return {
     relayed(batch) {
       if (log.isOpen) lines.add(batch);
+      record.relayed(batch);
       observer.relayed(batch);
     },
     broadcast(packet, times, bytes, recipients) {
       const { payload: _payload, ...envelope } = packet;
       log.info({ event: 'broadcast', ...envelope, bytes, recipients, ...broadcastTimes(times) });
+      record.broadcast(packet, times, bytes);
       observer.broadcast(packet, times, bytes, recipients);
     },
     refused(node, reason, bytes) {
@@ -38,4 +44,13 @@ function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Rec
     encode_us: Math.round(encodeUs),
     forwarded_us: Math.round(forwardedUs),
   };
+}
+
+/** The line of a task that ended. */
+export function taskEnded(
+  { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
+  scores: Scores,
+): object {
+  const ended = { event: 'task_ended', task_id: taskId, status, answer, reason };
+  return { ...ended, elapsed_ms: toMicroseconds(elapsedMs), ...counts, ...scores };
 }

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
-import { DOC_INIT } from '../contracts/packet.ts';
 import { documentPayload, type Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
@@ -14,23 +13,22 @@ import { MeshNetwork } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { routerNamed } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
-import { type RunLog, readRunLog } from '../recording/run-log.ts';
-import { sumOfSplits } from '../recording/timeline.ts';
+import { RunRecord } from '../recording/run-record.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/warm-up.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
 import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
-import { archiveRun } from './archive-run.ts';
-import { loggedObserver } from './logged-observer.ts';
+import { archiveRun, writeRecording } from './archive-run.ts';
+import { loggedObserver, taskEnded } from './logged-observer.ts';
 import { gitRevision } from './manifest.ts';
-import { deliveryDifferences, deliveryMetrics } from './metrics/delivery-metrics.ts';
-import { faultLines } from './metrics/fault-ledger.ts';
-import { RunTally, runMetrics, type Scores, toMicroseconds } from './metrics/metrics.ts';
+import { deliveryMetrics } from './metrics/delivery-metrics.ts';
+import { hopMetrics } from './metrics/hops.ts';
+import { RunTally, runMetrics, type Scores } from './metrics/metrics.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
-import { type RunLedger, runLedger } from './metrics/run-ledger.ts';
+import { networkLedger } from './metrics/network-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
-import { RunFolder, writeWhole } from './run-folder.ts';
+import { newRunId, RunFolder, writeWhole } from './run-folder.ts';
 
 interface RunOptions
   extends Pick<
@@ -95,6 +93,8 @@ export interface Asked {
 }
 
 const HOST = '127.0.0.1';
+/** Frames of the run until the recording is made of them. */
+const FRAMES_FILE = '.hub.frames';
 /** A process that ended is reported within this time of its connection's end. */
 const LAST_WORDS_MS = 200;
 
@@ -107,6 +107,7 @@ export class MeshRun {
   readonly folder: RunFolder;
   readonly #options: RunOptions;
   readonly #log: Log;
+  readonly #record: RunRecord;
   readonly #agents: AgentGroup;
   readonly #tally = new RunTally();
   readonly #secret: string;
@@ -129,6 +130,7 @@ export class MeshRun {
     this.folder = folder;
     this.#secret = options.environment.GAIA_MESH_SECRET || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
+    this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#revision = gitRevision(options.codeFolder);
     const { observer } = options;
     if (hasModel(options)) {
@@ -237,7 +239,10 @@ export class MeshRun {
     const wallMs = performance.now() - (this.#firstTaskMs ?? performance.now());
     await this.#faults?.end();
     await network.settle();
-    const ledger = this.#ledger(network);
+    await this.#record.close();
+    const links = [...network.formerLinks, ...network.links];
+    const decoded = await this.#record.linesOf(new Set(links.filter(({ books }) => books === undefined)));
+    const ledger = networkLedger(network, decoded, this.#acknowledged, this.#faults?.delivery);
     const metrics = runMetrics(this.#tally, {
       runId: this.runId,
       adapter: this.#options.adapter.name,
@@ -248,11 +253,11 @@ export class MeshRun {
       formerLinks: network.formerLinks,
       typeCounts: network.typeCounts,
       initBytes: network.initBytes,
+      ownLine: network.ownLine,
       ledger,
       models: this.#usage?.total,
       faults: this.#faults?.metrics(this.#options.team.agents),
-      delivery:
-        this.#acknowledged && deliveryMetrics(this.#acknowledged, [...network.formerLinks, ...network.links]),
+      delivery: this.#acknowledged && deliveryMetrics(this.#acknowledged, links),
       wallMs,
       isBatch,
     });
@@ -261,29 +266,17 @@ export class MeshRun {
     await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
-    const log = readRunLog(
-      this.folder.workspaces,
-      this.#options.team.agents.map((agent) => agent.id),
-    );
-    const timed: RunMetrics = { ...metrics, time_us: sumOfSplits(log) };
+    const timeline = await writeRecording(this.#record, this.folder, {
+      ...this.#options,
+      runId: this.runId,
+      tasks,
+    });
+    const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum() };
     const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
-    await this.#archive(text, tasks, isBatch, log);
+    await this.#archive(text, tasks, isBatch);
     this.folder.release();
     return timed;
-  }
-
-  #ledger(network: MeshNetwork): RunLedger {
-    const links = [...network.formerLinks, ...network.links];
-    const { typeCounts, initBytes, ownLine } = network;
-    const acknowledged = this.#acknowledged;
-    const relayedBytes = [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
-    const further = acknowledged === undefined ? [] : deliveryDifferences(acknowledged, relayedBytes);
-    if (this.#faults === undefined) return runLedger(links, DOC_INIT, ownLine, undefined, further);
-    const { repeated, unwritten } = acknowledged?.counters ?? {};
-    const offeredBytes = relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
-    const faults = faultLines(this.#faults.delivery.counters, links, offeredBytes);
-    return runLedger(links, DOC_INIT, ownLine, faults, further);
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
@@ -297,7 +290,9 @@ export class MeshRun {
       nodes,
       final: this.#options.team.final,
       router: routerNamed(this.#options.team.routing),
-      observer: loggedObserver(this.#log, this.#options.observer, (node, reason) => this.#lost(node, reason)),
+      observer: loggedObserver(this.#log, this.#record, this.#options.observer, (node, reason) =>
+        this.#lost(node, reason),
+      ),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
       delivery: this.#acknowledged ?? this.#faults?.delivery ?? new DirectDelivery(),
       isReturning: (id) => this.#isReturning(id),
@@ -323,7 +318,7 @@ export class MeshRun {
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
   }
 
-  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean, log: RunLog): Promise<void> {
+  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean): Promise<void> {
     const results = isBatch ? await readFile(this.folder.resultsFile, 'utf8') : undefined;
     await archiveRun(this.folder, {
       ...this.#options,
@@ -334,18 +329,8 @@ export class MeshRun {
       metrics,
       tasks,
       results,
-      log,
     });
   }
-}
-
-/** A line of hub.log. */
-function taskEnded(
-  { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
-  scores: Scores,
-): object {
-  const ended = { event: 'task_ended', task_id: taskId, status, answer, reason };
-  return { ...ended, elapsed_ms: toMicroseconds(elapsedMs), ...counts, ...scores };
 }
 
 /** Whether anything of the run asks a model: else there is nothing to read while its tasks go by. */
@@ -354,10 +339,4 @@ function hasModel({ team, engine }: RunOptions): boolean {
     engine.tokenSource === 'model' ||
     team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name)
   );
-}
-
-/** Sorts by time: `20261121-230941-5f3a9c`. */
-function newRunId(): string {
-  const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
-  return `${date}-${time}-${randomBytes(3).toString('hex')}`;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,6 +14,12 @@ const LOCK = '.lock';
 /** Names in `runs/` that are ours: a folder of that name may well be the user's own, with other things in it. */
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 export const isRunId = (name: string): boolean => RUN_ID.test(name);
+
+/** Sorts by time: `20261121-230941-5f3a9c`. */
+export function newRunId(): string {
+  const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
+  return `${date}-${time}-${randomBytes(3).toString('hex')}`;
+}
 
 /**
  * The folder that a run writes to: `metrics.json`, `run_artifacts.tar.gz`, `results.jsonl` and `workspaces/`. Locked while

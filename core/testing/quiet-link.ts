@@ -17,5 +17,5 @@ export async function quietLink(
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const codec = plain.open({ runId: 'test', self: 'hub', peer: id, offers: new Map(), ...keys });
   const node = { id, tool: 'none', port: 0, secret: '' };
-  return { link: new Link(node, hub, codec, { subscribes, emits: [], done: [] }), agent };
+  return { link: new Link(node, hub, () => codec, { subscribes, emits: [], done: [] }), agent };
 }

@@ -65,7 +65,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
   const tokens = await Promise.all(adapters.map((adapter) => promptTokens(recording, adapter)));
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;
-  const toolUs = packets.reduce((sum, packet) => sum + packet.toolUs, 0);
+  const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const run = { team: header.team, engine: header.engine, agents: agents ?? header.agents.length };
   const figures = comparison.adapters.map((row, index) => ({ ...row, prompt_tokens: tokens[index] ?? null }));
   const report = {

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { create } from 'tar';
 import { describe, expect, test } from 'vitest';
+import { MANIFEST_VERSION } from '../../core/recording/read-archive.ts';
 import { RECORDING_FILE, recordingLines } from '../../core/recording/recording.ts';
+import { listFiles } from '../../core/run/manifest.ts';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { HttpCosts } from './http/measure-http.ts';
@@ -129,7 +131,12 @@ test('the results page is written with what was measured for it', async () => {
   const [archive, file] = [path.join(folder, 'run.tar.gz'), path.join(folder, 'page.md')];
   writeFileSync(file, '# Comparison\n<!-- measured: here -->\n<!-- end of what was measured -->\n');
   writeFileSync(path.join(folder, RECORDING_FILE), recordingLines(sampleRecording).join(''));
-  await create({ file: archive, cwd: folder, gzip: true }, [RECORDING_FILE]);
+  const manifest = { schema_version: MANIFEST_VERSION, ...(await listFiles(folder)) };
+  writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
+  await create({ file: archive, cwd: folder, gzip: true }, [
+    ...manifest.files.map((entry) => entry.path),
+    'manifest.json',
+  ]);
   const adapters = await Promise.all(['json', 'mcp'].map((name) => adapterNamed(name)));
   const args = ['compare', '--write', '--recording', archive];
   const small = await sampleFile(['json', 'mcp']);

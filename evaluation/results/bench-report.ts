@@ -21,13 +21,12 @@ export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunM
       ? red(`none: ${oneLine(metrics.reason ?? metrics.status, 400)}`)
       : bold(oneLine(metrics.answer, 300));
   const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
-  const toolUs = metrics.hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0);
   const hops = metrics.hops.map((hop) => [
     hop.type,
     metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
     count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
     count(metrics.ledger.types[hop.type]?.header_size ?? 0),
-    decimals((hop.latency_us.median ?? 0) / 1000, 2),
+    decimals(hop.latency_us.mean / 1000, 2),
     hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
     hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
   ]);
@@ -53,8 +52,7 @@ export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunM
       ],
       [
         decimals(metrics.elapsed_ms, 2),
-        decimals(toolUs / 1000, 2),
-        decimals(metrics.elapsed_ms - toolUs / 1000, 2),
+        ...timeCells(metrics),
         count(metrics.pkt_cnt),
         count(metrics.bytes_rx),
         count(metrics.bytes_tx),
@@ -69,6 +67,13 @@ export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunM
     dim(ledgerLine(metrics)),
     '',
   ].join('\n');
+}
+
+/** Milliseconds in tools and in the mesh along the chain of packets that led to the answer; a dash where nobody knows. */
+function timeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] {
+  if (time_us === null || time_us.unknown > 0) return ['–', '–'];
+  const toolMs = (time_us.tool + time_us.engine) / 1000;
+  return [decimals(toolMs, 2), decimals(elapsed_ms - toolMs, 2)];
 }
 
 /** What a batch came to, for people. */
@@ -166,12 +171,12 @@ function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics)
 }
 
 function ledgerLine({ ledger, session_bytes, ack_bytes }: RunMetrics): string {
-  const { total, written, read } = ledger;
+  const { total, written, read, unbooked_bytes } = ledger;
   if (!ledger.balanced)
     return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
   return (
     `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
-    `${count(total.framing)} framing = ${count(total.wire)} B sent once;\n` +
-    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and books${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.`
+    `${count(total.framing)} framing${unbooked_bytes === 0 ? '' : ` + ${count(unbooked_bytes)} that cannot be read`} = ${count(total.wire + unbooked_bytes)} B sent once;\n` +
+    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.`
   );
 }

@@ -14,7 +14,7 @@ function summaryOf(before: readonly (ModelSums | undefined)[], now: ModelSums | 
   const builder = new SummaryBuilder();
   for (const sums of before) {
     const counts = { bytes_tx: 2, bytes_rx: 1, pkt_cnt: 1, token_sum: 5, init_bytes: 1 };
-    const ended = { taskId: 't-1', status: 'timeout', answer: null, elapsedMs: 1, hops: [], counts } as const;
+    const ended = { taskId: 't-1', status: 'timeout', answer: null, elapsedMs: 1, counts } as const;
     const scores = scoresBy(scorerNamed('exact_rouge'))(task, null);
     builder.addEarlier(task, taskResult(task, { outcome: ended, scores, models: sums }));
   }

@@ -66,7 +66,7 @@ export function scoresBy(own: Scorer): (task: Pick<Task, 'truths'>, answer: stri
 /** The end of a task that was answered from the cache: it took nothing. */
 export function cachedOutcome(taskId: string, answer: string, seconds: number): TaskOutcome {
   const counts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
-  return { taskId, status: 'answered', answer, elapsedMs: seconds * 1000, counts, hops: [] };
+  return { taskId, status: 'answered', answer, elapsedMs: seconds * 1000, counts };
 }
 
 /** How a task ended, as `results.jsonl` says it. */

@@ -188,7 +188,7 @@ class SoakRound {
     const all = [...formerLinks, ...links];
     const fates = this.#books.fates(counters?.total);
     const lines = counters === undefined ? undefined : faultLines(counters, all, this.#offeredBytes);
-    const ledger = runLedger(all, DOC_INIT, ownLine, lines);
+    const ledger = runLedger(all, DOC_INIT, ownLine, { faults: lines });
     this.#violations.push(...ledger.differences, ...this.#books.differences(counters !== undefined));
     return {
       round: this.#plan.number,

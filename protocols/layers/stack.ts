@@ -121,6 +121,7 @@ function openStack(inner: Codec, layers: readonly OpenLayer[]): Codec {
       stamped.push({ guard, stamp: opened.stamp });
     }
     const head = read(sameAsBefore(blob, bytes));
+    layerBytes.last = blob.length - bytes.length + (inner.layerBytes?.last ?? 0);
     for (const { guard, stamp } of stamped) guard.checkSender(stamp, head.from);
     // Only when nothing is left to refuse: what is dropped leaves no trace.
     for (const { guard, stamp } of stamped) guard.remember(stamp, blob);

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { caveatsOf } from '../../core/recording/recording.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
@@ -142,7 +143,9 @@ async function compareOne(
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
-  return measure(await readArchivedRecording(archive), {
+  const recorded = await readArchivedRecording(archive);
+  for (const caveat of caveatsOf(recorded)) console.error(caveat);
+  return measure(recorded, {
     adapters: [first, ...rest],
     agents,
     budgetMs: (budget * 1000) / of,

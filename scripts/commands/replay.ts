@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { caveatsOf } from '../../core/recording/recording.ts';
 import { ReplayMesh, type Round } from '../../core/recording/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
@@ -37,6 +38,7 @@ export function replay(command: Command): void {
 async function run(archive: string, options: ReplayCommandOptions): Promise<void> {
   const adapter = await adapterOf(options.adapter);
   const recording = await readArchivedRecording(userPath(archive));
+  for (const caveat of caveatsOf(recording)) console.error(caveat);
   const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
   const { signal } = interruptible();
   const rounds: Round[] = [];

@@ -25,7 +25,7 @@ function replayTool(): Tool {
     },
     async run({ id }, { signal }) {
       const due = replies.get(id) ?? [];
-      const toolUs = due.reduce((sum, reply) => sum + reply.toolUs, 0);
+      const toolUs = due.reduce((sum, reply) => sum + (reply.toolUs ?? 0), 0);
       if (toolUs > 0) await sleep(toolUs / 1000, undefined, { signal });
       return due.map(({ packet }) => ({ type: packet.type, payload: packet.payload, recorded: packet }));
     },

@@ -44,7 +44,7 @@ async function closedLedger(network: MeshNetwork, { counters }: FaultyDelivery) 
   await network.settle();
   const offered = [...network.typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, 0);
   const lines = faultLines(counters, network.links, offered + network.initBytes);
-  return runLedger(network.links, DOC_INIT, network.ownLine, lines);
+  return runLedger(network.links, DOC_INIT, network.ownLine, { faults: lines });
 }
 
 const inOrder = Array.from({ length: PACKETS }, (_, n) => n);

@@ -22,13 +22,6 @@ interface TaskCounts {
   init_bytes: number;
 }
 
-/** One packet's way: from the arrival of the packet before it in the task (or the broadcast) to its own arrival at the hub. */
-interface Hop {
-  readonly type: string;
-  readonly from: string;
-  readonly latencyMs: number;
-}
-
 export interface TaskOutcome {
   readonly taskId: string;
   readonly status: TaskStatus;
@@ -40,11 +33,7 @@ export interface TaskOutcome {
   /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
   readonly elapsedMs: number;
   readonly counts: TaskCounts;
-  readonly hops: readonly Hop[];
 }
-
-/** More hops than this are counted and not kept: a task with a loop would otherwise grow without bound. */
-const MAX_HOPS = 10_000;
 
 /**
  * One task from its broadcast to its end: its clock and its counters. The first ending counts; later ones change nothing
@@ -59,16 +48,12 @@ export class TaskClock {
   readonly #startMs: number;
   readonly #maxTokens: number;
   readonly #end: () => void;
-  /** One entry a hop in each: hundreds of thousands of objects would keep the collector busy while packets are relayed. */
-  readonly #hops = { types: [] as string[], senders: [] as string[], latenciesMs: [] as number[] };
-  #lastArrivalMs: number;
   #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
 
   constructor(taskId: string, nowMs: number, maxTokens = Number.POSITIVE_INFINITY) {
     this.taskId = taskId;
     this.#startMs = nowMs;
     this.#maxTokens = maxTokens;
-    this.#lastArrivalMs = nowMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#end = resolve;
@@ -81,13 +66,6 @@ export class TaskClock {
     this.counts.bytes_tx += frameBytes * copies;
     this.counts.token_sum += head.token_used;
     this.seenTypes.add(head.type);
-    const { types, senders, latenciesMs } = this.#hops;
-    if (types.length < MAX_HOPS) {
-      types.push(head.type);
-      senders.push(head.from);
-      latenciesMs.push(nowMs - this.#lastArrivalMs);
-    }
-    this.#lastArrivalMs = nowMs;
     if (this.counts.token_sum > this.#maxTokens) {
       const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
       this.stop('failed', null, nowMs, { reason });
@@ -118,12 +96,7 @@ export class TaskClock {
   /** Valid once {@link ended} has settled. */
   outcome(): TaskOutcome {
     if (this.#ending === undefined) throw new Error(`task ${this.taskId} is still running`);
-    return { taskId: this.taskId, ...this.#ending, counts: this.counts, hops: this.#allHops() };
-  }
-
-  #allHops(): Hop[] {
-    const { types, senders, latenciesMs } = this.#hops;
-    return types.map((type, i) => ({ type, from: senders[i] ?? '', latencyMs: latenciesMs[i] ?? 0 }));
+    return { taskId: this.taskId, ...this.#ending, counts: this.counts };
   }
 }
 

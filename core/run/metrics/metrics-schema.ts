@@ -49,6 +49,7 @@ const hop = z.strictObject({
   packets: count('packets'),
   latency_us: z
     .strictObject({
+      mean: z.int().nonnegative().describe('microseconds, the mean: tool_us + mesh_us'),
       median: z.int().nonnegative().nullable().describe('microseconds, the median'),
       p95: z
         .int()
@@ -57,10 +58,20 @@ const hop = z.strictObject({
         .describe('microseconds, the 95th percentile; null with fewer than 20 packets'),
     })
     .describe(
-      'From the arrival of the packet before it, or from the start of the broadcast, to its own arrival at the hub.',
+      'From the arrival of the packet that caused it, or from the start of the broadcast, to its own arrival at the hub.',
     ),
-  tool_us: z.int().nonnegative().nullable().describe("microseconds in the sender's tool, the mean"),
-  mesh_us: z.int().nullable().describe('microseconds outside of the tool: the median less tool_us'),
+  tool_us: z
+    .int()
+    .nonnegative()
+    .nullable()
+    .describe(
+      "microseconds in the sender's tool, the mean; null where it did not report that of every packet",
+    ),
+  mesh_us: z
+    .int()
+    .nonnegative()
+    .nullable()
+    .describe('microseconds outside of the tool, the mean; null where tool_us is'),
 });
 
 const time = z
@@ -72,11 +83,14 @@ const time = z
     tool: us('in tools, without their engines'),
     engine: us('in engines'),
     agent: us('in agents around their tools: log and queue'),
+    unknown: us(
+      'with agents that did not report what they did, or whose report does not fit the time between two arrivals at the hub',
+    ),
     total: us('in all: the sum of the parts'),
   })
   .nullable()
   .describe(
-    'Where the time of the answered tasks went, summed over them; null where no task was answered or the logs were too long to read.',
+    'Where the time of the answered tasks went, summed over them; null where no task was answered or the recording ends before.',
   );
 
 const ledger = z
@@ -87,7 +101,9 @@ const ledger = z
       .record(z.string(), ledgerLineSchema)
       .describe('one line for each packet type; each packet once, as its sender wrote it'),
     total: ledgerLineSchema.describe('the sum of the lines'),
-    unbooked_bytes: count('bytes from agents that reported no ledger, so that only their size is known'),
+    unbooked_bytes: count(
+      'bytes from agents that reported no ledger, which the hub could not decode either: only their size is known',
+    ),
     written: z
       .strictObject({
         packets: count('bytes of packets'),

@@ -1,3 +1,4 @@
+import type { LedgerLine } from '../../contracts/ledger.ts';
 import type { ModelSums } from '../../contracts/usage.ts';
 import type { TypeCounts } from '../../hub/authorizer.ts';
 import type { Link } from '../../hub/link.ts';
@@ -7,14 +8,12 @@ import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { FaultMetrics } from './fault-metrics.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
-import { Samples } from './samples.ts';
 
 /** What an answer is worth, by measure; null where no true answer is known. */
 export type Scores = Readonly<Record<string, number | null>>;
 
 /** Collects, while tasks end, what `metrics.json` says of them. */
 export class RunTally {
-  readonly #hops = new Map<string, { type: string; from: string; latencyUs: Samples }>();
   readonly #scores = new Map<string, { sum: number; count: number }>();
   readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
   tasks = 0;
@@ -31,15 +30,6 @@ export class RunTally {
       entry.count += 1;
       this.#scores.set(name, entry);
     }
-    for (const { type, from, latencyMs } of outcome.hops) {
-      const key = `${from} ${type}`;
-      let hop = this.#hops.get(key);
-      if (hop === undefined) {
-        hop = { type, from, latencyUs: new Samples() };
-        this.#hops.set(key, hop);
-      }
-      hop.latencyUs.add(latencyMs * 1000);
-    }
   }
 
   get answered(): number {
@@ -55,24 +45,6 @@ export class RunTally {
     const entry = this.#scores.get(measure);
     return entry === undefined ? null : entry.sum / entry.count;
   }
-
-  hops(links: readonly Link[]): RunMetrics['hops'][number][] {
-    return [...this.#hops.values()].map(({ type, from, latencyUs }) => {
-      const sent = links
-        .find((link) => link.node.id === from)
-        ?.books?.sent.find((entry) => entry.type === type);
-      const toolUs = sent === undefined ? null : sent.tool_us / sent.line.packets;
-      const median = latencyUs.percentile(0.5);
-      return {
-        type,
-        from,
-        packets: latencyUs.count,
-        latency_us: { median: rounded(median), p95: rounded(latencyUs.percentile(0.95)) },
-        tool_us: rounded(toolUs),
-        mesh_us: toolUs === null || median === null ? null : Math.round(median - toolUs),
-      };
-    });
-  }
 }
 
 interface RunFacts {
@@ -86,6 +58,8 @@ interface RunFacts {
   readonly formerLinks: readonly Link[];
   readonly typeCounts: ReadonlyMap<string, TypeCounts>;
   readonly initBytes: number;
+  /** What the hub itself sent. */
+  readonly ownLine: LedgerLine;
   readonly ledger: RunLedger;
   readonly models: ModelSums | undefined;
   readonly faults: FaultMetrics | undefined;
@@ -95,8 +69,8 @@ interface RunFacts {
   readonly isBatch: boolean;
 }
 
-/** What `metrics.json` says, but for the split of the time, which the logs tell later. */
-export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, 'time_us'> {
+/** What `metrics.json` says, but for times, which the recording tells later. */
+export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, 'time_us' | 'hops'> {
   const { last } = tally;
   const { ledger, links: current, formerLinks, faults, delivery } = facts;
   const links = [...formerLinks, ...current];
@@ -113,10 +87,7 @@ export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, '
     bytes_tx: ledger.written.packets,
     bytes_rx: ledger.read.packets,
     pkt_cnt: links.reduce((sum, link) => sum + link.counts.packetsRx, 0),
-    header_overhead: links.reduce(
-      (sum, link) => sum + (link.books?.sent.reduce((bytes, { line }) => bytes + line.header_size, 0) ?? 0),
-      0,
-    ),
+    header_overhead: ledger.total.header_size - facts.ownLine.header_size,
     token_sum: links.reduce((sum, link) => sum + link.counts.tokens, 0),
     ...facts.models,
     elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
@@ -140,7 +111,6 @@ export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, '
       return agentMetrics(link, former);
     }),
     packet_types: Object.fromEntries(facts.typeCounts),
-    hops: tally.hops(current),
     ledger,
     ...(faults === undefined ? {} : { faults }),
     ...(delivery === undefined ? {} : { delivery }),
@@ -150,8 +120,4 @@ export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, '
 /** Milliseconds to the microsecond: what a monotonic clock can tell. */
 export function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000;
-}
-
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value);
 }

@@ -1,5 +1,6 @@
 import { addLine, emptyLine, type LedgerLine } from '../../contracts/ledger.ts';
 import type { Link } from '../../hub/link.ts';
+import type { LinesByType } from '../../recording/run-record.ts';
 import type { FaultLines } from './fault-ledger.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 
@@ -9,13 +10,20 @@ import type { RunMetrics } from './metrics-schema.ts';
  */
 export type RunLedger = RunMetrics['ledger'];
 
-/** Joins what the hub counted with what the senders booked and what the sockets moved. `further`: differences that others found. */
+interface LedgerSources {
+  /** Lines of those who handed in no ledger, as the hub read their packets. */
+  readonly decoded?: ReadonlyMap<Link, LinesByType>;
+  readonly faults?: { readonly lines: FaultLines; readonly differences: readonly string[] } | undefined;
+  /** Differences that others found. */
+  readonly further?: readonly string[];
+}
+
+/** Joins what the hub counted with what the senders booked and what the sockets moved. */
 export function runLedger(
   links: readonly Link[],
   ownType: string,
   ownLine: LedgerLine,
-  faults?: { readonly lines: FaultLines; readonly differences: readonly string[] },
-  further: readonly string[] = [],
+  { decoded, faults, further = [] }: LedgerSources = {},
 ): RunLedger {
   const differences: string[] = [...(faults?.differences ?? []), ...further];
   const types: Record<string, LedgerLine> = {};
@@ -59,6 +67,10 @@ export function runLedger(
       if (link.alive && link.keepsBooks)
         differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
       unbooked += counts.bytesRx;
+      for (const [type, line] of decoded?.get(link) ?? []) {
+        book(type, line);
+        unbooked -= line.wire;
+      }
       continue;
     }
     const sent = emptyLine();

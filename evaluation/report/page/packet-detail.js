@@ -15,7 +15,8 @@ const SMALL = 8;
 export function packetDetail(packet, writtenWith) {
   const { cause, toolMs, waterfall, json, jsonLeft } = packet;
   const because = cause === null ? 'it opens the task' : `because of packet ${cause}`;
-  const tool = toolMs > 0 ? `, ${numberText(Math.round(toolMs * 100) / 100)} ms in its tool` : '';
+  const tool =
+    toolMs !== null && toolMs > 0 ? `, ${numberText(Math.round(toolMs * 100) / 100)} ms in its tool` : '';
   const parts = (waterfall?.steps ?? []).map(({ text }) => `${text.replace(' +', ' ').replace(' −', ' −')}`);
   return element(
     'div',

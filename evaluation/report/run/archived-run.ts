@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
 import { ledgerLineSchema } from '../../../core/contracts/ledger.ts';
-import { nodeIdSchema } from '../../../core/contracts/packet.ts';
 import { readArchivedTexts } from '../../../core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '../../../core/recording/recording.ts';
-import { MAX_READ_BYTES, type RunLog, runLogOf } from '../../../core/recording/run-log.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { type TaskEnding, taskEndings } from './task-endings.ts';
 
 const METRICS_FILE = 'metrics.json';
-/** Of metrics and recording together, unpacked; a recording comes from logs of at most a quarter of it. */
+const HUB_LOG = 'hub.log';
+/** Of metrics and recording together, unpacked. */
 const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_LOG_BYTES = 128 * 1024 * 1024;
 
 const amount = z.number().nonnegative();
 const metricsSchema = z.object({
@@ -42,6 +42,7 @@ const metricsSchema = z.object({
       tool: z.number(),
       engine: z.number(),
       agent: z.number(),
+      unknown: z.number().default(0),
       total: z.number(),
     })
     .nullable()
@@ -61,7 +62,6 @@ export interface ArchivedRun {
   readonly metrics: ArchivedMetrics;
   /** null for a run that was too long to be recorded. */
   readonly recording: Recording | null;
-  readonly log: RunLog;
   readonly endings: ReadonlyMap<string, TaskEnding>;
 }
 
@@ -79,34 +79,16 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     );
   const metrics = texts.get(METRICS_FILE);
   if (metrics === undefined) throw new MeshError('config', `archive ${archive} holds no ${METRICS_FILE}`);
-  // Logs that are too long to be recorded are too long for a page, too.
-  const logs = (await readArchivedTexts(archive, isLog, MAX_READ_BYTES)) ?? new Map<string, string>();
-  const hub = logs.get('hub.log') ?? '';
-  logs.delete('hub.log');
+  // Of a log that is too long for a page the endings are not shown.
+  const logs = await readArchivedTexts(archive, (name) => name === HUB_LOG, MAX_LOG_BYTES);
   return {
     metrics: parseJsonLine(metrics, metricsSchema, `${archive}:${METRICS_FILE}`),
     recording: recordingOf(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
-    log: logOf(hub, logs.values(), archive),
-    endings: taskEndings(hub),
+    endings: taskEndings(logs?.get(HUB_LOG) ?? ''),
   };
-}
-
-function isLog(name: string): boolean {
-  const [folder, file, ...more] = name.split('/');
-  if (name === 'hub.log') return true;
-  return file === 'agent.log' && more.length === 0 && nodeIdSchema.safeParse(folder).success;
 }
 
 /** A recording of a header alone is that of a run that was too long. */
 function recordingOf(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
-}
-
-function logOf(hub: string, agents: Iterable<string>, archive: string): RunLog {
-  try {
-    return runLogOf(hub, agents);
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    throw new MeshError('config', `archive ${archive}: its logs: ${messageOf(error)}`, { cause: error });
-  }
 }

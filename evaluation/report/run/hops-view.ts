@@ -1,3 +1,4 @@
+import { Timeline } from '../../../core/recording/timeline.ts';
 import { msText } from '../wording.ts';
 import type { ArchivedRun } from './archived-run.ts';
 import { type DistributionsView, distribution, distributionsTable, MIN_SAMPLES } from './distribution.ts';
@@ -9,16 +10,15 @@ const MAX_HOPS = 16;
  * How long each step of a task took: from the moment the packet that caused it was at the hub (for the document: began to be sent)
  * until the new one was there. null where no step was taken often enough to tell.
  */
-export function hopsView({ log, recording }: ArchivedRun): DistributionsView | null {
-  const tools = new Map(recording?.header.agents.map(({ id, tool }) => [id, tool]));
+export function hopsView({ recording }: ArchivedRun): DistributionsView | null {
+  if (recording === null) return null;
+  const tools = new Map(recording.header.agents.map(({ id, tool }) => [id, tool]));
   const samples = new Map<string, number[]>();
-  for (const { packet, cause } of log.sent.values()) {
-    const beganAt = log.openings.get(cause)?.beganAt ?? log.relays.get(cause)?.arrivedAt;
-    const arrivedAt = log.relays.get(packet.id)?.arrivedAt;
-    if (beganAt === undefined || arrivedAt === undefined || arrivedAt < beganAt) continue;
-    const label = `${tools.get(packet.from) ?? packet.from} → ${packet.type}`;
+  for (const { trace, us } of new Timeline(recording.packets).pieces()) {
+    const { from, type } = trace.packet;
+    const label = `${tools.get(from) ?? from} → ${type}`;
     const list = samples.get(label) ?? [];
-    list.push((arrivedAt - beganAt) / 1000);
+    list.push(us / 1000);
     samples.set(label, list);
   }
   const often = [...samples].filter(([, { length }]) => length >= MIN_SAMPLES);

@@ -29,8 +29,8 @@ const MAX_NODES = 24;
 /** Everybody hears everybody: the links of a team grow with its square. */
 const MAX_TEAM = 500;
 
-/** The links of a run, from its logs; null where they say nothing, and for a team that is too large. */
-export function linksView({ recording, log }: ArchivedRun): LinksView | null {
+/** The links of a run, from its recording; null where it says nothing, and for a team that is too large. */
+export function linksView({ recording }: ArchivedRun): LinksView | null {
   if (recording === null || recording.header.agents.length > MAX_TEAM) return null;
   const { agents, routing } = recording.header;
   const ids = agents.map(({ id }) => id);
@@ -43,15 +43,11 @@ export function linksView({ recording, log }: ArchivedRun): LinksView | null {
     links.set(key, link);
   };
   const hearersOf = recordedHearers(recording);
-  for (const { packet, bytes } of log.openings.values()) {
-    for (const id of hearersOf(packet.task_id)) add(packet.from, id, bytes);
-  }
-  for (const { packet, bytes } of log.sent.values()) {
-    // What was sent when the run was over, or was refused, went nowhere.
-    if (!log.relays.has(packet.id)) continue;
+  for (const { packet, relayed } of recording.packets) {
+    if (relayed === undefined) continue;
     const to = routing === 'direct' && packet.to !== undefined ? sharedId(packet.to) : undefined;
     for (const id of hearersOf(packet.task_id)) {
-      if (to === undefined ? id !== packet.from : sharedId(id) === to) add(packet.from, id, bytes);
+      if (to === undefined ? id !== packet.from : sharedId(id) === to) add(packet.from, id, relayed.bytes);
     }
   }
   const all = [...links.values()];

@@ -23,8 +23,9 @@ export interface PacketView {
   /** Agents that sent something because of it. */
   readonly takenUpBy: readonly string[];
   readonly cause: string | null;
-  readonly toolMs: number;
-  /** From the start of the task until it was at the hub; null where the log does not say. */
+  /** null where its sender did not report it. */
+  readonly toolMs: number | null;
+  /** From the start of the task until it was at the hub; null where no hub recorded it. */
   readonly atMs: number | null;
   /** On the wire, with its length prefix. */
   readonly bytes: number | null;
@@ -35,7 +36,7 @@ export interface PacketView {
   readonly waterfall: ByteWaterfall | null;
 }
 
-/** What the log of the run knows of a packet. */
+/** What the hub saw of a packet. */
 export interface LoggedPacket {
   readonly atMs: number | null;
   readonly bytes: number | null;
@@ -56,7 +57,7 @@ export function packetView(
     to: packet.to ?? null,
     takenUpBy,
     cause,
-    toolMs: toolUs / 1000,
+    toolMs: toolUs === null ? null : toolUs / 1000,
     atMs,
     bytes: bytes ?? written,
     json: json.slice(0, MAX_JSON_CHARACTERS),

@@ -1,6 +1,4 @@
-import type { Packet } from '../../../core/contracts/packet.ts';
-import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
-import type { RunLog } from '../../../core/recording/run-log.ts';
+import { caveatsOf, type RecordedPacket, type Recording } from '../../../core/recording/recording.ts';
 import { oneLine } from '../../terminal/table.ts';
 import { counted, msText } from '../wording.ts';
 import type { ArchivedRun } from './archived-run.ts';
@@ -32,16 +30,16 @@ export interface TasksView {
 }
 
 /** The tasks of a run with their packets, decoded and as bytes, as many as a page should hold. */
-export async function tasksView({ recording, log, endings }: ArchivedRun): Promise<TasksView | null> {
+export async function tasksView({ recording, endings }: ArchivedRun): Promise<TasksView | null> {
   if (recording === null) return null;
   const writer = await packetWriter(recording);
   const all = [...packetsByTask(recording)];
   const takers = takersOf(recording);
-  const logged = logReader(log);
+  const relayed = relayedIn(recording);
   const tasks: TaskView[] = [];
   let characters = 0;
   for (const [id, packets] of all.slice(0, MAX_TASKS)) {
-    const shown = inOrder(packets.map((entry) => ({ ...entry, ...logged(entry.packet) })))
+    const shown = inOrder(packets.map((entry) => ({ ...entry, ...relayed(entry) })))
       .slice(0, MAX_PACKETS_PER_TASK)
       .map((entry) => packetView(entry, takers.get(entry.packet.id) ?? [], writer));
     characters += shown.reduce((sum, packet) => sum + charactersOf(packet), 0);
@@ -54,7 +52,7 @@ export async function tasksView({ recording, log, endings }: ArchivedRun): Promi
   return {
     agents: recording.header.agents.map(({ id, tool }) => ({ id, tool: oneLine(tool, 40) })),
     tasks,
-    notes: notesOf(tasks, all.length, writer),
+    notes: [...caveatsOf(recording).map((text) => oneLine(text, 300)), ...notesOf(tasks, all.length, writer)],
     writtenWith: typeof writer === 'string' ? recording.header.adapter : writer.spec,
   };
 }
@@ -81,20 +79,18 @@ function takersOf({ packets }: Recording): Map<string, string[]> {
   return takers;
 }
 
-/** What the log knows of a packet; times count from the start of its task. */
-function logReader({ openings, relays, sent }: RunLog): (packet: Packet) => LoggedPacket {
-  const began = new Map([...openings.values()].map(({ packet, beganAt }) => [packet.task_id, beganAt]));
-  return ({ id, task_id }) => {
-    const opening = openings.get(id);
-    if (opening !== undefined) return { atMs: 0, bytes: opening.bytes };
-    const beganAt = began.get(task_id);
-    const arrivedAt = relays.get(id)?.arrivedAt;
-    const atMs = beganAt === undefined || arrivedAt === undefined ? null : (arrivedAt - beganAt) / 1000;
-    return { atMs, bytes: sent.get(id)?.bytes ?? null };
+/** What the hub saw of a packet; times count from the start of its task. */
+function relayedIn({ packets }: Recording): (entry: RecordedPacket) => LoggedPacket {
+  const documents = packets.filter(({ cause }) => cause === null);
+  const began = new Map(documents.map(({ packet, relayed }) => [packet.task_id, relayed?.arrivedUs]));
+  return ({ packet, relayed }) => {
+    const beganUs = began.get(packet.task_id);
+    const atMs = beganUs === undefined || relayed === undefined ? null : (relayed.arrivedUs - beganUs) / 1000;
+    return { atMs, bytes: relayed?.bytes ?? null };
   };
 }
 
-/** As they came to the hub, whose clock is one; where the log does not say, as they are recorded. */
+/** As they came to the hub, whose clock is one; where it did not say, as they are recorded. */
 function inOrder<Entry extends LoggedPacket>(entries: readonly Entry[]): readonly Entry[] {
   if (entries.some(({ atMs }) => atMs === null)) return entries;
   return entries.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0));

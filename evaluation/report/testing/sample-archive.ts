@@ -3,7 +3,9 @@ import path from 'node:path';
 import { create } from 'tar';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
+import { MANIFEST_VERSION } from '../../../core/recording/read-archive.ts';
 import { type RecordedPacket, type Recording, recordingLines } from '../../../core/recording/recording.ts';
+import { listFiles } from '../../../core/run/manifest.ts';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
 import { PREFIX_BYTES } from '../../../core/wire/frame.ts';
 import { openMembers } from '../../../core/wire/members.ts';
@@ -36,7 +38,8 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
   const packets = Array.from({ length: tasks }, (_, task) => packetsOf(task, steps, text)).flat();
   const types: Record<string, LedgerLine> = {};
   const total = emptyLine();
-  const logs: Record<string, string[]> = { hub: [], 0: [], 1: [] };
+  const recorded: RecordedPacket[] = [];
+  const hubLog: string[] = [];
   let at = 0;
   for (const { cause, toolUs, packet } of packets) {
     const codec = codecs.get(packet.from);
@@ -46,33 +49,35 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     types[packet.type] ??= emptyLine();
     addLine(types[packet.type] ?? emptyLine(), line);
     addLine(total, line);
-    const { payload: _payload, ...head } = packet;
     const bytes = PREFIX_BYTES + blob.length;
     if (cause === null) {
       at += TASK_US;
-      const times = { began_us: at, encode_us: 100, forwarded_us: at + 200 };
-      logs.hub?.push(JSON.stringify({ event: 'broadcast', ...head, bytes, recipients: 2, ...times }));
+      recorded.push({ cause, toolUs, relayed: { bytes, arrivedUs: at, forwardedUs: at + 200 }, packet });
       continue;
     }
-    const own = { received_us: at + 300, decode_us: 10, tool_us: toolUs, engine_us: 0, encode_us: 20 };
+    const receivedAt = at + 300;
     at += 1000;
-    logs[packet.from]?.push(
-      JSON.stringify({ dir: 'sent', bytes, cause, ...own, sent_us: at - 50, ...packet }),
-    );
-    const times = { arrived_us: at, forwarded_us: at + 30 };
-    logs.hub?.push(JSON.stringify({ event: 'packet', ...head, bytes, recipients: 1, ...times }));
+    const work = { receivedAt, sentAt: at - 50, decodeUs: 10, engineUs: 0, encodeUs: 20 };
+    recorded.push({
+      cause,
+      toolUs,
+      relayed: { bytes, arrivedUs: at, forwardedUs: at + 30 },
+      work,
+      packet,
+    });
     if (packet.tag === undefined) continue;
     const ending = { task_id: packet.task_id, answer: text, status: 'answered', elapsed_ms: 2 };
-    logs.hub?.push(JSON.stringify({ event: 'task_ended', ...ending }));
+    hubLog.push(JSON.stringify({ event: 'task_ended', ...ending }));
   }
   const header = { run_id: 'sample', team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
   const agents = AGENTS.map((id) => ({ id, tool: text }));
   return packed({
     'metrics.json': JSON.stringify(metricsOf(options, types, total)),
-    'recording.jsonl': recordingLines({ header: { ...header, engine: text, agents }, packets }).join(''),
-    'hub.log': logs.hub?.join('\n') ?? '',
-    '0/agent.log': logs[0]?.join('\n') ?? '',
-    '1/agent.log': logs[1]?.join('\n') ?? '',
+    'recording.jsonl': recordingLines({
+      header: { ...header, engine: text, agents },
+      packets: recorded,
+    }).join(''),
+    'hub.log': hubLog.join('\n'),
     ...files,
   });
 }
@@ -150,6 +155,8 @@ async function packed(files: Readonly<Record<string, string | null>>): Promise<s
     writeFileSync(path.join(folder, name), files[name] ?? '');
   }
   const file = path.join(temporaryFolder(), 'run_artifacts.tar.gz');
-  await create({ gzip: true, file, cwd: folder, portable: true }, names);
+  const manifest = { schema_version: MANIFEST_VERSION, ...(await listFiles(folder)) };
+  writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
+  await create({ gzip: true, file, cwd: folder, portable: true }, [...names, 'manifest.json']);
   return file;
 }

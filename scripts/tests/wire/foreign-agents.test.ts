@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseRecording, RECORDING_FILE } from '../../../core/recording/recording.ts';
 import { freePort } from '../../../core/system/free-port.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -36,7 +37,8 @@ async function listening(child: ChildProcess, port: number): Promise<void> {
   throw new Error(`nobody listens on port ${port}`);
 }
 
-async function runWith(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
+/** An agent of the guide that listens, and runs with it; each run ends before the next one begins. */
+async function agentOf(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
   const [program, ...args] = command;
   const port = await freePort();
   const child = spawn(program, [...args, String(port), '0'], {
@@ -44,21 +46,53 @@ async function runWith(command: readonly [string, ...string[]], env: Readonly<Re
     stdio: 'ignore',
   });
   await listening(child, port);
-  const out = temporaryFolder();
-  const document = writtenFile(
-    out,
-    'text.txt',
-    'The mill was built in 1804. It burned down later. "Nobody" knows why.',
-  );
   const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', port }] });
-  const options = ['--team', team, '--external', '0', '--out', out, '--document', document];
-  const run = await runCli(['bench', ...options, '--question', 'What happened first?'], { env });
-  expect(run.code, run.stderr).toBe(0);
-  expect(readMetrics(out)).toMatchObject({
-    status: 'answered',
-    answer: 'The mill was built in 1804',
-    refused_packets: 0,
-  });
+  return async () => {
+    const out = temporaryFolder();
+    const document = writtenFile(
+      out,
+      'text.txt',
+      'The mill was built in 1804. It burned down later. "Nobody" knows why.',
+    );
+    const options = ['--team', team, '--external', '0', '--out', out, '--document', document];
+    const run = await runCli(['bench', ...options, '--question', 'What happened first?'], { env });
+    expect(run.code, run.stderr).toBe(0);
+    expect(readMetrics(out)).toMatchObject({
+      status: 'answered',
+      answer: 'The mill was built in 1804',
+      refused_packets: 0,
+    });
+    return { out, stdout: run.stdout, archive: path.join(out, 'run_artifacts.tar.gz') };
+  };
+}
+
+async function runWith(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
+  return (await agentOf(command, env))();
+}
+
+/** The hub's record is the record: nothing that such an agent says is missing, and what it does not say is shown as unknown. */
+function expectWholeRecord({ out, stdout }: { out: string; stdout: string }): void {
+  const { packets } = parseRecording(
+    readFileSync(path.join(out, 'workspaces', RECORDING_FILE), 'utf8'),
+    RECORDING_FILE,
+  );
+  const metrics = readMetrics(out);
+  expect(packets.slice(1)).toEqual([
+    {
+      cause: packets[0]?.packet.id,
+      isCauseInferred: true,
+      toolUs: null,
+      relayed: expect.objectContaining({ bytes: metrics.bytes_rx }),
+      packet: expect.objectContaining({ payload: { answer: 'The mill was built in 1804' } }),
+    },
+  ]);
+  const { ledger, header_overhead, hops, time_us } = metrics;
+  expect(ledger).toMatchObject({ balanced: true, unbooked_bytes: 0 });
+  expect(ledger.types.data_event?.wire).toBe(metrics.bytes_rx);
+  expect(header_overhead).toBe(ledger.types.data_event?.header_size);
+  expect(hops[0]).toMatchObject({ tool_us: null, mesh_us: null });
+  expect(time_us?.unknown).toBeGreaterThan(0);
+  expect(stdout).toMatch(/elapsed ms {2}in tools {2}in mesh[^\n]*\n\s+[\d.]+ +– +– /);
 }
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -67,6 +101,21 @@ const hasCompiler = spawnSync('cc', ['--version']).status === 0;
 describe('the guide’s agent in Python', () => {
   test.skipIf(!hasPython)('answers in a run', async () => {
     await runWith(['python3', programOf('python', 'first_sentence.py')]);
+  });
+
+  test.skipIf(!hasPython)('is recorded whole in every run, and the recording plays again', async () => {
+    const run = await agentOf(['python3', programOf('python', 'first_sentence.py')]);
+    await run();
+
+    const second = await run();
+
+    expectWholeRecord(second);
+    const replay = await runCli(['replay', second.archive, '--adapter', 'msgpack', '--json']);
+    expect(replay.code, replay.stderr).toBe(0);
+    expect(replay.stderr).toContain('Of 1 of 2 packets the cause is inferred');
+    expect(replay.stderr).toContain('Of 1 of 2 packets the time in the tool is not known');
+    const report = await runCli(['report', second.archive, '--out', path.join(second.out, 'page')]);
+    expect(report.code, report.stderr).toBe(0);
   });
 
   test.skipIf(!hasPython)('proves that it knows the secret of the run', async () => {
@@ -80,6 +129,6 @@ describe('the guide’s agent in C', () => {
     const program = path.join(folder, 'first_sentence');
     const built = spawnSync('cc', ['-O2', '-Wall', '-o', program, programOf('c', 'first_sentence.c')]);
     expect(built.stderr.toString()).toBe('');
-    await runWith([program]);
+    expectWholeRecord(await runWith([program]));
   });
 });

@@ -1,0 +1,99 @@
+import { constants, createReadStream, openSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { systemCodeOf } from '../contracts/errors.ts';
+import type { AgentWork } from './recording.ts';
+
+/** What an agent reports of a packet that it sent. */
+export interface ReportedWork extends AgentWork {
+  readonly cause: string;
+  readonly toolUs: number;
+}
+
+const duration = z.number().nonnegative();
+const sentSchema = z.looseObject({
+  id: z.string(),
+  cause: z.string(),
+  received_us: z.number(),
+  sent_us: z.number(),
+  decode_us: duration,
+  tool_us: duration,
+  engine_us: duration,
+  encode_us: duration,
+});
+const beganSchema = z.looseObject({ began: z.string() });
+
+/** What follows a line as long as this is not read: no packet is longer. */
+const MAX_LINE_CHARACTERS = 128 * 1024 * 1024;
+/** An agent that puts a pipe or a link in the place of its log stops nobody, and reports nothing. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/**
+ * What the agents `ids` report in their logs below `workspaces` of their work in the run `runId`, by packet id. An agent that stays up has
+ * former runs in its log: only what follows the last line that says that this run began counts. An agent without a log reports nothing.
+ */
+export async function reportedWork(
+  workspaces: string,
+  ids: readonly string[],
+  runId: string,
+): Promise<Map<string, ReportedWork>> {
+  const all = new Map<string, ReportedWork>();
+  for (const id of ids) {
+    let isOurs = false;
+    for await (const line of linesOf(path.join(workspaces, id, 'agent.log'))) {
+      if (line.includes('"dir":"session"')) {
+        const session = beganSchema.safeParse(jsonOf(line));
+        if (session.success) isOurs = session.data.began === runId;
+      } else if (isOurs && line.includes('"dir":"sent"')) {
+        const sent = sentSchema.safeParse(jsonOf(line));
+        // What is sent again after a loss of the connection is logged again: the last line counts.
+        if (sent.success) all.set(sent.data.id, workOf(sent.data));
+      }
+    }
+  }
+  return all;
+}
+
+function workOf(sent: z.infer<typeof sentSchema>): ReportedWork {
+  return {
+    cause: sent.cause,
+    toolUs: sent.tool_us,
+    receivedAt: sent.received_us,
+    sentAt: sent.sent_us,
+    decodeUs: sent.decode_us,
+    engineUs: sent.engine_us,
+    encodeUs: sent.encode_us,
+  };
+}
+
+/** The whole lines of a file, one after the other. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  // A line of many reads is put together once.
+  let parts: string[] = [];
+  let characters = 0;
+  try {
+    const stream = createReadStream(file, { fd: openSync(file, OPEN_FLAGS), encoding: 'utf8' });
+    for await (const text of stream as AsyncIterable<string>) {
+      const lines = text.split('\n');
+      const rest = lines.pop() ?? '';
+      for (const [index, line] of lines.entries()) {
+        yield index === 0 ? parts.join('') + line : line;
+      }
+      if (lines.length > 0) [parts, characters] = [[], 0];
+      parts.push(rest);
+      characters += rest.length;
+      if (characters > MAX_LINE_CHARACTERS) return;
+    }
+  } catch (error) {
+    // It never came up, or keeps its log elsewhere, or what is there is no log.
+    if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(systemCodeOf(error) ?? '')) throw error;
+  }
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // The last line of a process that was killed may be cut.
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { Causes } from './causes.ts';
+
+const packet = (id: string, from: string, more: { type?: string; to?: string; reply_to?: string } = {}) => ({
+  id,
+  from,
+  task_id: 't',
+  type: 'said',
+  ...more,
+});
+
+function causesOf(...packets: readonly ReturnType<typeof packet>[]): Causes {
+  const causes = new Causes();
+  for (const one of packets) causes.add(one);
+  return causes;
+}
+
+describe('the cause of a packet', () => {
+  const causes = causesOf(
+    packet('d', 'hub', { type: 'doc_init' }),
+    packet('a', '0', { type: 'facts' }),
+    packet('b', '1', { to: '2' }),
+    packet('c', '3'),
+  );
+
+  test('is what its agent reports, if that came before', () => {
+    expect(causes.of(packet('x', '3'), 'a', [])).toEqual({ cause: 'a' });
+    expect(causes.of(packet('x', '3'), 'later', [])).toEqual({ cause: 'a', isCauseInferred: true });
+  });
+
+  test('is else the request that it answers', () => {
+    expect(causes.of(packet('x', '4', { reply_to: 'b' }), undefined, [])).toEqual({
+      cause: 'b',
+      isCauseInferred: true,
+    });
+  });
+
+  test('is else the last packet of its task that its agent heard and works on', () => {
+    const inferred = (from: string, subscribes: string[]) =>
+      causes.of(packet('x', from), undefined, subscribes);
+    expect(inferred('2', [])).toMatchObject({ cause: 'c' });
+    expect(inferred('3', [])).toMatchObject({ cause: 'a' });
+    expect(inferred('2', ['facts'])).toMatchObject({ cause: 'a' });
+    expect(inferred('2~2', ['nothing of the kind'])).toMatchObject({ cause: 'c' });
+  });
+
+  test('is nothing where nothing came before', () => {
+    expect(causesOf().of(packet('x', '0'), undefined, [])).toBeUndefined();
+    expect(causes.of({ ...packet('x', '0'), task_id: 'other' }, undefined, [])).toBeUndefined();
+  });
+});

@@ -1,0 +1,196 @@
+import { closeSync, createReadStream, openSync, write } from 'node:fs';
+import type { Link } from '../hub/link.ts';
+import type { RelayedBatch } from '../hub/mesh-observer.ts';
+import { PREFIX_BYTES } from '../wire/frame.ts';
+
+/** A run that relays more is recorded up to here. */
+const MAX_RECORDED_BYTES = 256 * 1024 * 1024;
+/** Bytes wait for the disk in buffers of this size. */
+const BUFFER_BYTES = 1024 * 1024;
+/** More than the largest frame fills: some 200 ms of the fastest relay. */
+const MAX_BUFFERS = 96;
+/** Kept for later: what a disk that keeps up needs. */
+const MAX_FREE_BUFFERS = 4;
+/** In front of a batch: its bytes (4), the sender's number (2), then when it arrived and when it was forwarded, as doubles. */
+const BATCH_HEADER_BYTES = 4 + 2 + 8 + 8;
+
+/** A frame as it came, with what the hub knows of it. */
+interface LoggedFrame {
+  readonly sender: Link;
+  /** Without the frame's length prefix. A copy: it stays as it is. */
+  readonly blob: Buffer;
+  readonly arrivedUs: number;
+  readonly forwardedUs: number;
+}
+
+/**
+ * What a hub relayed, frames as they came, in a file. Bytes are copied into buffers and written behind the relay, which never waits for
+ * the disk: where too many buffers wait, or the file is full, the log ends there and says so.
+ */
+export class FrameLog {
+  readonly #file: string;
+  readonly #maxBytes: number;
+  readonly #senders: Link[] = [];
+  readonly #numbers = new Map<Link, number>();
+  readonly #header = Buffer.allocUnsafe(BATCH_HEADER_BYTES);
+  readonly #free: Buffer[] = [];
+  #descriptor: number | undefined;
+  #current: Buffer | undefined;
+  #used = 0;
+  #bytes = 0;
+  #written = 0;
+  #pending = 0;
+  #drained: (() => void) | undefined;
+  /** Up to here the file is what was to be written. */
+  #sound = Number.POSITIVE_INFINITY;
+  #packets = 0;
+  #cut: string | undefined;
+  #isClosed = false;
+
+  constructor(file: string, maxBytes = MAX_RECORDED_BYTES) {
+    this.#file = file;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Packets that were relayed, whether they are in the log or not. */
+  get packets(): number {
+    return this.#packets;
+  }
+
+  /** Why the log ends before the run did. */
+  get cut(): string | undefined {
+    return this.#cut;
+  }
+
+  add({ sender, slab, start, end, size, arrivedUs, forwardedUs }: RelayedBatch): void {
+    this.#packets += size;
+    if (this.#cut !== undefined || this.#isClosed) return;
+    const bytes = BATCH_HEADER_BYTES + end - start;
+    if (this.#bytes + bytes > this.#maxBytes) {
+      this.#cut = `the recording has room for ${this.#maxBytes} bytes`;
+      return;
+    }
+    if (!this.#hasRoom(bytes)) {
+      this.#cut = 'the disk took bytes more slowly than they were relayed';
+      return;
+    }
+    let number = this.#numbers.get(sender);
+    if (number === undefined) {
+      number = this.#senders.push(sender) - 1;
+      this.#numbers.set(sender, number);
+    }
+    this.#header.writeUInt32LE(end - start, 0);
+    this.#header.writeUInt16LE(number, 4);
+    this.#header.writeDoubleLE(arrivedUs, 6);
+    this.#header.writeDoubleLE(forwardedUs, 14);
+    this.#put(this.#header);
+    this.#put(slab.bytes.subarray(start, end));
+    this.#bytes += bytes;
+  }
+
+  /** Everything is in the file when this settles. Nothing is logged afterwards. */
+  async close(): Promise<void> {
+    this.#flush();
+    this.#isClosed = true;
+    if (this.#pending > 0) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    this.#free.length = 0;
+  }
+
+  /** The frames, in the order in which they came. Call it when the log is closed; as often as need be. */
+  async *frames(): AsyncGenerator<LoggedFrame> {
+    const end = Math.min(this.#written, this.#sound) - 1;
+    if (end < 0) return;
+    let rest = Buffer.alloc(0);
+    let batch: (Omit<LoggedFrame, 'blob'> & { left: number }) | undefined;
+    for await (const chunk of createReadStream(this.#file, { end, highWaterMark: BUFFER_BYTES })) {
+      const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let at = 0;
+      for (;;) {
+        if (batch === undefined || batch.left === 0) {
+          if (bytes.length - at < BATCH_HEADER_BYTES) break;
+          const sender = this.#senders[bytes.readUInt16LE(at + 4)];
+          if (sender === undefined) throw new Error(`${this.#file}: byte ${at}: no such sender`);
+          batch = {
+            sender,
+            left: bytes.readUInt32LE(at),
+            arrivedUs: bytes.readDoubleLE(at + 6),
+            forwardedUs: bytes.readDoubleLE(at + 14),
+          };
+          at += BATCH_HEADER_BYTES;
+        }
+        if (bytes.length - at < PREFIX_BYTES) break;
+        const frameBytes = PREFIX_BYTES + bytes.readUInt32BE(at);
+        if (bytes.length - at < frameBytes) break;
+        const { sender, arrivedUs, forwardedUs } = batch;
+        yield {
+          sender,
+          arrivedUs,
+          forwardedUs,
+          blob: Buffer.from(bytes.subarray(at + PREFIX_BYTES, at + frameBytes)),
+        };
+        batch.left -= frameBytes;
+        at += frameBytes;
+      }
+      rest = Buffer.from(bytes.subarray(at));
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const inCurrent = this.#current === undefined ? 0 : BUFFER_BYTES - this.#used;
+    const others = MAX_BUFFERS - this.#pending - (this.#current === undefined ? 0 : 1);
+    return bytes <= inCurrent + others * BUFFER_BYTES;
+  }
+
+  #put(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length; ) {
+      this.#current ??= this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      const count = Math.min(bytes.length - from, BUFFER_BYTES - this.#used);
+      this.#current.set(bytes.subarray(from, from + count), this.#used);
+      this.#used += count;
+      from += count;
+      if (this.#used === BUFFER_BYTES) this.#flush();
+    }
+  }
+
+  #flush(): void {
+    const buffer = this.#current;
+    if (buffer === undefined || this.#used === 0) return;
+    const bytes = this.#used;
+    this.#current = undefined;
+    this.#used = 0;
+    this.#write(buffer, bytes);
+  }
+
+  #write(buffer: Buffer, bytes: number): void {
+    const position = this.#written;
+    this.#written += bytes;
+    this.#pending += 1;
+    const done = (error: NodeJS.ErrnoException | null) => {
+      if (error !== null) {
+        this.#cut ??= `it could not be written: ${error.message}`;
+        this.#sound = Math.min(this.#sound, position);
+      }
+      if (this.#free.length < MAX_FREE_BUFFERS) this.#free.push(buffer);
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#drained?.();
+    };
+    const writeFrom = (descriptor: number, offset: number) => {
+      write(descriptor, buffer, offset, bytes - offset, position + offset, (error, count) => {
+        if (error === null && offset + count < bytes) writeFrom(descriptor, offset + count);
+        else done(error);
+      });
+    };
+    try {
+      this.#descriptor ??= openSync(this.#file, 'w', 0o600);
+      writeFrom(this.#descriptor, 0);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

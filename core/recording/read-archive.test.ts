@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { create } from 'tar';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { readArchivedTexts } from './read-archive.ts';
+
+const FILES = { 'metrics.json': '{}', '0/agent.log': 'one\n' };
+
+interface Changes {
+  /** Files as they are packed, in place of those that the manifest names; null leaves one out. */
+  readonly files?: Readonly<Record<string, string | null>>;
+  readonly manifest?: object;
+  readonly link?: string;
+  /** As `tar -C folder .` does. */
+  readonly isWholeFolder?: boolean;
+}
+
+async function archiveWith({ files = {}, manifest = {}, link, isWholeFolder = false }: Changes = {}) {
+  const folder = temporaryFolder();
+  const listed = Object.entries(FILES).map(([name, text]) => ({
+    path: name,
+    bytes: text.length,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  }));
+  const packed: Record<string, string | null> = {
+    ...FILES,
+    'manifest.json': JSON.stringify({ schema_version: 1, files: listed, omitted: [], ...manifest }),
+    ...files,
+  };
+  const names = Object.keys(packed).filter((name) => packed[name] !== null);
+  for (const name of names) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), packed[name] ?? '');
+  }
+  if (link !== undefined) {
+    symlinkSync('/etc/hostname', path.join(folder, link));
+    names.push(link);
+  }
+  const file = path.join(temporaryFolder(), 'run.tar.gz');
+  await create({ gzip: true, file, cwd: folder, portable: true }, isWholeFolder ? ['.'] : names);
+  return file;
+}
+
+const read = async (archive: Promise<string>) =>
+  readArchivedTexts(await archive, (name) => name.endsWith('.log'), 100);
+
+describe('an archive', () => {
+  test('is read as its run left it', async () => {
+    expect(await read(archiveWith())).toEqual(new Map([['0/agent.log', 'one\n']]));
+  });
+
+  test('that was unpacked and packed again is the same', async () => {
+    expect(await read(archiveWith({ isWholeFolder: true }))).toEqual(new Map([['0/agent.log', 'one\n']]));
+  });
+
+  test('with more than a reader has room for is not read', async () => {
+    expect(await readArchivedTexts(await archiveWith(), () => true, 3)).toBeNull();
+  });
+
+  test.each<[string, Changes, string]>([
+    [
+      'a file that was edited',
+      { files: { '0/agent.log': 'two\n' } },
+      '0/agent.log was changed after the run',
+    ],
+    ['a file left out', { files: { '0/agent.log': null } }, '0/agent.log is missing'],
+    ['a file added', { files: { '1/agent.log': 'x' } }, '1/agent.log is not of the run'],
+    ['a link', { link: 'secret.log' }, 'secret.log is a link or a device'],
+    ['no manifest', { files: { 'manifest.json': null } }, 'holds no manifest.json'],
+    ['a manifest that is none', { files: { 'manifest.json': '{' } }, 'manifest.json is not JSON'],
+    ['a newer manifest', { manifest: { schema_version: 2 } }, 'of version 2; this program reads version 1'],
+    ['a manifest without files', { manifest: { files: 1 } }, 'manifest.json: files'],
+  ])('with %s is refused with the reason', async (_what, changes, reason) => {
+    await expect(read(archiveWith(changes))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(reason),
+    });
+  });
+});

@@ -1,0 +1,196 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Codec } from '../contracts/adapter.ts';
+import { messageOf } from '../contracts/errors.ts';
+import { addLine, emptyLine, type LedgerLine, lineOf } from '../contracts/ledger.ts';
+import type { JsonObject, Packet } from '../contracts/packet.ts';
+import type { Link } from '../hub/link.ts';
+import type { BroadcastTimes, RelayedBatch } from '../hub/mesh-observer.ts';
+import { PREFIX_BYTES } from '../wire/frame.ts';
+import type { ReportedWork } from './agent-work.ts';
+import { Causes } from './causes.ts';
+import { FrameLog } from './frame-log.ts';
+import { entryLine, headerLine, type PacketTrace, type RecordedPacket, type Recording } from './recording.ts';
+
+/** What a recording is made of beside what the hub has. */
+interface RecordingSources {
+  readonly header: Recording['header'];
+  /** The payload of the document that opened a task; nobody keeps it during the run. */
+  readonly payloadOf: (taskId: string) => JsonObject | undefined;
+  /** What agents report of their work, by packet id. */
+  readonly work: ReadonlyMap<string, ReportedWork>;
+}
+
+/** The ledger lines of packets by type. */
+export type LinesByType = ReadonlyMap<string, LedgerLine>;
+
+/** The hub's record of a run: what it broadcast and relayed, as it came. */
+export class RunRecord {
+  readonly #file: string;
+  readonly #frames: FrameLog;
+  readonly #openings: PacketTrace[] = [];
+
+  /** Frames wait in `file` until the recording is written. */
+  constructor(file: string, maxBytes?: number) {
+    this.#file = file;
+    this.#frames = new FrameLog(file, maxBytes);
+  }
+
+  broadcast({ payload: _payload, ...packet }: Packet, times: BroadcastTimes, bytes: number): void {
+    const { beganUs, encodeUs, forwardedUs } = times;
+    this.#openings.push({
+      cause: null,
+      toolUs: 0,
+      relayed: { bytes, arrivedUs: beganUs, forwardedUs },
+      work: { receivedAt: beganUs, sentAt: forwardedUs, decodeUs: 0, engineUs: 0, encodeUs },
+      packet,
+    });
+  }
+
+  relayed(batch: RelayedBatch): void {
+    this.#frames.add(batch);
+  }
+
+  /** Nothing is recorded any more. */
+  async close(): Promise<void> {
+    await this.#frames.close();
+  }
+
+  /** Lines of the ledger for what `senders` sent, who kept no ledger themselves: the hub decodes what it relayed. Close it first. */
+  async linesOf(senders: ReadonlySet<Link>): Promise<ReadonlyMap<Link, LinesByType>> {
+    const all = new Map<Link, Map<string, LedgerLine>>();
+    if (senders.size === 0) return all;
+    const readers = new Readers();
+    for await (const { sender, blob } of this.#frames.frames()) {
+      if (!senders.has(sender)) continue;
+      const codec = readers.of(sender);
+      const packet = decoded(codec, blob);
+      // What cannot be read is on no line, and shown as such.
+      if (typeof packet === 'string') continue;
+      const lines = all.get(sender) ?? new Map<string, LedgerLine>();
+      all.set(sender, lines);
+      const line = lines.get(packet.type) ?? emptyLine();
+      lines.set(packet.type, line);
+      addLine(line, lineOf(codec, packet, blob.length, codec.layerBytes?.last));
+    }
+    return all;
+  }
+
+  /** Writes the recording, one packet after the other, and returns what it holds but for the payloads. Close it first. */
+  async write(file: string, sources: RecordingSources): Promise<readonly PacketTrace[]> {
+    const traces: PacketTrace[] = [];
+    const missing: string[] = [];
+    const body = `${file}.body`;
+    const entries = this.#entries(sources, missing);
+    await pipeline(
+      async function* () {
+        for await (const entry of entries) {
+          const { payload: _payload, ...packet } = entry.packet;
+          traces.push({ ...entry, packet });
+          yield entryLine(entry);
+        }
+      },
+      createWriteStream(body, { mode: 0o600 }),
+    );
+    const first = headerLine({ ...sources.header, ...(missing.length === 0 ? {} : { missing }) });
+    await pipeline(
+      async function* () {
+        yield first;
+        yield* createReadStream(body);
+      },
+      createWriteStream(file, { mode: 0o600 }),
+    );
+    await rm(body);
+    return traces;
+  }
+
+  /** Takes the frames away. */
+  async remove(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
+
+  /** `missing` gets what is left out, in words. */
+  async *#entries({ payloadOf, work }: RecordingSources, missing: string[]): AsyncGenerator<RecordedPacket> {
+    const causes = new Causes();
+    for (const opening of this.#openings) {
+      const { packet } = opening;
+      const payload = payloadOf(packet.task_id);
+      if (payload === undefined) {
+        missing.push(`the document of task ${packet.task_id}`);
+        continue;
+      }
+      causes.add(packet);
+      yield { ...opening, packet: { ...packet, payload } };
+    }
+    const readers = new Readers();
+    const left = new LeftOut();
+    let recorded = 0;
+    for await (const { sender, blob, arrivedUs, forwardedUs } of this.#frames.frames()) {
+      recorded += 1;
+      const packet = decoded(readers.of(sender), blob);
+      if (typeof packet === 'string') {
+        left.add(`cannot be decoded`, `agent ${sender.node.id}: ${packet}`);
+        continue;
+      }
+      const report = work.get(packet.id);
+      const cause = causes.of(packet, report?.cause, sender.subscribes);
+      if (causes.has(packet.id)) left.add('had the id of another', packet.id);
+      else if (cause === undefined) left.add('were caused by nothing that is recorded', packet.id);
+      else {
+        causes.add(packet);
+        const relayed = { bytes: PREFIX_BYTES + blob.length, arrivedUs, forwardedUs };
+        yield { ...cause, ...reportOf(report), relayed, packet };
+      }
+    }
+    const { packets, cut } = this.#frames;
+    if (recorded < packets) missing.push(`${packets - recorded} of ${packets} packets: ${cut}`);
+    missing.push(...left.sentences(packets));
+  }
+}
+
+/** A codec for each sender, which has read nothing: the link's own has seen these frames, and refuses what comes twice. */
+class Readers {
+  readonly #codecs = new Map<Link, Codec>();
+
+  of(sender: Link): Codec {
+    let codec = this.#codecs.get(sender);
+    if (codec === undefined) {
+      codec = sender.openReader();
+      this.#codecs.set(sender, codec);
+    }
+    return codec;
+  }
+}
+
+/** Packets that are left out, by reason. */
+class LeftOut {
+  readonly #reasons = new Map<string, { count: number; first: string }>();
+
+  add(reason: string, which: string): void {
+    const entry = this.#reasons.get(reason) ?? { count: 0, first: which };
+    entry.count += 1;
+    this.#reasons.set(reason, entry);
+  }
+
+  sentences(packets: number): string[] {
+    return [...this.#reasons].map(
+      ([reason, { count, first }]) => `${count} of ${packets} packets ${reason} (the first: ${first})`,
+    );
+  }
+}
+
+/** The packet, or why there is none. */
+function decoded(codec: Codec, blob: Buffer): Packet | string {
+  try {
+    return codec.decode(blob);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function reportOf(report: ReportedWork | undefined): Pick<PacketTrace, 'toolUs' | 'work'> {
+  if (report === undefined) return { toolUs: null };
+  const { cause: _cause, toolUs, ...work } = report;
+  return { toolUs, work };
+}

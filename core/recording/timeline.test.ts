@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AgentWork, PacketTrace } from './recording.ts';
+import { Timeline } from './timeline.ts';
+
+const packet = (id: string, from: string, tag?: string) => ({
+  type: 'said',
+  from,
+  id,
+  task_id: 't',
+  token_used: 0,
+  ts: 0,
+  ...(tag === undefined ? {} : { tag }),
+});
+const document: PacketTrace = {
+  cause: null,
+  toolUs: 0,
+  relayed: { bytes: 1, arrivedUs: 1000, forwardedUs: 1300 },
+  work: { receivedAt: 1000, sentAt: 1300, decodeUs: 0, engineUs: 0, encodeUs: 200 },
+  packet: packet('d', 'hub'),
+};
+const answer = (work?: AgentWork, toolUs: number | null = 500): PacketTrace => ({
+  cause: 'd',
+  toolUs,
+  relayed: { bytes: 1, arrivedUs: 3000, forwardedUs: 3010 },
+  ...(work === undefined ? {} : { work }),
+  packet: packet('a', '0', 'final_answer'),
+});
+
+describe('the time of a task', () => {
+  test('is split by the hub’s clock, and by the agent’s report within', () => {
+    // The agent’s clock is another: only differences of it count.
+    const work = { receivedAt: 90_100, sentAt: 91_100, decodeUs: 50, engineUs: 400, encodeUs: 30 };
+
+    expect(new Timeline([document, answer(work)]).sum()).toEqual({
+      encode: 230,
+      relay: 100,
+      wire: 700,
+      decode: 50,
+      tool: 100,
+      engine: 400,
+      agent: 420,
+      unknown: 0,
+      total: 2000,
+    });
+  });
+
+  test.each<[string, AgentWork | undefined, number | null]>([
+    ['is not there', undefined, null],
+    [
+      'says more than there was time for',
+      { receivedAt: 0, sentAt: 9000, decodeUs: 0, engineUs: 0, encodeUs: 0 },
+      500,
+    ],
+    [
+      'says more of its tool than of itself',
+      { receivedAt: 0, sentAt: 100, decodeUs: 0, engineUs: 0, encodeUs: 0 },
+      500,
+    ],
+    [
+      'says more of its engine than of its tool',
+      { receivedAt: 0, sentAt: 900, decodeUs: 0, engineUs: 600, encodeUs: 0 },
+      500,
+    ],
+    ['ends before it began', { receivedAt: 50, sentAt: 10, decodeUs: 0, engineUs: 0, encodeUs: 0 }, 0],
+  ])('with an agent whose report %s is unknown', (_what, work, toolUs) => {
+    expect(new Timeline([document, answer(work, toolUs)]).sum()).toMatchObject({
+      tool: 0,
+      engine: 0,
+      unknown: 1700,
+      total: 2000,
+    });
+  });
+
+  test('of which a packet is missing is not told', () => {
+    expect(new Timeline([answer()]).sum()).toBeNull();
+    expect(new Timeline([document]).sum()).toBeNull();
+  });
+
+  test('has parts that sum to it, none of them negative, in any team', () => {
+    const us = fc.integer({ min: 0, max: 5000 });
+    const step = fc.record({
+      agent: fc.integer({ min: 0, max: 4 }),
+      /** Which of the packets before it caused it. */
+      cause: fc.nat(),
+      afterUs: us,
+      relayUs: us,
+      reports: fc.option(
+        fc.record({ received: us, inAgent: us, decodeUs: us, toolUs: us, engineUs: us, encodeUs: us }),
+        { nil: undefined },
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+        const traces: PacketTrace[] = [document];
+        let nowUs = document.relayed?.arrivedUs ?? 0;
+        steps.forEach(({ agent, cause, afterUs, relayUs, reports }, index) => {
+          nowUs += afterUs;
+          const isLast = index === steps.length - 1;
+          traces.push({
+            cause: traces[cause % traces.length]?.packet.id ?? 'd',
+            toolUs: reports?.toolUs ?? null,
+            relayed: { bytes: 1, arrivedUs: nowUs, forwardedUs: nowUs + relayUs },
+            ...(reports === undefined
+              ? {}
+              : {
+                  work: {
+                    ...reports,
+                    receivedAt: reports.received,
+                    sentAt: reports.received + reports.inAgent,
+                  },
+                }),
+            packet: packet(`p${index}`, String(agent), isLast ? 'final_answer' : undefined),
+          });
+        });
+
+        const split = new Timeline(traces).sum();
+
+        const { total = Number.NaN, ...parts } = split ?? {};
+        expect(Object.values(parts).every((part) => part >= 0)).toBe(true);
+        expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 6);
+        expect(Math.abs(total - (nowUs - 1000))).toBeLessThan(5);
+        for (const { us: pieceUs, relayUs, parts: own } of new Timeline(traces).pieces()) {
+          const sum = relayUs + Object.values(own).reduce((all, part) => all + part, 0);
+          expect(sum).toBeCloseTo(pieceUs, 6);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
