@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { list } from 'tar';
 import * as z from 'zod';
@@ -9,6 +9,8 @@ import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
 /** A recording within an archive, unpacked. Archives come from anywhere: a small one may unpack to anything. */
 const MAX_RECORDING_BYTES = 512 * 1024 * 1024;
+
+const OPENING_BRACE = 0x7b;
 
 /** Version of the manifests that are read. */
 export const MANIFEST_VERSION = 1;
@@ -101,20 +103,35 @@ function differenceOf(digests: ReadonlyMap<string, Hash>, parts: readonly Buffer
 }
 
 /**
- * Takes the recording out of a run's archive.
+ * Reads a recording: out of a run's archive, or of a file that `hub --record` wrote.
  *
- * @throws MeshError `config` when there is no archive, no recording in it, or one that cannot be replayed
+ * @throws MeshError `config` when there is none, or one that cannot be replayed
  */
-export async function readArchivedRecording(archive: string): Promise<Recording> {
-  const texts = await readArchivedTexts(archive, (name) => name === RECORDING_FILE, MAX_RECORDING_BYTES);
-  if (texts === null) {
-    throw new MeshError(
-      'config',
-      `archive ${archive}: its recording has more than ${MAX_RECORDING_BYTES} bytes`,
-    );
-  }
+export async function readRecording(file: string): Promise<Recording> {
+  if (!isArchive(file)) return parseRecording(recordingText(file), file);
+  const texts = await readArchivedTexts(file, (name) => name === RECORDING_FILE, MAX_RECORDING_BYTES);
+  if (texts === null) throw tooLong(`archive ${file}: its recording`);
   const text = texts.get(RECORDING_FILE);
   if (text === undefined || text === '')
-    throw new MeshError('config', `archive ${archive} holds no ${RECORDING_FILE}`);
-  return parseRecording(text, `${archive}:${RECORDING_FILE}`);
+    throw new MeshError('config', `archive ${file} holds no ${RECORDING_FILE}`);
+  return parseRecording(text, `${file}:${RECORDING_FILE}`);
+}
+
+/** Whatever does not begin as a recording's first line does. */
+function isArchive(file: string): boolean {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return true;
+  const descriptor = openSync(file, 'r');
+  const first = Buffer.alloc(1);
+  readSync(descriptor, first);
+  closeSync(descriptor);
+  return first[0] !== OPENING_BRACE;
+}
+
+function recordingText(file: string): string {
+  if (statSync(file).size > MAX_RECORDING_BYTES) throw tooLong(`recording ${file}`);
+  return readFileSync(file, 'utf8');
+}
+
+function tooLong(what: string): MeshError {
+  return new MeshError('config', `${what} has more than ${MAX_RECORDING_BYTES} bytes`);
 }

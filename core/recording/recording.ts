@@ -96,10 +96,20 @@ export interface Recording {
 
 /** What a recording does not tell, in words: what of the run is missing, and what agents did not report. */
 export function caveatsOf({ header, packets }: Recording): string[] {
-  const inferred = packets.filter(({ isCauseInferred }) => isCauseInferred === true).length;
+  const begun = packets.filter(
+    ({ cause, isCauseInferred }) => cause === null && isCauseInferred === true,
+  ).length;
+  const inferred = packets.filter(
+    ({ cause, isCauseInferred }) => cause !== null && isCauseInferred === true,
+  ).length;
   const untimed = packets.filter(({ toolUs }) => toolUs === null).length;
   return [
     ...(header.missing ?? []).map((what) => `Not in the recording: ${what}.`),
+    ...(begun === 0
+      ? []
+      : [
+          `Agents began ${begun} of its tasks by themselves: a document of nothing, which nobody sent, opens each.`,
+        ]),
     ...(inferred === 0
       ? []
       : [

@@ -84,7 +84,7 @@ async function started(maxBytes?: number): Promise<Heard> {
     async recording(work = new Map()) {
       await record.close();
       const file = path.join(folder, 'recording.jsonl');
-      await record.write(file, { header, payloadOf: () => ({ question: 'Why?' }), work });
+      await record.write(file, { header: () => header, payloadOf: () => ({ question: 'Why?' }), work });
       return parseRecording(readFileSync(file, 'utf8'), file);
     },
   };

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Codec } from '../contracts/adapter.ts';
 import { messageOf } from '../contracts/errors.ts';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../contracts/ledger.ts';
-import type { JsonObject, Packet } from '../contracts/packet.ts';
+import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
 import type { BroadcastTimes, RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
@@ -15,11 +15,19 @@ import { entryLine, headerLine, type PacketTrace, type RecordedPacket, type Reco
 
 /** What a recording is made of beside what the hub has. */
 interface RecordingSources {
-  readonly header: Recording['header'];
+  readonly header: (traces: readonly PacketTrace[]) => Recording['header'];
   /** The payload of the document that opened a task; nobody keeps it during the run. */
   readonly payloadOf: (taskId: string) => JsonObject | undefined;
+  /** Agents begin tasks by themselves: a document of nothing opens each, which nobody sent, so that a replay has something to begin with. */
+  readonly opensTasks?: boolean;
   /** What agents report of their work, by packet id. */
   readonly work: ReadonlyMap<string, ReportedWork>;
+}
+
+/** What a recording holds, but for the payloads, and what of the run it lacks, in words. */
+interface WrittenRecording {
+  readonly traces: readonly PacketTrace[];
+  readonly missing: readonly string[];
 }
 
 /** The ledger lines of packets by type. */
@@ -77,8 +85,8 @@ export class RunRecord {
     return all;
   }
 
-  /** Writes the recording, one packet after the other, and returns what it holds but for the payloads. Close it first. */
-  async write(file: string, sources: RecordingSources): Promise<readonly PacketTrace[]> {
+  /** Writes the recording, one packet after the other. Close it first. */
+  async write(file: string, sources: RecordingSources): Promise<WrittenRecording> {
     const traces: PacketTrace[] = [];
     const missing: string[] = [];
     const body = `${file}.body`;
@@ -93,7 +101,7 @@ export class RunRecord {
       },
       createWriteStream(body, { mode: 0o600 }),
     );
-    const first = headerLine({ ...sources.header, ...(missing.length === 0 ? {} : { missing }) });
+    const first = headerLine({ ...sources.header(traces), ...(missing.length === 0 ? {} : { missing }) });
     await pipeline(
       async function* () {
         yield first;
@@ -102,7 +110,7 @@ export class RunRecord {
       createWriteStream(file, { mode: 0o600 }),
     );
     await rm(body);
-    return traces;
+    return { traces, missing };
   }
 
   /** Takes the frames away. */
@@ -111,8 +119,12 @@ export class RunRecord {
   }
 
   /** `missing` gets what is left out, in words. */
-  async *#entries({ payloadOf, work }: RecordingSources, missing: string[]): AsyncGenerator<RecordedPacket> {
+  async *#entries(
+    { payloadOf, work, opensTasks = false }: RecordingSources,
+    missing: string[],
+  ): AsyncGenerator<RecordedPacket> {
     const causes = new Causes();
+    const opened = new Set<string>();
     for (const opening of this.#openings) {
       const { packet } = opening;
       const payload = payloadOf(packet.task_id);
@@ -132,6 +144,13 @@ export class RunRecord {
       if (typeof packet === 'string') {
         left.add(`cannot be decoded`, `agent ${sender.node.id}: ${packet}`);
         continue;
+      }
+      const { task_id: task } = packet;
+      if (opensTasks && !opened.has(task)) {
+        const opening = openingOf(packet, opened.size + 1);
+        opened.add(task);
+        causes.add(opening);
+        yield { cause: null, isCauseInferred: true, toolUs: 0, packet: opening };
       }
       const report = work.get(packet.id);
       const cause = causes.of(packet, report?.cause, sender.subscribes);
@@ -161,6 +180,12 @@ class Readers {
     }
     return codec;
   }
+}
+
+/** A document that nobody sent. */
+function openingOf({ task_id, ts }: Packet, number: number): Packet {
+  const payload = { question: '', chunks: [] };
+  return { type: DOC_INIT, from: HUB_ID, id: `${HUB_ID}-${number}`, task_id, token_used: 0, ts, payload };
 }
 
 /** Packets that are left out, by reason. */

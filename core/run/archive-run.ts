@@ -8,6 +8,7 @@ import type { RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
 import { taskLine, writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
+import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** A run that is over, with all that its archive says of it beside what its workspaces hold. */
@@ -64,7 +65,7 @@ export async function writeRecording(
     engine,
     tasks,
   }: Pick<FinishedRun, 'runId' | 'team' | 'adapter' | 'engine' | 'tasks'>,
-): Promise<Timeline> {
+): Promise<{ timeline: Timeline; recording: RunMetrics['recording'] }> {
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
   const header = {
     run_id: runId,
@@ -75,8 +76,8 @@ export async function writeRecording(
     engine: engine.name,
     agents: team.agents.map(({ id, tool }) => ({ id, tool })),
   };
-  const traces = await record.write(path.join(workspaces, RECORDING_FILE), {
-    header,
+  const { traces, missing } = await record.write(path.join(workspaces, RECORDING_FILE), {
+    header: () => header,
     payloadOf: (taskId) => {
       const task = byId.get(taskId);
       return task && documentPayload(task);
@@ -88,7 +89,8 @@ export async function writeRecording(
     ),
   });
   await record.remove();
-  return new Timeline(traces);
+  const packets = traces.filter(({ cause }) => cause !== null).length;
+  return { timeline: new Timeline(traces), recording: { packets, missing } };
 }
 
 /** What decides anything at random: only a model's sampling does. */

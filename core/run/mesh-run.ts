@@ -266,12 +266,12 @@ export class MeshRun {
     await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
-    const timeline = await writeRecording(this.#record, this.folder, {
+    const { timeline, recording } = await writeRecording(this.#record, this.folder, {
       ...this.#options,
       runId: this.runId,
       tasks,
     });
-    const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum() };
+    const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum(), recording };
     const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
     await this.#archive(text, tasks, isBatch);

@@ -1,5 +1,5 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
 import { type MeasuredPart, writeMeasured } from '../terminal/docs-page.ts';
 import { count, decimals } from '../terminal/table.ts';
 import { markdownOf, tableView } from '../terminal/table-view.ts';
@@ -30,7 +30,7 @@ export async function writeResults(
   { archive, adapters, args, signal }: Compared,
 ): Promise<void> {
   console.error('what HTTP and TLS add …');
-  const http = await measureHttp(await readArchivedRecording(archive), adapters, signal);
+  const http = await measureHttp(await readRecording(archive), adapters, signal);
   await writeMeasured(file, args, comparisonPart(report, http));
 }
 

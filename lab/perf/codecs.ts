@@ -2,7 +2,7 @@ import { Encoder } from 'cbor-x';
 import { Packr } from 'msgpackr';
 import type { Codec } from '../../core/contracts/adapter.ts';
 import { HUB_ID, type Packet } from '../../core/contracts/packet.ts';
-import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
 import { openMembers } from '../../core/wire/members.ts';
 import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
@@ -43,7 +43,7 @@ const WARM_UP_ROUNDS = 50;
 export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
   return inFolder(async (folder, signal) => {
     await runBench(folder, ['--quiet']);
-    const { packets } = await readArchivedRecording(`${folder}/run_artifacts.tar.gz`);
+    const { packets } = await readRecording(`${folder}/run_artifacts.tar.gz`);
     const times: CodecTimes[] = [];
     for (const [adapter, library] of Object.entries(libraries)) {
       const codec = openMembers(await adapterNamed(adapter), 'lab', []).get(HUB_ID);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
@@ -56,7 +56,7 @@ async function run(options: TransportsOptions): Promise<void> {
       });
       try {
         return await measureTransports({
-          recording: await readArchivedRecording(userPath(recording)),
+          recording: await readRecording(userPath(recording)),
           transports: { tcp: tcpTransport, nats },
           rounds: options.rounds,
           seed: options.seed,

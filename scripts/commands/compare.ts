@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
@@ -143,7 +143,7 @@ async function compareOne(
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
-  const recorded = await readArchivedRecording(archive);
+  const recorded = await readRecording(archive);
   for (const caveat of caveatsOf(recorded)) console.error(caveat);
   return measure(recorded, {
     adapters: [first, ...rest],

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import type { Command } from 'commander';
+import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import { FINAL_ANSWER, HUB_ID } from '../../core/contracts/packet.ts';
 import type { Link, MeshNode } from '../../core/hub/link.ts';
 import { MeshNetwork } from '../../core/hub/mesh-network.ts';
 import type { MeshObserver } from '../../core/hub/mesh-observer.ts';
-import { ROUTINGS, routerNamed } from '../../core/hub/routing.ts';
+import { ROUTINGS, type Routing, routerNamed } from '../../core/hub/routing.ts';
+import { RunRecord } from '../../core/recording/run-record.ts';
 import { whenAborted } from '../../core/system/abort.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 import { ANY } from '../../core/wire/handshake.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
 import { interruptible } from '../command-line/interruptible.ts';
@@ -21,6 +26,7 @@ interface HubCommandOptions {
   readonly routing: string;
   readonly handshake: string;
   readonly wait: number;
+  readonly record?: string;
   readonly stallTimeout?: number;
 }
 
@@ -31,6 +37,7 @@ export function hub(command: Command): void {
     .option('--routing <name>', 'broadcast or direct', 'broadcast')
     .option('--handshake <on|off>', 'off: foreign agents that speak packets from the first byte on', 'on')
     .option('--wait <seconds>', 'time for agents that do not listen yet', positiveNumber, 10)
+    .option('--record <file>', 'write a recording of what is relayed, for replay and compare')
     .option(
       '--stall-timeout <seconds>',
       'an agent that takes no bytes for so long is cut off',
@@ -58,6 +65,7 @@ async function run(options: HubCommandOptions): Promise<void> {
   if (skipsHandshake && adapter.join !== undefined) {
     throw new MeshError('usage', `--handshake off: ${adapter.name} exchanges keys in the handshake`);
   }
+  const recorder = options.record === undefined ? undefined : new HubRecorder(userPath(options.record));
   const { signal } = interruptible('the hub');
   const network = await MeshNetwork.connect({
     runId: `hub-${randomBytes(6).toString('hex')}`,
@@ -67,7 +75,7 @@ async function run(options: HubCommandOptions): Promise<void> {
     nodes,
     final: null,
     router: routerNamed(routing),
-    observer,
+    observer: { ...observer, ...recorder?.observer },
     maxFrameBytes: MAX_FRAME_BYTES,
     patienceMs: options.wait * 1000,
     skipsHandshake,
@@ -80,7 +88,50 @@ async function run(options: HubCommandOptions): Promise<void> {
   clearInterval(awake);
   const counts = countsOf(network.links);
   network.close();
+  await recorder?.write(network.links, adapter, routing);
   console.log(JSON.stringify(counts));
+}
+
+/** Records what a hub relays between agents that begin by themselves. */
+class HubRecorder {
+  readonly observer: Pick<MeshObserver, 'relayed'> = { relayed: (batch) => this.#record.relayed(batch) };
+  readonly #file: string;
+  readonly #record: RunRecord;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#record = new RunRecord(`${file}.frames`);
+  }
+
+  async write(links: readonly Link[], adapter: ProtocolAdapter, routing: Routing): Promise<void> {
+    await this.#record.close();
+    const known = new Map(
+      links.flatMap(({ node }) => (node.isForeign === true ? [] : [[node.id, node.tool]])),
+    );
+    const { traces, missing } = await this.#record.write(this.#file, {
+      header: (packets) => {
+        const ids = new Set([...known.keys(), ...packets.map(({ packet }) => packet.from)]);
+        ids.delete(HUB_ID);
+        const [first = ANY] = ids;
+        return {
+          run_id: path.basename(this.#file),
+          team: 'hub',
+          final: packets.findLast(({ packet }) => packet.tag === FINAL_ANSWER)?.packet.from ?? first,
+          routing,
+          adapter: adapter.name,
+          engine: 'unknown',
+          agents: [...ids].map((id) => ({ id, tool: known.get(id) ?? 'unknown' })),
+        };
+      },
+      payloadOf: () => undefined,
+      opensTasks: true,
+      work: new Map(),
+    });
+    await this.#record.remove();
+    const packets = traces.filter(({ cause }) => cause !== null).length;
+    console.error(`recorded ${packets} packets in ${this.#file}`);
+    for (const what of missing) console.error(`not recorded: ${what}`);
+  }
 }
 
 const observer: Partial<MeshObserver> = {

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { readArchivedRecording } from '../../core/recording/read-archive.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { ReplayMesh, type Round } from '../../core/recording/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
@@ -37,7 +37,7 @@ export function replay(command: Command): void {
 /** Plays the packets of an archived run again, through any adapter, over real sockets and processes. */
 async function run(archive: string, options: ReplayCommandOptions): Promise<void> {
   const adapter = await adapterOf(options.adapter);
-  const recording = await readArchivedRecording(userPath(archive));
+  const recording = await readRecording(userPath(archive));
   for (const caveat of caveatsOf(recording)) console.error(caveat);
   const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
   const { signal } = interruptible();

@@ -285,6 +285,12 @@ export const metricsSchema = z.strictObject({
     .describe('One entry for each packet type.'),
   hops: z.array(hop).describe('One entry for each step of the tasks: a packet type and its sender.'),
   time_us: time,
+  recording: z
+    .strictObject({
+      packets: count('packets of agents that are recorded: pkt_cnt, where nothing is missing'),
+      missing: z.array(z.string()).describe('what of the run is not recorded, in words'),
+    })
+    .describe('What the archive holds for `replay` and `compare`.'),
   ledger,
   faults: faults.exactOptional().describe('Only where faults or restarts were asked for.'),
   delivery: delivery

@@ -70,7 +70,10 @@ interface RunFacts {
 }
 
 /** What `metrics.json` says, but for times, which the recording tells later. */
-export function runMetrics(tally: RunTally, facts: RunFacts): Omit<RunMetrics, 'time_us' | 'hops'> {
+export function runMetrics(
+  tally: RunTally,
+  facts: RunFacts,
+): Omit<RunMetrics, 'time_us' | 'hops' | 'recording'> {
   const { last } = tally;
   const { ledger, links: current, formerLinks, faults, delivery } = facts;
   const links = [...formerLinks, ...current];

@@ -1,7 +1,9 @@
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readRecording } from '../../../core/recording/read-archive.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
-import { Cli, runCli } from '../../testing/cli.ts';
+import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A program that knows nothing of the mesh but frames: it listens, and keeps every byte that comes. */
 class Foreigner {
@@ -73,6 +75,34 @@ async function hubBetween(agents: readonly Foreigner[], options: readonly string
 }
 
 describe('the hub alone, between programs of others', () => {
+  test('records what they say, in order and whole, and the recording plays again', async () => {
+    const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
+    const file = path.join(temporaryFolder(), 'recording.jsonl');
+    const hub = await hubBetween([a, b], ['--record', file]);
+    const question = packet('a', 1, { task_id: 'u' });
+    const answer = packet('b', 1, { task_id: 'u', reply_to: 'a-1' });
+    a.write(frame(question));
+    await b.has(frame(question).length);
+    b.write(frame(answer));
+    await a.has(frame(answer).length);
+    hub.signal('SIGTERM');
+    expect((await hub.ended()).stderr).toContain(`recorded 2 packets in ${file}`);
+
+    const { header, packets } = await readRecording(file);
+
+    expect(header.agents.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(header).not.toHaveProperty('missing');
+    expect(packets.map(({ cause, packet: { id } }) => [id, cause])).toEqual([
+      ['hub-1', null],
+      ['a-1', 'hub-1'],
+      ['b-1', 'a-1'],
+    ]);
+    expect(packets.slice(1).map((entry) => entry.packet)).toEqual([question, answer]);
+    const { code, stderr } = await runCli(['replay', file, '--adapter', 'cbor', '--json']);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('Agents began 1 of its tasks by themselves');
+  });
+
   test('relays byte for byte, in order, and says at the end what it carried', async () => {
     const [a, b, c] = [await Foreigner.listen(), await Foreigner.listen(), await Foreigner.listen()];
     const hub = await hubBetween([a, b, c]);
