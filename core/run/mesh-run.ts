@@ -242,7 +242,13 @@ export class MeshRun {
     await this.#record.close();
     const links = [...network.formerLinks, ...network.links];
     const decoded = await this.#record.linesOf(new Set(links.filter(({ books }) => books === undefined)));
-    const ledger = networkLedger(network, decoded, this.#acknowledged, this.#faults?.delivery);
+    const ledger = networkLedger(
+      network,
+      decoded,
+      this.#acknowledged,
+      this.#faults?.delivery,
+      this.#transport.carried(),
+    );
     const metrics = runMetrics(this.#tally, {
       runId: this.runId,
       adapter: this.#options.adapter.name,

@@ -25,6 +25,8 @@ export interface RunTransport {
    * @throws MeshError `io` when that was too long
    */
   isThere(): Promise<void>;
+  /** What carried the frames beside what they are, as its own connection counts it; undefined where each frame has a socket to itself. */
+  carried(): { readonly written: number; readonly read: number } | undefined;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function openTransport(options: RunTransportOptions): Promise<RunTr
     }),
     environment: { NATS_URL: address.secretUrl },
     isThere: () => server.isThere(RETURN_PATIENCE_MS),
+    carried: () => server.carried,
     async close() {
       // Its age lets go of what cannot be deleted now.
       await outboxes?.forgetOutboxes(server, subject, runId).catch(() => undefined);
@@ -86,5 +89,6 @@ export const tcpTransport: RunTransport = {
   placeOf: (_id, port) => ({ port }),
   environment: {},
   isThere: async () => undefined,
+  carried: () => undefined,
   close: async () => undefined,
 };

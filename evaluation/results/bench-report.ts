@@ -171,13 +171,16 @@ function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics)
 }
 
 function ledgerLine({ ledger, session_bytes, ack_bytes, recording }: RunMetrics): string {
-  const { total, written, read, unbooked_bytes } = ledger;
+  const { total, written, read, unbooked_bytes, connection } = ledger;
   if (!ledger.balanced)
     return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
   return (
     `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
     `${count(total.framing)} framing${unbooked_bytes === 0 ? '' : ` + ${count(unbooked_bytes)} that cannot be read`} = ${count(total.wire + unbooked_bytes)} B sent once;\n` +
-    `the sockets wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.` +
+    `${connection === undefined ? 'the sockets' : 'the streams over NATS'} wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.` +
+    (connection === undefined
+      ? ''
+      : `\nThe connection to NATS wrote ${count(connection.written)} B and read ${count(connection.read)} B: ${count(connection.written - written.sockets)} and ${count(connection.read - read.sockets)} are its own.`) +
     recording.missing.map((what) => `\nNot in the recording: ${what}.`).join('')
   );
 }

@@ -125,6 +125,15 @@ const ledger = z
         sockets: count('bytes that the sockets read, by their own count'),
       })
       .describe('What the hub read.'),
+    connection: z
+      .strictObject({
+        written: count('bytes that the hub wrote to it'),
+        read: count('bytes that the hub read from it'),
+      })
+      .exactOptional()
+      .describe(
+        'Only over NATS: what the hub’s one connection to the server carried until the ledger was closed. What is above `sockets` is of NATS: subjects, flow control, heartbeats, acknowledgements of its own.',
+      ),
     faults: z
       .strictObject({
         offered: volume.describe('what the relay offered: delivered + dropped + partitioned + undeliverable'),

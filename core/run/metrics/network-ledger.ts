@@ -14,6 +14,7 @@ export function networkLedger(
   decoded: ReadonlyMap<Link, LinesByType>,
   acknowledged: AcknowledgedDelivery | undefined,
   faulty: FaultyDelivery | undefined,
+  connection: RunLedger['connection'] | undefined,
 ): RunLedger {
   const links = [...network.formerLinks, ...network.links];
   const { typeCounts, initBytes, ownLine } = network;
@@ -22,5 +23,5 @@ export function networkLedger(
   const { repeated, unwritten } = acknowledged?.counters ?? {};
   const offeredBytes = relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
   const faults = faulty === undefined ? undefined : faultLines(faulty.counters, links, offeredBytes);
-  return runLedger(links, DOC_INIT, ownLine, { decoded, faults, further });
+  return runLedger(links, DOC_INIT, ownLine, { decoded, faults, connection, further });
 }

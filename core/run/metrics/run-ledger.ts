@@ -14,6 +14,8 @@ interface LedgerSources {
   /** Lines of those who handed in no ledger, as the hub read their packets. */
   readonly decoded?: ReadonlyMap<Link, LinesByType>;
   readonly faults?: { readonly lines: FaultLines; readonly differences: readonly string[] } | undefined;
+  /** What carried the frames, where it has a connection of its own. */
+  readonly connection?: RunLedger['connection'] | undefined;
   /** Differences that others found. */
   readonly further?: readonly string[];
 }
@@ -23,7 +25,7 @@ export function runLedger(
   links: readonly Link[],
   ownType: string,
   ownLine: LedgerLine,
-  { decoded, faults, further = [] }: LedgerSources = {},
+  { decoded, faults, connection, further = [] }: LedgerSources = {},
 ): RunLedger {
   const differences: string[] = [...(faults?.differences ?? []), ...further];
   const types: Record<string, LedgerLine> = {};
@@ -97,6 +99,7 @@ export function runLedger(
     unbooked_bytes: unbooked,
     written,
     read,
+    ...(connection === undefined ? {} : { connection }),
     ...(faults === undefined ? {} : { faults: faults.lines }),
   };
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { MeshError, messageOf } from '../../contracts/errors.ts';
+import { ConnectionBytes } from './connection-bytes.ts';
 import type { NatsAddress } from './nats-address.ts';
 
 /** A server that does not answer within this time is not there. */
@@ -41,14 +42,16 @@ interface NatsServerOptions {
 export class NatsServer {
   readonly address: NatsAddress;
   readonly #connection: NatsConnection;
+  readonly #bytes: ConnectionBytes;
   readonly #lostHandlers = new Set<(fault: MeshError) => void>();
   #lastError: string | undefined;
   #errors = 0;
   #isConnected = true;
   #isClosing = false;
 
-  private constructor(address: NatsAddress, connection: NatsConnection) {
+  private constructor(address: NatsAddress, connection: NatsConnection, bytes: ConnectionBytes) {
     this.address = address;
+    this.#bytes = bytes;
     this.#connection = connection;
     void this.#watch();
   }
@@ -57,6 +60,7 @@ export class NatsServer {
   static async connect({ address, name, reconnects }: NatsServerOptions): Promise<NatsServer> {
     const { connect } = await import('@nats-io/transport-node');
     const { host, port, user, password, token, isTls } = address;
+    const bytes = new ConnectionBytes(Number(port));
     try {
       const connection = await connect({
         servers: `${host}:${port}`,
@@ -69,10 +73,16 @@ export class NatsServer {
         ...(token === undefined ? {} : { token }),
         ...(isTls ? { tls: {} } : {}),
       });
-      return new NatsServer(address, connection);
+      return new NatsServer(address, connection, bytes);
     } catch (error) {
+      bytes.end();
       throw new MeshError('io', whyNot(error, address), { cause: error });
     }
+  }
+
+  /** What the connection carried until now, with all that NATS puts around messages. */
+  get carried(): { readonly written: number; readonly read: number } {
+    return this.#bytes.total;
   }
 
   /** Longest message that the server takes. */
@@ -161,6 +171,7 @@ export class NatsServer {
   /** Closes when the server has read all that was sent, if it still does. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#bytes.end();
     if (this.#connection.isClosed()) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);

@@ -63,6 +63,10 @@ describe('a run over NATS', () => {
 
     expect(nats.answer).toBe(tcp.answer);
     expect(nats.answer).not.toBeNull();
+    expect(tcp.ledger).not.toHaveProperty('connection');
+    expect(nats.ledger.connection?.written).toBeGreaterThan(nats.ledger.written.sockets);
+    expect(nats.ledger.connection?.read).toBeGreaterThan(nats.ledger.read.sockets);
+    expect(nats.recording).toEqual({ packets: nats.pkt_cnt, missing: [] });
     for (const key of [
       'bytes_tx',
       'bytes_rx',
