@@ -34,7 +34,7 @@ export async function writeResults(
   await writeMeasured(file, args, comparisonPart(report, http));
 }
 
-/** The measured part of `docs/comparison.md`. */
+/** The measured part of `docs/results/comparison.md`. */
 export function comparisonPart(report: ComparisonFile, http: HttpCosts): MeasuredPart {
   const { team, engine, agents } = report;
   const growth = hasMatrix(report) ? `\n## How the cost grows\n\n${markdownOf(matrixTable(report))}\n` : '';

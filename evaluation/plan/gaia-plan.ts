@@ -33,7 +33,7 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly cache: boolean;
   readonly cacheFile?: string;
   readonly json?: boolean;
-  /** Put the figures into `docs/gaia-results.md`. */
+  /** Put the figures into `docs/results/gaia.md`. */
   readonly write?: boolean;
 }
 

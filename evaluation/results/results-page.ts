@@ -13,7 +13,7 @@ interface ResultsFacts {
   readonly summaries: Readonly<Record<string, TeamSummary & TeamFacts>>;
 }
 
-/** The measured part of `docs/gaia-results.md`: what a batch came to. */
+/** The measured part of `docs/results/gaia.md`: what a batch came to. */
 export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPart {
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;

@@ -26,7 +26,7 @@ interface Place {
 /**
  * The file of a page whose measured part a command writes. Ask for it before anything is measured.
  *
- * @param name from the root of the checkout, e.g. `docs/relay.md`
+ * @param name from the root of the checkout, e.g. `docs/results/relay.md`
  * @throws MeshError `usage` outside of a checkout: an installed package has no pages; `io` where the markers are missing
  */
 export function pageToWrite(name: string, place: Place = { isCheckout, codeFolder }): string {

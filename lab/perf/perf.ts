@@ -33,7 +33,10 @@ export function perf(command: Command): void {
   command
     .option('--json', 'print the figures as JSON')
     .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
-    .option('--write', 'write them to docs/results.md and README.md (with --relay: docs/relay.md)')
+    .option(
+      '--write',
+      'write them to docs/results/runs.md and README.md (with --relay: docs/results/relay.md)',
+    )
     .option(
       '--relay',
       'only the relay, whole: as a run uses it, and flooded beside the brokers that are installed',
@@ -48,7 +51,7 @@ export function perf(command: Command): void {
 async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true || options.against !== undefined) return onlyRelay(options);
   const { rounds } = options;
-  const page = options.write ? pageToWrite('docs/results.md') : undefined;
+  const page = options.write ? pageToWrite('docs/results/runs.md') : undefined;
   const readme = options.write ? pageToWrite('README.md') : undefined;
   const file = options.questions === undefined ? undefined : userPath(options.questions);
   const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
@@ -72,7 +75,7 @@ async function run(options: PerfOptions): Promise<void> {
 }
 
 async function onlyRelay(options: PerfOptions): Promise<void> {
-  const page = options.write ? pageToWrite('docs/relay.md') : undefined;
+  const page = options.write ? pageToWrite('docs/results/relay.md') : undefined;
   const results = await relayOf(options);
   const measured = { report: relayReport(results), text: relayTables(results), part: relayPart(results) };
   await publish(measured, options.json, page);

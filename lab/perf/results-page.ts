@@ -47,7 +47,7 @@ export function resultsTables(
   };
 }
 
-/** The measured part of `docs/results.md`. `questions`: name of the question file, where it was not the shipped questions. */
+/** The measured part of `docs/results/runs.md`. `questions`: name of the question file, where it was not the shipped questions. */
 export function resultsPart(
   { speed, codecs, answers }: ResultsTables,
   questions: string | undefined,

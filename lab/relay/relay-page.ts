@@ -169,7 +169,7 @@ function ofKind({ outcomes }: RelayResults, kind: RelayOutcome['load']['kind']):
   return outcomes.filter(({ load }) => load.kind === kind);
 }
 
-/** The measured part of `docs/relay.md`. */
+/** The measured part of `docs/results/relay.md`. */
 export function relayPart(results: RelayResults): MeasuredPart {
   const abouts = results.targets.map(({ name, about }) => `- **${name}**: ${about}`).join('\n');
   const failures = [...new Set(results.outcomes.flatMap((outcome) => outcome.failures))];

@@ -49,13 +49,13 @@ export function scale(command: Command): void {
     .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
     .option('--seconds <n>', 'time of each flood', positiveNumber, 5)
     .option('--json', 'print the points as one JSON value')
-    .option('--write', 'write them to docs/scale.md')
+    .option('--write', 'write them to docs/results/scale.md')
     .action(run);
 }
 
 /** Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a book does not balance. */
 async function run(options: ScaleOptions): Promise<void> {
-  const page = options.write ? pageToWrite('docs/scale.md') : undefined;
+  const page = options.write ? pageToWrite('docs/results/scale.md') : undefined;
   const numbers = listOf(options.agents).map(agentsIn);
   const [only, ...others] = numbers;
   if (only === undefined) throw new MeshError('usage', '--agents: expected numbers, e.g. 4,16,64');
@@ -196,7 +196,7 @@ function scaleRows(points: readonly ScalePoint[]): string[][] {
   ];
 }
 
-/** The measured part of `docs/scale.md`. */
+/** The measured part of `docs/results/scale.md`. */
 export function scalePart(points: readonly ScalePoint[], seconds: number): MeasuredPart {
   return {
     facts: `adapter json, routing broadcast, payloads of 16 B to 1.5 KB; ${seconds} s of flood a point`,

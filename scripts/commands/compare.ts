@@ -65,7 +65,7 @@ export function compare(command: Command): void {
       '--out <dir>',
       'folder for comparison.json, .csv, .md and report.html (default: the project root)',
     )
-    .option('--write', 'write them to docs/comparison.md, with what HTTP and TLS would add')
+    .option('--write', 'write them to docs/results/comparison.md, with what HTTP and TLS would add')
     .option('--json', 'print the comparison as one JSON value')
     .action(run);
 }
@@ -78,7 +78,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
   }
   const choice = choiceOf(options);
-  const page = options.write ? pageToWrite('docs/comparison.md') : undefined;
+  const page = options.write ? pageToWrite('docs/results/comparison.md') : undefined;
   const adapters = await chosenAdapters(names);
   const { signal } = interruptible();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));

@@ -60,7 +60,7 @@ export function gaia(command: Command): void {
     .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the answers)')
     .option('--no-cache', 'ask for answers that are in the cache, too')
     .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
-    .option('--write', 'in a checkout: write the figures to docs/gaia-results.md')
+    .option('--write', 'in a checkout: write the figures to docs/results/gaia.md')
     .option('--json', 'print the summary as one JSON value')
     .action(run);
 }
@@ -68,7 +68,7 @@ export function gaia(command: Command): void {
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
 async function run(options: GaiaOptions): Promise<void> {
   loadKeys();
-  const resultsPage = options.write === true ? pageToWrite('docs/gaia-results.md') : undefined;
+  const resultsPage = options.write === true ? pageToWrite('docs/results/gaia.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
   const store = await openBatchStore(plan.places.store, plan.teams, options);
