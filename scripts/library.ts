@@ -24,6 +24,7 @@ export { routerNamed } from '../core/hub/routing.ts';
 export type { TaskRequest } from '../core/hub/tasks/open-tasks.ts';
 export type { TaskOutcome, TaskStatus } from '../core/hub/tasks/task-clock.ts';
 export type { RunMetrics } from '../core/run/metrics/metrics-schema.ts';
+export { parseJsonText } from '../core/system/parse-json.ts';
 export type { TaskResult } from '../evaluation/results/task-result.ts';
 export { type Scorer, scorerNamed, scorerNames } from '../evaluation/scorers/scorer.ts';
 export { startAgent } from '../evaluation/teams/start-agent.ts';

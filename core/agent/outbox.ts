@@ -9,6 +9,7 @@ import {
 } from '../contracts/limits.ts';
 import { type Packet, parsePacket } from '../contracts/packet.ts';
 import { whenAborted } from '../system/abort.ts';
+import { parseJsonText } from '../system/parse-json.ts';
 import type { Journal } from './journal.ts';
 
 /** The journal is written anew, without what the hub has taken over, when so much of it is of no more use. */
@@ -197,7 +198,7 @@ export class Outbox {
   }
 
   #load(line: string): void {
-    const { done, sent, restarts } = lineSchema.parse(JSON.parse(line));
+    const { done, sent, restarts } = lineSchema.parse(parseJsonText(line));
     if (restarts !== undefined) {
       this.#restarts = restarts;
       this.#done.clear();

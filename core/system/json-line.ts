@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { issuesOf } from '../contracts/packet.ts';
+import { parseJsonText } from './parse-json.ts';
 
 /**
  * A line of a JSONL file, checked.
@@ -11,7 +12,7 @@ import { issuesOf } from '../contracts/packet.ts';
 export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: string): T {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJsonText(line);
   } catch (error) {
     throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
   }

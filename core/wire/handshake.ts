@@ -4,6 +4,7 @@ import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
 import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
+import { parseJsonText } from '../system/parse-json.ts';
 import type { FrameLink } from './frame-link.ts';
 
 /**
@@ -319,7 +320,7 @@ async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, deadlineMs: n
   const blob = await socket.nextBlob(deadlineMs - performance.now());
   let value: unknown;
   try {
-    value = JSON.parse(blob.toString('utf8'));
+    value = parseJsonText(blob.toString('utf8'));
   } catch (error) {
     throw new MeshError('handshake', `the other end does not speak the handshake: ${messageOf(error)}`, {
       cause: error,

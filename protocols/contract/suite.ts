@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { type JsonObject, keptHead, type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import * as damage from './damage.ts';
+import { checkEscapedKeys } from './escaped-keys.ts';
 import { randomFrom, randomPacket, shuffled } from './random.ts';
 import { assertArrives, assertRefused, attempt, type ContractRun, openRun, peekOf } from './run.ts';
 import { contractSamples, fullPacket } from './samples.ts';
@@ -30,6 +31,7 @@ export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter
     ),
     ['round trip with the keys in any order', checkKeyOrders],
     ['round trip of random packets', checkRandomPackets],
+    ['a payload key with escapes arrives as it is, whatever keys came before', checkEscapedKeys],
     ['a payload key __proto__ never arrives as something else', checkProto],
     ...contractSamples.map(
       ({ name, packet }) =>

@@ -1,6 +1,7 @@
 // The global of this name is looked up each time.
 import { type Buffer, isAscii } from 'node:buffer';
 import { type MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { parseJsonText } from '../../core/system/parse-json.ts';
 import { bufferOf, type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
 import { keptText } from './texts.ts';
 
@@ -159,7 +160,7 @@ export class JsonScanner extends Scanner {
  */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(isAscii(bytes) ? bufferOf(bytes).toString('latin1') : utf8.decode(bytes));
+    return parseJsonText(isAscii(bytes) ? bufferOf(bytes).toString('latin1') : utf8.decode(bytes));
   } catch (error) {
     throw notAPacket(messageOf(error), error);
   }

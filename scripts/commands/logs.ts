@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { parseJsonText } from '../../core/system/parse-json.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
@@ -60,7 +61,7 @@ function linesOf(log: string, file: string): Line[] {
     .flatMap((text) => {
       try {
         // The last line of an agent that was killed may be cut.
-        const line = lineSchema.safeParse(JSON.parse(text));
+        const line = lineSchema.safeParse(parseJsonText(text));
         return line.success ? [{ ...line.data, log }] : [];
       } catch {
         return [];

@@ -29,6 +29,28 @@ describe('wire', () => {
     },
   );
 
+  test.each(['json', 'msgpack', 'a2a', 'protobuf', 'mcp'])(
+    'gives back payload keys with escapes as they were, whatever keys came before, as %s',
+    async (adapter) => {
+      const sent = [
+        { h: [], '\\': 0 },
+        { h: 1, '\n': 2 },
+      ].map((payload, id) => ({
+        ...golden[0]?.packet,
+        id: `p-${id}`,
+        payload,
+      }));
+      const stdin = sent.map((packet) => `${JSON.stringify(packet)}\n`).join('');
+      const encoded = await runCli(['wire', 'encode', '--adapter', adapter], { stdin });
+      const decoded = await runCli(['wire', 'decode', '--adapter', adapter], { stdin: encoded.stdout });
+      expect(decoded).toMatchObject({ code: 0, stderr: '' });
+      const texts = linesOf(decoded.stdout);
+      sent.forEach(({ payload }, i) => {
+        expect(texts[i]).toContain(`"payload":${JSON.stringify(payload)}`);
+      });
+    },
+  );
+
   test('writes base64, too', async () => {
     const encoded = await runCli(['wire', 'encode', '--adapter', 'json', '--base64'], { stdin: input });
     expect(linesOf(encoded.stdout)).toEqual(golden.map(({ json }) => Buffer.from(json).toString('base64')));
