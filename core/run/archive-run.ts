@@ -6,7 +6,7 @@ import { reportedWork } from '../recording/agent-work.ts';
 import { RECORDING_FILE } from '../recording/recording.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
-import { taskLine, writeArchive } from './archive.ts';
+import { taskLines, writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -36,7 +36,7 @@ export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<v
   const { adapter, engine, team, command, version, timeoutMs, metrics, tasks, results, faults } = run;
   const texts = [
     { name: 'metrics.json', text: metrics },
-    { name: 'tasks.jsonl', text: tasks.map(taskLine) },
+    { name: 'tasks.jsonl', text: taskLines(tasks) },
     ...(results === undefined ? [] : [{ name: 'results.jsonl', text: results }]),
   ];
   await writeArchive(folder.archiveFile, folder.workspaces, texts, {

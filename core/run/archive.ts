@@ -8,7 +8,8 @@ import { listFiles } from './manifest.ts';
 /** A file of the run as it lies in the archive. */
 interface ArchiveText {
   readonly name: string;
-  readonly text: string | readonly string[];
+  /** In pieces, where the whole is long. */
+  readonly text: string | Iterable<string>;
 }
 
 /**
@@ -37,7 +38,12 @@ export async function writeArchive(
   await rename(temporary, archiveFile);
 }
 
-/** A task as a line of `tasks.jsonl`, from which the run can be made again. */
+/** The lines of `tasks.jsonl`, from which the run can be made again, one after the other: documents are long. */
+export function* taskLines(tasks: readonly Task[]): Generator<string> {
+  for (const task of tasks) yield taskLine(task);
+}
+
+/** A task as a line of `tasks.jsonl`. */
 export function taskLine(task: Task): string {
   const [answer, ...aliases] = task.truths;
   const line: JsonObject = {
