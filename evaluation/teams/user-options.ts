@@ -1,9 +1,9 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { Team, TeamAgent } from '../../core/contracts/team.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
-import { adapterIn, envelopeWriterIn, fileIn, nameOf } from './user-files.ts';
+import { fileIn, nameOf } from './user-files.ts';
 
 /** Options that name an adapter or an engine, where files of the user's are replaced by the names of what they export. */
 export function withNames<Options extends { readonly adapter?: string; readonly engine?: string }>(
@@ -69,17 +69,13 @@ export async function chosenAdapters(specs: readonly string[]): Promise<Protocol
 }
 
 async function assertConforms(file: string): Promise<void> {
-  const { contractChecks } = await import('../../protocols/contract/suite.ts');
-  for (const check of contractChecks(adapterIn(file), envelopeWriterIn(file))) {
-    try {
-      check.run();
-    } catch (error) {
-      throw new MeshError(
-        'config',
-        `${file} does not conform, so nothing it is compared with would mean anything: ${check.name}: ` +
-          `${messageOf(error)}; see all with: npm run conformance -- ${file}`,
-        { cause: error },
-      );
-    }
-  }
+  const { checkContract } = await import('./contract-thread.ts');
+  const { results } = await checkContract({ file }, { stopsAtFailure: true });
+  const failed = results.find(({ passed }) => !passed);
+  if (failed === undefined) return;
+  throw new MeshError(
+    'config',
+    `${file} does not conform, so nothing it is compared with would mean anything: ${failed.name}: ` +
+      `${failed.reason}; see all with: npm run conformance -- ${file}`,
+  );
 }

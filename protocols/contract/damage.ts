@@ -1,15 +1,16 @@
+import type { Packet } from '../../core/contracts/packet.ts';
 import { below, type Random, randomFrom, randomPacket } from './random.ts';
 import { assertRefused, assertSound, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';
 
-export function checkTruncation(run: ContractRun): void {
-  const blob = Buffer.from(run.encode(fullPacket));
+export function checkTruncation(run: ContractRun, packet: Packet): void {
+  const blob = Buffer.from(run.encode(packet));
   for (let length = 0; length < blob.length; length++)
     assertRefused(run, blob.subarray(0, length), `${length} of ${blob.length} bytes`);
 }
 
-export function checkTrailingBytes(run: ContractRun): void {
-  const blob = run.encode(fullPacket);
+export function checkTrailingBytes(run: ContractRun, packet: Packet): void {
+  const blob = run.encode(packet);
   const tails = [Buffer.of(0), Buffer.of(0x7d), Buffer.of(0xc0), Buffer.of(0xff), Buffer.from('x'), blob];
   for (const tail of tails) {
     const what = `${tail.length} bytes from 0x${tail[0]?.toString(16)} behind it`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Codec, LayerBytes, ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
 import {
   HEAD_LENGTHS,
   HUB_ID,
@@ -8,19 +9,23 @@ import {
   type Packet,
   type PacketHead,
   parsePacket,
+  shortReason,
 } from '../../core/contracts/packet.ts';
 import { openMembers } from '../../core/wire/members.ts';
 import { RANDOM_NODES } from './random.ts';
+import { assertSame, shown } from './same.ts';
 import { contractSamples } from './samples.ts';
 
 /** The members of one run: everybody that a sample is from writes, and the hub reads. */
 export interface ContractRun {
   readonly reader: Codec;
-  /** As the node that the packet is from: codecs that sign write for no other. */
+  /** As the node that the packet is from: codecs that sign write for no other. At most what a frame may hold. */
   encode(packet: Packet): Uint8Array;
   headerSize(packet: Packet): number;
   /** What layers have added to the packet that was encoded last; 0 without layers. */
   layerBytes(packet: Packet): LayerBytes;
+  /** Another run of the same adapter. */
+  again(): ContractRun;
 }
 
 const NODES = new Set([
@@ -38,9 +43,19 @@ export function openRun(adapter: ProtocolAdapter): ContractRun {
   };
   return {
     reader: codecOf(HUB_ID),
-    encode: (packet) => codecOf(packet.from).encode(packet),
+    encode(packet) {
+      const blob: unknown = called('encode', () => codecOf(packet.from).encode(packet));
+      assert.ok(blob instanceof Uint8Array, `encode gives ${shown(blob)}, not a Uint8Array`);
+      const { length } = blob;
+      assert.ok(
+        length <= MAX_FRAME_BYTES,
+        `encode gives ${length} bytes; a frame has at most ${MAX_FRAME_BYTES}`,
+      );
+      return blob;
+    },
     headerSize: (packet) => codecOf(packet.from).headerSize(packet),
     layerBytes: (packet) => ({ overhead: 0, last: 0, ...codecOf(packet.from).layerBytes }),
+    again: () => openRun(adapter),
   };
 }
 
@@ -50,7 +65,7 @@ export function peekOf({ peek, peekAt }: Codec, blob: Uint8Array, what: string):
   if (peekAt !== undefined) {
     const around = Buffer.concat([Buffer.from('{"'), blob, Buffer.from('}}')]);
     const headAt = attempt(() => keptHead(peekAt(around, 2, 2 + blob.length)), `${what}: peekAt`);
-    assert.deepEqual(headAt, head, `peekAt and peek differ: ${what}`);
+    assertSame(headAt, head, `peekAt and peek differ: ${what}`);
   }
   return head;
 }
@@ -59,8 +74,9 @@ export function peekOf({ peek, peekAt }: Codec, blob: Uint8Array, what: string):
 export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet: Packet): void {
   // As the hub and an agent do: first a look at the head, then the whole.
   const head = peekOf(reader, blob, 'what arrives');
-  assert.deepEqual(reader.decode(blob), packet);
-  if (reader.peek !== undefined) assert.deepEqual(head, keptHead(packet));
+  const decoded = called('decode', () => reader.decode(blob));
+  assertSame(decoded, packet, 'what arrives is not what was sent');
+  if (reader.peek !== undefined) assertSame(head, keptHead(packet), 'a peek gives another head');
 }
 
 /**
@@ -74,14 +90,25 @@ export function assertSound({ reader }: ContractRun, blob: Uint8Array, what: str
   if (head !== undefined) assertHead(head, what);
   const packet = attempt(() => reader.decode(blob), `${what}: decode`);
   if (packet === undefined) return undefined;
-  assert.deepEqual(parsePacket(packet), packet);
-  if (reader.peek !== undefined) assert.deepEqual(head, keptHead(packet), `peek and decode differ: ${what}`);
+  assertSame(parsePacket(packet), packet, `${what}: decoded as no packet`);
+  if (reader.peek !== undefined) assertSame(head, keptHead(packet), `peek and decode differ: ${what}`);
   return packet;
 }
 
 /** Decoding refuses the blob, and a peek too or what it gives is a head. */
 export function assertRefused(run: ContractRun, blob: Uint8Array, what: string): void {
-  assert.equal(assertSound(run, blob, what), undefined, `${what}: was not refused`);
+  assert.ok(assertSound(run, blob, what) === undefined, `${what}: was not refused`);
+}
+
+/** The result; what else is thrown than a refusal is named as what it is. */
+function called<T>(name: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const isRefusal = error instanceof MeshError && error.code === 'packet';
+    if (isRefusal) throw new MeshError('packet', `${name} refused it: ${error.message}`, { cause: error });
+    return assert.fail(shortReason(`${name} threw ${String(error)}`));
+  }
 }
 
 /** Far longer than a call takes on a busy machine, and far shorter than anything that grows with the square of the bytes. */
@@ -96,7 +123,7 @@ export function attempt<T>(call: () => T, what: string): T | undefined {
     return call();
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'packet')
-      assert.fail(`${what}: threw ${String(error)}, not a MeshError with code packet`);
+      assert.fail(shortReason(`${what}: threw ${String(error)}, not a MeshError with code packet`));
     assert.ok(
       error.message.length <= MAX_REASON_LENGTH,
       `${what}: a reason of ${error.message.length} letters`,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { lineOf } from '../../core/contracts/ledger.ts';
 import type { Packet } from '../../core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
+import { assertSame } from './same.ts';
 import { contractSamples } from './samples.ts';
 
 export function checkPure(run: ContractRun, packet: Packet): void {
@@ -12,7 +13,7 @@ export function checkPure(run: ContractRun, packet: Packet): void {
   assert.equal(run.headerSize(packet), size, 'a second call gives another value');
   const blob = run.encode(packet);
   assert.equal(plainBytes(blob), before, 'the next blob has another length');
-  assert.deepEqual(run.reader.decode(blob), packet, 'the next blob is another packet');
+  assertSame(run.reader.decode(blob), packet, 'the next blob is another packet');
 }
 
 /** Bytes of an empty payload, in any encoding; what is more belongs to the envelope. */

@@ -5,8 +5,10 @@ import * as damage from './damage.ts';
 import { checkEscapedKeys } from './escaped-keys.ts';
 import { randomFrom, randomPacket, shuffled } from './random.ts';
 import { assertArrives, assertRefused, attempt, type ContractRun, openRun, peekOf } from './run.ts';
+import { assertSame } from './same.ts';
 import { contractSamples, fullPacket } from './samples.ts';
 import * as sizes from './sizes.ts';
+import { checkSmallest } from './smallest.ts';
 import { checksWith, type EnvelopeWriter } from './written.ts';
 
 export type { EnvelopeWriter };
@@ -35,15 +37,21 @@ export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter
     ['a payload key __proto__ never arrives as something else', checkProto],
     ...contractSamples.map(
       ({ name, packet }) =>
-        [`headerSize is pure: ${name}`, (run: ContractRun) => sizes.checkPure(run, packet)] as const,
+        [
+          `headerSize is pure: ${name}`,
+          (run: ContractRun) => checkSmallest(run, packet, sizes.checkPure),
+        ] as const,
     ),
     ['headerSize is the ledger definition', sizes.checkDefinition],
     ['every byte is on one line of the ledger', sizes.checkLedger],
     ['layers add the same to every packet, and never more', sizes.checkLayerBytes],
     ['a blob that was handed out is not written again', checkBlobsStay],
     ['a decoded packet keeps nothing of the bytes it came in', checkNoViews],
-    ['a blob cut at any byte is refused', damage.checkTruncation],
-    ['bytes behind the packet are refused', damage.checkTrailingBytes],
+    ['a blob cut at any byte is refused', (run) => checkSmallest(run, fullPacket, damage.checkTruncation)],
+    [
+      'bytes behind the packet are refused',
+      (run) => checkSmallest(run, fullPacket, damage.checkTrailingBytes),
+    ],
     ['a flipped bit is refused or gives another valid packet', damage.checkBitFlips],
     ['random bytes are refused', damage.checkRandomBytes],
     [
@@ -57,7 +65,7 @@ export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter
 }
 
 function checkRoundTrip(run: ContractRun, packet: Packet): void {
-  assertArrives(run, run.encode(packet), packet);
+  checkSmallest(run, packet, (each, smaller) => assertArrives(each, each.encode(smaller), smaller));
 }
 
 function checkKeyOrders(run: ContractRun): void {
@@ -74,10 +82,11 @@ function checkKeyOrders(run: ContractRun): void {
 function checkRandomPackets(run: ContractRun): void {
   const random = randomFrom(3);
   for (let i = 0; i < 200; i++) {
-    const packet = randomPacket(random);
-    const blob = run.encode(packet);
-    // Not every caller has a Buffer, and not every one has a Uint8Array that is none.
-    assertArrives(run, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
+    checkSmallest(run, randomPacket(random), (each, packet) => {
+      const blob = each.encode(packet);
+      // Not every caller has a Buffer, and not every one has a Uint8Array that is none.
+      assertArrives(each, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
+    });
   }
 }
 
@@ -102,7 +111,7 @@ function checkNoViews(run: ContractRun): void {
     const head = peekOf(run.reader, blob, 'what arrives');
     const decoded = run.reader.decode(blob);
     blob.fill(0x5a);
-    assert.deepEqual(decoded, packet);
-    if (head !== undefined) assert.deepEqual(head, keptHead(packet));
+    assertSame(decoded, packet, 'the packet has changed with the bytes');
+    if (head !== undefined) assertSame(head, keptHead(packet), 'the head has changed with the bytes');
   }
 }

@@ -4,6 +4,7 @@ import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
 import { HEAD_LENGTHS, type JsonObject, type JsonValue, type Packet } from '../../core/contracts/packet.ts';
 import { below, type Random, randomFrom, randomPacket, shuffled } from './random.ts';
 import { assertArrives, assertRefused, assertSound, type ContractRun, peekOf } from './run.ts';
+import { assertSame } from './same.ts';
 import { fullPacket } from './samples.ts';
 
 /**
@@ -106,7 +107,7 @@ function checkTwice(run: ContractRun, writer: EnvelopeWriter): void {
           const what = `${[...path, key].join('.')} twice`;
           const isBeforePayload = isFirst && precedesPayload(envelope, [...path, key], packet.payload);
           if (isHeadKey && isBeforePayload && run.reader.peek !== undefined)
-            assert.equal(peekOf(run.reader, blob, what), undefined, `${what}: a peek does not refuse it`);
+            assert.ok(peekOf(run.reader, blob, what) === undefined, `${what}: a peek does not refuse it`);
           assertRefused(run, blob, what);
         }
       }
@@ -145,7 +146,7 @@ function checkMissing(run: ContractRun, writer: EnvelopeWriter): void {
       const optional = OPTIONAL.find((name) => packet[name] !== undefined && packet[name] === missing);
       assert.ok(optional !== undefined, `${what}: was not refused`);
       const { [optional]: ___, ...rest } = packet;
-      assert.deepEqual(decoded, rest, what);
+      assertSame(decoded, rest, what);
     }
   }
 }
@@ -205,7 +206,7 @@ function checkNesting(run: ContractRun, writer: EnvelopeWriter): void {
   };
   // The payload itself is a level.
   const packet = run.reader.decode(nested(MAX_PAYLOAD_DEPTH - 1));
-  assert.equal(JSON.stringify(packet.payload), `{"deep":${'['.repeat(63)}${']'.repeat(63)}}`);
+  assertSame(JSON.stringify(packet.payload), `{"deep":${'['.repeat(63)}${']'.repeat(63)}}`, 'the payload');
   for (const depth of [MAX_PAYLOAD_DEPTH, 100_000, 1_000_000])
     assertRefused(run, nested(depth), `${depth} levels`);
 }

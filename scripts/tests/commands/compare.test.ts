@@ -148,12 +148,14 @@ describe('a matrix', () => {
 describe('an adapter of one’s own', () => {
   const errors = path.join(codeFolder, 'core', 'contracts', 'errors.ts');
   const packets = path.join(codeFolder, 'core', 'contracts', 'packet.ts');
+  const texts = path.join(codeFolder, 'core', 'system', 'parse-json.ts');
 
   function adapterFile(name: string, decoded: string): string {
     const file = path.join(temporaryFolder(), `${name}.ts`);
     const text = `
       import { MeshError } from ${JSON.stringify(errors)};
       import { parsePacket } from ${JSON.stringify(packets)};
+      import { parseJsonText } from ${JSON.stringify(texts)};
       const write = (value: unknown) => new TextEncoder().encode('!' + JSON.stringify(value));
       const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
       export const mine = {
@@ -178,7 +180,7 @@ describe('an adapter of one’s own', () => {
 
   test('is compared from its file, alone and in layers', async () => {
     const out = temporaryFolder();
-    const file = adapterFile('marked', 'parsePacket(JSON.parse(text.slice(1)))');
+    const file = adapterFile('marked', 'parsePacket(parseJsonText(text.slice(1)))');
     const adapters = `json,${file},${file}+zstd`;
     const bounds = ['--rounds', '2', '--budget', '20'];
     const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
@@ -198,43 +200,11 @@ describe('an adapter of one’s own', () => {
   });
 
   test('needs a name of its own', async () => {
-    const file = adapterFile('json', 'parsePacket(JSON.parse(text.slice(1)))');
+    const file = adapterFile('json', 'parsePacket(parseJsonText(text.slice(1)))');
     const run = await runCli(['compare', '--adapters', `msgpack,${file}`]);
     expect(run).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is an adapter json already'),
     });
-  });
-});
-
-describe('conformance', () => {
-  test('of an adapter that ships with the project is whole', async () => {
-    const run = await runCli(['conformance', 'msgpack', '--json']);
-    expect(run.code, run.stderr).toBe(0);
-    expect(JSON.parse(run.stdout)).toMatchObject({ adapter: 'msgpack', conforms: true, failed: [] });
-  });
-
-  test('names what is wrong with somebody’s own', async () => {
-    const file = path.join(temporaryFolder(), 'careless.ts');
-    const codec = `{
-      encode: (packet) => new TextEncoder().encode(JSON.stringify(packet)),
-      decode: (blob) => JSON.parse(new TextDecoder().decode(blob)),
-      headerSize: () => 4,
-    }`;
-    writeFileSync(file, `export const careless = { name: 'careless', open: () => (${codec}) };\n`);
-    const run = await runCli(['conformance', file, '--json']);
-    expect(run.code).toBe(1);
-    const { conforms, failed } = JSON.parse(run.stdout);
-    expect(conforms).toBe(false);
-    const names = failed.map(({ name }: { name: string }) => name);
-    expect(names).toContain('headerSize is the ledger definition');
-    expect(names).not.toContain('round trip of an empty payload');
-  });
-
-  test('of a file that is none says what is expected', async () => {
-    const missing = await runCli(['conformance', './nothing.ts']);
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
-    const other = await runCli(['conformance', path.join(codeFolder, 'core', 'contracts', 'limits.ts')]);
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('exports no adapter') });
   });
 });

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  type Packet,
+  parsePacket,
+  shortReason,
+} from '../../core/contracts/packet.ts';
+import type { ContractRun } from './run.ts';
+
+/** Enough for the halving of what is large, and then some hundred small steps; adapters that derive keys take longest for one. */
+const MAX_TRIES = 1000;
+const MAX_SEARCH_MS = 2000;
+const MAX_SHOWN = 600;
+/** Members and items that are tried one by one; of more, halves. */
+const MAX_SINGLES = 20;
+
+/**
+ * Runs the check on the packet. Where it fails, it is tried on smaller and smaller packets, each in a run of its own, and what it says
+ * of the smallest that still fails is thrown, with that packet.
+ */
+export function checkSmallest(
+  run: ContractRun,
+  packet: Packet,
+  check: (run: ContractRun, packet: Packet) => void,
+): void {
+  try {
+    check(run, packet);
+  } catch (error) {
+    const found = smallestThatFails(packet, (candidate) => check(run.again(), candidate));
+    // It fails only behind others.
+    if (found === undefined) throw error;
+    const text = JSON.stringify(found.packet);
+    const isLong = text.length > MAX_SHOWN;
+    const shown = isLong ? `${text.slice(0, MAX_SHOWN).toWellFormed()}… (${text.length} characters)` : text;
+    assert.fail(`${shortReason(found.reason)}; the smallest packet found that shows it: ${shown}`);
+  }
+}
+
+interface Failure {
+  readonly packet: Packet;
+  readonly reason: string;
+}
+
+function smallestThatFails(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
+  const end = performance.now() + MAX_SEARCH_MS;
+  let tries = 0;
+  let smallest = failureOf(packet, check);
+  for (let found = smallest; found !== undefined; ) {
+    smallest = found;
+    found = undefined;
+    for (const candidate of smallerPackets(smallest.packet)) {
+      tries += 1;
+      if (tries > MAX_TRIES || performance.now() > end) return smallest;
+      found = isValid(candidate) ? failureOf(candidate, check) : undefined;
+      if (found !== undefined) break;
+    }
+  }
+  return smallest;
+}
+
+function failureOf(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
+  try {
+    check(packet);
+    return undefined;
+  } catch (error) {
+    return { packet, reason: messageOf(error) };
+  }
+}
+
+function isValid(packet: Packet): boolean {
+  try {
+    parsePacket(packet);
+    return true;
+  } catch (error) {
+    if (error instanceof MeshError) return false;
+    throw error;
+  }
+}
+
+const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
+const PLAIN = { type: 't', from: 'a', id: '1', task_id: 't', token_used: 0, ts: 0 } as const;
+
+/** Packets that are a step smaller, the greatest steps first. Each step can be taken a bounded number of times. */
+function* smallerPackets(packet: Packet): Generator<Packet> {
+  for (const payload of smallerObjects(packet.payload)) yield { ...packet, payload };
+  for (const key of OPTIONAL) {
+    const { [key]: dropped, ...rest } = packet;
+    if (dropped !== undefined) yield rest;
+  }
+  for (const [key, plain] of Object.entries(PLAIN)) {
+    const value: unknown = Reflect.get(packet, key);
+    if (value === plain) continue;
+    yield { ...packet, [key]: plain };
+    if (typeof value === 'string' && value.length > 1)
+      for (const text of smallerTexts(value)) yield { ...packet, [key]: text };
+  }
+  for (const key of OPTIONAL) {
+    const value = packet[key];
+    if (value !== undefined) for (const text of smallerTexts(value)) yield { ...packet, [key]: text };
+  }
+}
+
+function* smallerObjects(object: JsonObject): Generator<JsonObject> {
+  const members = Object.entries(object);
+  for (const fewer of fewerOf(members)) yield Object.fromEntries(fewer);
+  for (const [at, [key, value]] of members.slice(0, MAX_SINGLES).entries()) {
+    const changed = (member: [string, JsonValue]) => Object.fromEntries(members.with(at, member));
+    for (const smaller of smallerValues(value)) yield changed([key, smaller]);
+    for (const text of smallerTexts(key))
+      if (text !== '' && !Object.hasOwn(object, text)) yield changed([text, value]);
+  }
+}
+
+function* smallerValues(value: JsonValue): Generator<JsonValue> {
+  if (value === 0) return;
+  yield 0;
+  if (typeof value === 'string') {
+    yield* smallerTexts(value);
+  } else if (isList(value)) {
+    yield* fewerOf(value);
+    for (const [at, item] of value.slice(0, MAX_SINGLES).entries())
+      for (const smaller of smallerValues(item)) yield value.with(at, smaller);
+  } else if (typeof value === 'object' && value !== null) {
+    yield* Object.values(value).slice(0, MAX_SINGLES);
+    yield* smallerObjects(value);
+  }
+}
+
+function* smallerTexts(text: string): Generator<string> {
+  const letters = [...text];
+  if (letters.length === 0) return;
+  for (const fewer of fewerOf(letters)) yield fewer.join('');
+}
+
+/** None, a half, or all but one. */
+function* fewerOf<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length === 0) return;
+  yield [];
+  const middle = items.length >> 1;
+  if (middle > 0) {
+    yield items.slice(0, middle);
+    yield items.slice(middle);
+  }
+  if (items.length > 2 && items.length <= MAX_SINGLES)
+    for (let at = 0; at < items.length; at++) yield items.toSpliced(at, 1);
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

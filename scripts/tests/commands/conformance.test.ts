@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+
+const reportSchema = z.object({
+  conforms: z.boolean(),
+  failed: z.array(z.object({ name: z.string(), reason: z.string() })),
+});
+
+/** A file with the adapter of the guide, in which encoding, decoding or the loading has a fault. */
+function brokenAdapter({ encoded = 'packet', decoded = 'packet', text = 'text', loading = '' }): string {
+  const file = path.join(temporaryFolder(), 'broken.ts');
+  writeFileSync(
+    file,
+    `import { MeshError, parseJsonText, parsePacket } from 'gaia-mesh';
+${loading}
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const bytesOf = (packet) => new TextEncoder().encode(JSON.stringify(packet));
+function encode(packet) { return bytesOf(${encoded}); }
+function decode(blob) {
+  try {
+    const text = decoder.decode(blob);
+    const packet = parsePacket(parseJsonText(${text}));
+    return ${decoded};
+  } catch (error) {
+    throw new MeshError('packet', String(error), { cause: error });
+  }
+}
+const headerSize = (packet) => 4 + bytesOf({ ...packet, payload: {} }).length - 2;
+export const broken = { name: 'broken', open: () => ({ encode, decode, headerSize }) };
+`,
+  );
+  return file;
+}
+
+async function failuresOf(file: string, ...options: readonly string[]) {
+  const { code, stdout, stderr } = await runCli(['conformance', file, '--json', ...options]);
+  const { conforms, failed } = reportSchema.parse(JSON.parse(stdout));
+  expect({ code, conforms, stderr }).toEqual({ code: 1, conforms: false, stderr: '' });
+  for (const { reason } of failed) expect(reason.length).toBeLessThan(2500);
+  return new Map(failed.map(({ name, reason }) => [name, reason]));
+}
+
+describe('conformance', () => {
+  test('of an adapter that ships with the project is whole', async () => {
+    const run = await runCli(['conformance', 'msgpack', '--json']);
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ adapter: 'msgpack', conforms: true, failed: [] });
+  });
+
+  test('names what is wrong with somebody’s own', async () => {
+    const file = path.join(temporaryFolder(), 'careless.ts');
+    const codec = `{
+      encode: (packet) => new TextEncoder().encode(JSON.stringify(packet)),
+      decode: (blob) => JSON.parse(new TextDecoder().decode(blob)),
+      headerSize: () => 4,
+    }`;
+    writeFileSync(file, `export const careless = { name: 'careless', open: () => (${codec}) };\n`);
+    const run = await runCli(['conformance', file, '--json']);
+    expect(run.code).toBe(1);
+    const { conforms, failed } = JSON.parse(run.stdout);
+    expect(conforms).toBe(false);
+    const names = failed.map(({ name }: { name: string }) => name);
+    expect(names).toContain('headerSize is the ledger definition');
+    expect(names).not.toContain('round trip of an empty payload');
+  });
+
+  test('of a file that is none says what is expected', async () => {
+    const missing = await runCli(['conformance', './nothing.ts']);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
+    const other = await runCli(['conformance', path.join(codeFolder, 'core', 'contracts', 'limits.ts')]);
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('exports no adapter') });
+  });
+});
+
+describe('conformance of an adapter with a fault names it, with the smallest packet that shows it', () => {
+  const smallest = (
+    payload: string,
+    others = '"type":"t","from":"a","id":"1","task_id":"t","token_used":0,"ts":0',
+  ) => `the smallest packet found that shows it: {${others},"payload":${payload}}`;
+
+  test('drops the payload', async () => {
+    const failed = await failuresOf(brokenAdapter({ encoded: '{ ...packet, payload: {} }' }));
+    expect(failed.get('round trip: many items')).toBe(
+      `what arrives is not what was sent: payload.i is missing; ${smallest('{"i":0}')}`,
+    );
+    expect(failed.has('round trip: required keys only')).toBe(false);
+  });
+
+  test('swaps the values of two keys', async () => {
+    const decoded = '{ ...packet, id: packet.task_id, task_id: packet.id }';
+    const failed = await failuresOf(brokenAdapter({ decoded }));
+    expect(failed.get('round trip: all keys')).toBe(
+      `what arrives is not what was sent: id: expected '1', received 't'; ${smallest('{}')}`,
+    );
+  });
+
+  test('loses the last character of texts', async () => {
+    const loading = `const cut = (value) => typeof value === 'string' ? value.slice(0, -1) : value;`;
+    const decoded =
+      '{ ...packet, payload: Object.fromEntries(Object.entries(packet.payload).map(([key, value]) => [key, cut(value)])) }';
+    const failed = await failuresOf(brokenAdapter({ loading, decoded }));
+    expect(failed.get('round trip: a text of 1 MiB')).toBe(
+      `what arrives is not what was sent: payload.t: expected 'x', received ''; ${smallest('{"t":"x"}')}`,
+    );
+  });
+
+  test('throws on letters beyond ASCII', async () => {
+    const loading = `function ascii(packet) {
+      if (/[^\\0-\\x7f]/.test(JSON.stringify(packet))) throw new RangeError('only ASCII');
+      return packet;
+    }`;
+    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'ascii(packet)' }));
+    expect(failed.get('round trip: a text of 1 MiB in two-byte letters')).toBe(
+      `encode threw RangeError: only ASCII; ${smallest('{"t":"é"}')}`,
+    );
+    expect(failed.has('round trip: a text of 1 MiB')).toBe(false);
+  });
+
+  test('takes what stands behind the packet', async () => {
+    const text = "text.slice(0, text.lastIndexOf('}}') + 2)";
+    const failed = await failuresOf(brokenAdapter({ text }));
+    expect(failed.get('bytes behind the packet are refused')).toMatch(
+      /^1 bytes from 0x0 behind it: was not refused; the smallest packet found that shows it: /,
+    );
+  });
+});
+
+describe('conformance ends whatever the adapter does', () => {
+  test('hangs: the check is named, and the suite ends when three have', async () => {
+    const loading = `function hang(packet) { while (packet.payload.text?.length > 1000) {} return packet; }`;
+    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'hang(packet)' }), '--timeout', '2');
+    expect(failed.get('round trip: a text of 1 MiB')).toBe('stopped: it took longer than 2 s');
+    expect([...failed.values()].filter((reason) => reason.startsWith('stopped'))).toHaveLength(3);
+    expect(failed.get('random bytes are refused')).toBe('not tried, as 3 checks had to be stopped');
+  });
+
+  test('eats memory, within the heap and outside of it', async () => {
+    const loading = `const eaten = [];
+    function eat(packet) {
+      if (packet.task_id.length > 200) for (;;) eaten.push(Buffer.alloc(2 ** 24, 1));
+      if (packet.token_used > 2 ** 50) for (;;) eaten.push(Array.from({ length: 2 ** 16 }, () => ({})));
+      return packet;
+    }`;
+    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'eat(packet)' }));
+    expect(failed.get('round trip: longest texts')).toMatch(/^stopped: it took more than \d+ MB of memory$/);
+    expect(failed.get('round trip: largest numbers')).toMatch(
+      /^stopped: it took more than \d+ MB of memory$/,
+    );
+  });
+
+  test('gives what is no blob, or more than a frame holds', async () => {
+    const nothing = await failuresOf(
+      brokenAdapter({ loading: 'TextEncoder.prototype.encode = () => undefined;' }),
+    );
+    expect(nothing.get('round trip: all keys')).toContain('encode gives undefined, not a Uint8Array');
+    const loading = 'TextEncoder.prototype.encode = () => new Uint8Array(2 ** 30);';
+    const much = await failuresOf(brokenAdapter({ loading }));
+    expect(much.get('round trip: all keys')).toContain(
+      'encode gives 1073741824 bytes; a frame has at most 67108864',
+    );
+  });
+
+  test('ends its process', async () => {
+    const ends = 'const end = (packet) => { if (packet.tag !== undefined) process.exit(0); return packet; };';
+    const ended = await failuresOf(brokenAdapter({ loading: ends, encoded: 'end(packet)' }));
+    expect(ended.get('round trip: all keys')).toBe('stopped: it ended its thread');
+  });
+
+  test('hangs when it is loaded', async () => {
+    const file = brokenAdapter({ loading: 'for (;;) {}' });
+    const run = await runCli(['conformance', file, '--timeout', '2']);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toBe(`gaia-mesh: ${file} was not loaded: it took longer than 2 s\n`);
+  });
+});
