@@ -24,6 +24,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Ag
   // An unknown one is better refused here than by every hub.
   if (rest.adapter !== undefined) await adapterNamed(rest.adapter);
   const prompt = rest.prompt === undefined ? promptNamed : promptsWith(rest.prompt);
+  const secret = process.env.GAIA_MESH_SECRET ?? '';
   const { name, model, host, options, timeoutMs } = chosen;
   const server = host === undefined ? {} : { host };
   checkKey(name, server);
@@ -48,15 +49,18 @@ export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Ag
     prompt,
     workspace: new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes }),
     host: '127.0.0.1',
-    ...listenAt(place, id),
-    secret: process.env.GAIA_MESH_SECRET ?? '',
+    ...listenAt(place, id, secret),
+    secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
   });
 }
 
-function listenAt(place: AgentPlace, node: string) {
+function listenAt(place: AgentPlace, node: string, secret: string) {
   if ('port' in place) return { port: place.port };
   const address = natsAddress(place.natsUrl, process.env);
-  return { port: 0, listen: natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes }) };
+  return {
+    port: 0,
+    listen: natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes, secret }),
+  };
 }

@@ -15,10 +15,12 @@ interface NatsPlace {
   readonly node: string;
   /** What the subjects of outboxes begin with; `mesh`, if not given. */
   readonly outboxes?: string;
+  /** What the agent shares with its hub. */
+  readonly secret: string;
 }
 
 /** Listens for hubs on a NATS server. When the server goes away it waits for it to come back. */
-export function natsListen({ address, mesh, node, outboxes = mesh }: NatsPlace): Listen {
+export function natsListen({ address, mesh, node, outboxes = mesh, secret }: NatsPlace): Listen {
   return async ({ accept, fault }) => {
     const server = await NatsServer.connect({ address, name: `gaia-mesh agent ${node}`, reconnects: true });
     server.onLost(({ message }) => fault(message));
@@ -56,7 +58,7 @@ export function natsListen({ address, mesh, node, outboxes = mesh }: NatsPlace):
       },
       openJournal: async (runId) => {
         const { StreamJournal } = await import('./outbox-stream.ts');
-        return StreamJournal.open(server, { root: outboxes, runId, node });
+        return StreamJournal.open(server, { root: outboxes, runId, node, secret });
       },
       close: () => server.close(),
     };

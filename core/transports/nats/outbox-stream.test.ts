@@ -1,6 +1,8 @@
+import { headers } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { Outbox } from '../../agent/outbox.ts';
 import { caused } from '../../testing/caused.ts';
+import { OutboxSeal } from './outbox-seal.ts';
 import { forgetOutboxes, keepOutboxes, StreamJournal } from './outbox-stream.ts';
 import { clientOf } from './testing/linked-ends.ts';
 import { needNatsServer, realServer, storeFolder } from './testing/real-server.ts';
@@ -9,13 +11,22 @@ needNatsServer();
 
 const ROOT = 'lab.mesh';
 
+/** Sequence of the last message of the outbox of agent 2. */
+async function lastOf(url: string): Promise<number> {
+  const manager = await (await clientOf(url)).jetStream({ asks: false });
+  const message = await manager.streams.getMessage('lab=mesh-outbox', {
+    last_by_subj: `${ROOT}.outbox.run.2`,
+  });
+  return message?.seq ?? 0;
+}
+
 /** A server that keeps outboxes, and a journal there as one more process sees it. */
 async function keepingServer(config = '') {
   const store = storeFolder();
   const server = await realServer({ store, config });
   await keepOutboxes(await clientOf(server.url), ROOT);
-  const journal = async (node = '2', runId = 'run') =>
-    StreamJournal.open(await clientOf(server.url), { root: ROOT, runId, node });
+  const journal = async (node = '2', runId = 'run', secret = 'of the run') =>
+    StreamJournal.open(await clientOf(server.url), { root: ROOT, runId, node, secret });
   return { store, server, journal };
 }
 
@@ -68,15 +79,52 @@ describe('an outbox on a NATS server', () => {
     expect(await (await journal()).read()).toEqual(['one', long]);
 
     // As a process leaves it that is killed in the middle.
-    const { headers } = await import('@nats-io/transport-node');
     const half = headers();
     half.set('Gaia-Part', '1/2');
+    half.set('Gaia-After', String(await lastOf(server.url)));
+    const place = { after: await lastOf(server.url), part: '1/2' };
+    const sealed = new OutboxSeal('of the run', 'run', '2').seal(Buffer.from('half of'), place);
     const stream = await (await clientOf(server.url)).jetStream({ asks: false });
-    await stream.jetstream().publish(`${ROOT}.outbox.run.2`, 'half of', { headers: half });
+    await stream.jetstream().publish(`${ROOT}.outbox.run.2`, sealed, { headers: half });
     const next = await journal();
     expect(await next.read()).toEqual(['one', long]);
     await next.append('two');
     expect(await (await journal()).read()).toEqual(['one', long, 'two']);
+  });
+
+  test('shows nothing of what it keeps to whoever may read the server', async () => {
+    const { server, journal } = await keepingServer();
+    await (await journal()).append('the answer is 42');
+
+    const manager = await (await clientOf(server.url)).jetStream({ asks: false });
+    const message = await manager.streams.getMessage('lab=mesh-outbox', {
+      last_by_subj: `${ROOT}.outbox.run.2`,
+    });
+    expect(Buffer.from(message?.data ?? []).toString('latin1')).not.toContain('42');
+    expect(await (await journal('2', 'run', 'another secret')).read()).toEqual([]);
+  });
+
+  test('does not take for its own what somebody writes without its secret', async () => {
+    const { server, journal } = await keepingServer();
+    await (await journal()).append('mine');
+    const client = await clientOf(server.url);
+    const forged = JSON.stringify({ done: [], sent: [{ cause: 'x', packet: {} }] });
+    const guess = await journal('2', 'run', 'a guess');
+    await guess.read();
+    await guess.append(forged);
+    const manager = await client.jetStream({ asks: false });
+    const subject = `${ROOT}.outbox.run.2`;
+    await manager.jetstream().publish(subject, forged);
+    // A message of its own, written once more.
+    const [first] = [await manager.streams.getMessage('lab=mesh-outbox', { seq: 1 })];
+    const again = headers();
+    for (const [key, [value = '']] of first?.header ?? []) again.set(key, value);
+    await manager.jetstream().publish(subject, first?.data ?? '', { headers: again });
+
+    const next = await journal();
+    expect(await next.read()).toEqual(['mine']);
+    await next.append('and mine');
+    expect(await (await journal()).read()).toEqual(['mine', 'and mine']);
   });
 
   test('written anew has what is new alone', async () => {
@@ -94,7 +142,7 @@ describe('an outbox on a NATS server', () => {
     await server.stop();
 
     const again = await realServer({ store });
-    const place = { root: ROOT, runId: 'run', node: '2' };
+    const place = { root: ROOT, runId: 'run', node: '2', secret: 'of the run' };
     expect(await (await StreamJournal.open(await clientOf(again.url), place)).read()).toEqual(['kept']);
   });
 
@@ -114,7 +162,9 @@ describe('an outbox on a NATS server', () => {
     await manager.streams.add({ name: 'lab=mesh-outbox', subjects: [`${ROOT}.outbox.>`], storage: 'memory' });
 
     await keepOutboxes(client, ROOT);
-    await (await StreamJournal.open(client, { root: ROOT, runId: 'run', node: '2' })).append('line');
+    await (await StreamJournal.open(client, { root: ROOT, runId: 'run', node: '2', secret: '' })).append(
+      'line',
+    );
     expect((await manager.streams.info('lab=mesh-outbox')).state.messages).toBe(1);
   });
 
@@ -130,7 +180,12 @@ describe('an outbox on a NATS server', () => {
 
   test('that nobody has made is said to be missing', async () => {
     const { url } = await realServer({ store: storeFolder() });
-    const journal = await StreamJournal.open(await clientOf(url), { root: ROOT, runId: 'run', node: '2' });
+    const journal = await StreamJournal.open(await clientOf(url), {
+      root: ROOT,
+      runId: 'run',
+      node: '2',
+      secret: '',
+    });
 
     await expect(Outbox.open('run', journal)).rejects.toThrow(/there is no stream lab=mesh-outbox/);
   });

@@ -8,6 +8,7 @@ import { headers } from '@nats-io/transport-node';
 import type { Journal } from '../../agent/journal.ts';
 import { MeshError, messageOf } from '../../contracts/errors.ts';
 import type { NatsServer } from './nats-server.ts';
+import { OutboxSeal, SEAL_BYTES } from './outbox-seal.ts';
 import { outboxesOf } from './subjects.ts';
 
 /** What a run that was killed left there goes by itself after this time. No run is longer. */
@@ -16,6 +17,8 @@ const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_STREAM_BYTES = 1024 ** 3;
 /** A line that is longer than a message may be says in its messages which part each is, from 1 on: `2/3`. */
 const PART_HEADER = 'Gaia-Part';
+/** Sequence of the message of its subject that its writer knew as the last one; 0 where there was none. */
+const AFTER_HEADER = 'Gaia-After';
 /** A message's headers count towards its longest length. */
 const MAX_HEADER_BYTES = 256;
 /** A stream of the name is there, set up in another way (`JSStreamNameExistErr` of nats-server). */
@@ -57,6 +60,8 @@ interface OutboxPlace {
   readonly root: string;
   readonly runId: string;
   readonly node: string;
+  /** What agent and hub share. Whoever does not have it can neither read the outbox nor write what its agent takes for its own. */
+  readonly secret: string;
 }
 
 /**
@@ -69,15 +74,21 @@ export class StreamJournal implements Journal {
   readonly #stream: string;
   readonly #subject: string;
   readonly #maxBytes: number;
+  readonly #seal: OutboxSeal;
   /** Sequence of the last message; 0 where there is none. */
   #last = 0;
 
-  private constructor(server: NatsServer, manager: JetStreamManager, { root, runId, node }: OutboxPlace) {
+  private constructor(
+    server: NatsServer,
+    manager: JetStreamManager,
+    { root, runId, node, secret }: OutboxPlace,
+  ) {
     const { stream, of } = outboxesOf(root);
     this.#manager = manager;
     this.#stream = stream;
     this.#subject = of(runId, node);
-    this.#maxBytes = Math.max(1, server.maxMessageBytes - MAX_HEADER_BYTES);
+    this.#maxBytes = Math.max(1, server.maxMessageBytes - MAX_HEADER_BYTES - SEAL_BYTES);
+    this.#seal = new OutboxSeal(secret, runId, node);
     this.where = `NATS server ${server.address.shown}: stream ${stream}, ${this.#subject}`;
   }
 
@@ -93,12 +104,19 @@ export class StreamJournal implements Journal {
     for (let from = 1; ; from = this.#last + 1) {
       const message = await this.#next(from);
       if (message === null) return lines;
+      const part = message.header.get(PART_HEADER);
+      const after = Number(message.header.get(AFTER_HEADER));
+      // What was before the first one may have been deleted.
+      const isInPlace = this.#last === 0 || after === this.#last;
+      const bytes = isInPlace ? this.#seal.open(message.data, { after, part }) : undefined;
       this.#last = message.seq;
-      const [part, of] = partIn(message.header.get(PART_HEADER));
+      // Somebody else wrote it.
+      if (bytes === undefined) continue;
+      const [number, of] = partIn(part);
       // Its writer did not come to the end of another line.
-      if (part === 1) parts = [];
-      parts.push(message.data);
-      if (part === of) lines.push(Buffer.concat(parts).toString('utf8'));
+      if (number === 1) parts = [];
+      parts.push(bytes);
+      if (number === of) lines.push(Buffer.concat(parts).toString('utf8'));
     }
   }
 
@@ -129,10 +147,12 @@ export class StreamJournal implements Journal {
     const parts = Math.max(1, Math.ceil(bytes.length / this.#maxBytes));
     let first: number | undefined;
     for (let part = 1; part <= parts; part++) {
-      const data = bytes.subarray((part - 1) * this.#maxBytes, part * this.#maxBytes);
+      const piece = bytes.subarray((part - 1) * this.#maxBytes, part * this.#maxBytes);
+      const place = { after: this.#last, part: parts > 1 ? `${part}/${parts}` : '' };
       const header = headers();
-      if (parts > 1) header.set(PART_HEADER, `${part}/${parts}`);
-      const { seq } = await this.#manager.jetstream().publish(this.#subject, data, {
+      header.set(AFTER_HEADER, String(place.after));
+      if (parts > 1) header.set(PART_HEADER, place.part);
+      const { seq } = await this.#manager.jetstream().publish(this.#subject, this.#seal.seal(piece, place), {
         headers: header,
         expect: { lastSubjectSequence: this.#last },
       });
