@@ -5,6 +5,8 @@ import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/erro
 /** SQLite waits with the whole process, so it waits briefly, and then the others get their turn. */
 export const BLOCKING_MS = 50;
 const PAUSE_MS = 20;
+/** What passes while others set a file aside passes in a moment; what does not is the disk's, or the name's. */
+const PASSING_MS = 1000;
 
 // Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
 const BUSY = 5;
@@ -36,9 +38,10 @@ export class Patience {
       } catch (error) {
         const code = sqliteCodeOf(error);
         const locked = code === BUSY || code === LOCKED;
-        const over = performance.now() - start >= this.#timeoutMs;
+        const patienceMs = locked ? this.#timeoutMs : Math.min(PASSING_MS, this.#timeoutMs);
+        const over = performance.now() - start >= patienceMs;
         // While another process sets a corrupt file aside, SQLite looks in vain for what it just saw under that name (SQLITE_IOERR_FSTAT),
-        // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ). That passes; what does not is the disk's.
+        // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ).
         const passes = locked || code === IO_ERROR;
         if (!passes || (over && !locked)) throw explained(error, code, this.#file);
         if (over) {
