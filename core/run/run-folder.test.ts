@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -54,6 +55,47 @@ describe('the folder of a run', () => {
 
     expect(existsSync(inWorkspaces('2'))).toBe(false);
     folder.release();
+  });
+
+  test('is emptied without following links out of it', async () => {
+    const home = path.join(out, 'home');
+    mkdirSync(path.join(home, CACHE_FOLDER), { recursive: true });
+    writeFileSync(path.join(home, 'thesis.txt'), 'years of work');
+    claimWorkspaces(inWorkspaces());
+    symlinkSync('../home', inWorkspaces('notes'));
+    mkdirSync(inWorkspaces('0'));
+    symlinkSync('../../home', inWorkspaces('0', CACHE_FOLDER));
+
+    const folder = await RunFolder.open(out, runId(1), NOBODY);
+
+    expect(readdirSync(inWorkspaces()).sort()).toEqual(['.gaia-mesh', '.lock']);
+    expect(readFileSync(path.join(home, 'thesis.txt'), 'utf8')).toBe('years of work');
+    expect(existsSync(path.join(home, CACHE_FOLDER))).toBe(true);
+    folder.release();
+  });
+
+  test.each([
+    ['workspaces', '../home'],
+    ['workspaces/.gaia-mesh', '../home/thesis.txt'],
+    ['metrics.json', 'home/thesis.txt'],
+    ['metrics.json.part', 'home/thesis.txt'],
+    ['run_artifacts.tar.gz.part', 'home/not-there-yet'],
+    ['results.jsonl', 'home/thesis.txt'],
+    ['runs', 'home'],
+  ])('is refused where %s is a link, which a run would write through', async (name, target) => {
+    const home = path.join(out, 'home');
+    mkdirSync(home);
+    writeFileSync(path.join(home, 'thesis.txt'), 'years of work');
+    if (name !== 'workspaces') claimWorkspaces(inWorkspaces());
+    rmSync(path.join(out, name), { force: true, recursive: true });
+    symlinkSync(target, path.join(out, name));
+
+    await expect(RunFolder.open(out, runId(1), NOBODY)).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining(`${path.join(out, name)} is a link`),
+    });
+    expect(readdirSync(home)).toEqual(['thesis.txt']);
+    expect(readFileSync(path.join(home, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
 
   test('is not made ours by an agent when somebody else has files there', async () => {

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError, systemCodeOf } from '../contracts/errors.ts';
@@ -48,6 +57,7 @@ export class RunFolder {
     keepsResults = false,
   ): Promise<RunFolder> {
     const folder = new RunFolder(directory);
+    folder.#refuseLinks();
     try {
       mkdirSync(folder.workspaces, { recursive: true });
     } catch (error) {
@@ -100,6 +110,24 @@ export class RunFolder {
     this.#lock?.release();
   }
 
+  /**
+   * Whoever has prepared the folder may have put links where a run writes and deletes: they would lead it out of the folder.
+   *
+   * @throws MeshError `io`, naming the link
+   */
+  #refuseLinks(): void {
+    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
+    const written = [...results, ...results.map((file) => `${file}.part`), path.join(this.directory, 'runs')];
+    const ours = [this.workspaces, ...[MARKER, LOCK].map((name) => path.join(this.workspaces, name))];
+    const link = [...written, ...ours].find((file) => isLink(file));
+    if (link === undefined) return;
+    throw new MeshError(
+      'io',
+      `${link} is a link, which may lead to somebody else's files: remove it, or choose another folder for the results`,
+      { setting: 'out' },
+    );
+  }
+
   #take(): FileLock {
     return FileLock.take(
       path.join(this.workspaces, LOCK),
@@ -129,12 +157,33 @@ export class RunFolder {
   }
 
   async #emptyWorkspaces(external: ReadonlySet<string>): Promise<void> {
-    for (const entry of await readdir(this.workspaces)) {
-      if (entry === LOCK || entry === MARKER || external.has(entry)) continue;
-      const target = path.join(this.workspaces, entry);
-      if (existsSync(path.join(target, CACHE_FOLDER))) await emptyFolder(target, CACHE_FOLDER);
+    for (const entry of await readdir(this.workspaces, { withFileTypes: true })) {
+      const { name } = entry;
+      if (name === LOCK || name === MARKER || external.has(name)) continue;
+      const target = path.join(this.workspaces, name);
+      // Of a link the link alone goes: `rm` follows none.
+      const hasCache = entry.isDirectory() && isFolder(path.join(target, CACHE_FOLDER));
+      if (hasCache) await emptyFolder(target, CACHE_FOLDER);
       else await rm(target, { recursive: true, force: true });
     }
+  }
+}
+
+function isLink(file: string): boolean {
+  return statusOf(file)?.isSymbolicLink() === true;
+}
+
+function isFolder(file: string): boolean {
+  return statusOf(file)?.isDirectory() === true;
+}
+
+/** Of a link itself; undefined where nothing is, or nothing can be. */
+function statusOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
   }
 }
 
