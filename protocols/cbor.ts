@@ -1,5 +1,6 @@
 import { Encoder } from 'cbor-x';
 import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { withLargeIntegers } from './large-integers.ts';
 import { CborScanner } from './scan/cbor.ts';
 import { codecOf } from './scan/scanner.ts';
 
@@ -21,7 +22,7 @@ export const cbor: ProtocolAdapter = {
   name: 'cbor',
   open: () =>
     codecOf({
-      encode: (packet) => encoder.encode(packet),
+      encode: (packet) => encoder.encode(withLargeIntegers(packet)),
       scan: (blob) => new CborScanner(blob),
       emptyPayloadBytes: 1,
     }),

@@ -4,6 +4,7 @@ import { Packr } from 'msgpackr';
 import type { AdapterSession, Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
 import { MeshError } from '../core/contracts/errors.ts';
 import { HUB_ID, type JsonValue, type Packet } from '../core/contracts/packet.ts';
+import { withLargeIntegers } from './large-integers.ts';
 import { RecordScanner } from './scan/msgpack.ts';
 import { codecOf, envelopeKeys } from './scan/scanner.ts';
 
@@ -92,6 +93,7 @@ function encode(packet: Packet): Uint8Array {
   const bits = OPTIONAL.reduce((sum, key, i) => (packet[key] === undefined ? sum : sum | (1 << i)), 0);
   // A record has its keys in the table's order, a packet in the sender's.
   const ordered: Record<string, unknown> = {};
-  for (const key of envelopeRecords[bits] ?? []) ordered[key] = packet[key];
+  const values: { readonly [K in keyof Packet]?: unknown } = withLargeIntegers(packet);
+  for (const key of envelopeRecords[bits] ?? []) ordered[key] = values[key];
   return packr.pack(ordered);
 }

@@ -1,5 +1,6 @@
 import { Packr } from 'msgpackr';
 import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
+import { withLargeIntegers } from './large-integers.ts';
 import { MessagePackScanner } from './scan/msgpack.ts';
 import { codecOf } from './scan/scanner.ts';
 
@@ -20,7 +21,7 @@ export const msgpack: ProtocolAdapter = {
   name: 'msgpack',
   open: () =>
     codecOf({
-      encode: (packet) => packr.pack(packet),
+      encode: (packet) => packr.pack(withLargeIntegers(packet)),
       scan: (blob) => new MessagePackScanner(blob),
       emptyPayloadBytes: 1,
     }),

@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { keptHead } from '../../core/contracts/packet.ts';
+import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { randomPackets } from '../contract/random.ts';
 import { msgpack } from '../msgpack.ts';
 import { plainPacket } from '../testing/packets.ts';
@@ -36,11 +36,26 @@ function withTokens(...value: number[]): Buffer {
   return Buffer.concat([blob.subarray(0, at), Buffer.from(value), blob.subarray(at + 1)]);
 }
 
+function integral(packet: Packet): object {
+  const integer = (value: number) => (value >= 2 ** 32 ? BigInt(value) : value);
+  return { ...packet, token_used: integer(packet.token_used), ts: integer(packet.ts) };
+}
+
 describe('msgpack', () => {
-  it('writes what a plain MessagePack writer writes', () => {
+  it('writes what a plain MessagePack writer writes that has whole numbers of the envelope as integers', () => {
     const plain = new Packr({ useRecords: false, variableMapSize: true });
     for (const packet of randomPackets(200))
-      expect(Buffer.from(codec.encode(packet)).equals(plain.pack(packet))).toBe(true);
+      expect(Buffer.from(codec.encode(packet)).equals(plain.pack(integral(packet)))).toBe(true);
+  });
+
+  it('writes times and tokens beyond 32 bits as integers, too', () => {
+    const numbers = [2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER];
+    ['ceffffffff', 'd30000000100000000', 'd3001fffffffffffff'].forEach((hex, i) => {
+      const packet = { ...plainPacket, token_used: numbers[i] ?? 0, ts: numbers[i] ?? 0 };
+      const blob = Buffer.from(codec.encode(packet));
+      expect(blob.toString('hex').split(hex)).toHaveLength(3);
+      expect(codec.decode(blob)).toStrictEqual(packet);
+    });
   });
 
   it.each<[string, (number | string)[]]>([

@@ -1,0 +1,18 @@
+import type { Packet } from '../core/contracts/packet.ts';
+
+const MAX_32_BITS = 2 ** 32 - 1;
+
+/**
+ * The packet with the whole numbers of its envelope as MessagePack and CBOR libraries need them in order to write integers: those beyond 32
+ * bits as bigints, which `ts` always is. As numbers they would be written as floats, in as many bytes, and a reader in another language
+ * would have a time that is no integer. The keys keep their order.
+ */
+export function withLargeIntegers(packet: Packet): object {
+  const { ts, token_used } = packet;
+  if (ts <= MAX_32_BITS && token_used <= MAX_32_BITS) return packet;
+  return { ...packet, ts: integer(ts), token_used: integer(token_used) };
+}
+
+function integer(value: number): number | bigint {
+  return value > MAX_32_BITS ? BigInt(value) : value;
+}
