@@ -7,6 +7,15 @@
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 /**
+ * What a compressed packet may unpack to: so many times its own size, or {@link MIN_UNPACKED_BYTES} if that is more, and never more than a
+ * frame. Tables, logs and lists of records reach 129 with the best of our compressors; what reaches more than twice that says the same
+ * again and again, and is sent as it is. A frame of 2 kB could otherwise ask for 64 MiB of everybody who reads it.
+ */
+export const MAX_UNPACK_RATIO = 256;
+/** Small packets may be as repetitive as they like: this much memory takes no time to fill. */
+export const MIN_UNPACKED_BYTES = 1024 * 1024;
+
+/**
  * Largest frame before the handshake has ended: whoever sends it has proved nothing yet. Room for the offers of a few hundred
  * members.
  */

@@ -37,6 +37,7 @@ const compressors: Record<string, (bytes: Uint8Array) => Buffer> = {
   brotli: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
 };
 const zeros = Buffer.alloc(2 * MAX_FRAME_BYTES);
+const MIB = 1024 * 1024;
 
 describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
   const codec = open(compression(name));
@@ -90,8 +91,11 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
     expect(() => codec.unseal(sealed)).toThrow(refusal('flag'));
   });
 
-  it('refuses what decompresses to more than a frame, in bounded time and memory', () => {
-    const bomb = Buffer.concat([Buffer.of(1), compress(zeros)]);
+  it('refuses what unpacks to more than a frame, in bounded time and memory', () => {
+    const bomb = Buffer.concat([
+      Buffer.of(1),
+      compress(Buffer.concat([noise(MAX_FRAME_BYTES / 100), zeros])),
+    ]);
     const before = process.memoryUsage().rss;
     const startMs = cpuMs();
 
@@ -102,10 +106,41 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
   });
 
   it('takes the largest packet and not a byte more', () => {
-    const sealed = (length: number) => Buffer.concat([Buffer.of(1), compress(zeros.subarray(0, length))]);
+    const start = noise(MAX_FRAME_BYTES / 100);
+    const sealed = (length: number) =>
+      Buffer.concat([
+        Buffer.of(1),
+        compress(Buffer.concat([start, zeros.subarray(0, length - start.length)])),
+      ]);
 
     expect(codec.unseal(sealed(MAX_FRAME_BYTES)).bytes.length).toBe(MAX_FRAME_BYTES);
     expect(() => codec.unseal(sealed(MAX_FRAME_BYTES + 1))).toThrow(refusal('larger than'));
+  });
+
+  it('refuses what unpacks to more than 1 MiB and 256 times its size', () => {
+    const sealed = (start: Uint8Array, length: number) => {
+      const compressed = compress(Buffer.concat([start, zeros.subarray(0, length - start.length)]));
+      return { bytes: Buffer.concat([Buffer.of(1), compressed]), ratio: length / compressed.length };
+    };
+    const nothing = Buffer.alloc(0);
+
+    expect(codec.unseal(sealed(nothing, MIB).bytes).bytes.length).toBe(MIB);
+    expect(() => codec.unseal(sealed(nothing, MIB + 1).bytes)).toThrow(refusal('larger than 1048576 bytes'));
+
+    const below = sealed(noise(100_000), 16 * MIB);
+    const above = sealed(noise(100_000), 40 * MIB);
+    expect([below.ratio < 256, above.ratio > 256]).toEqual([true, true]);
+    expect(codec.unseal(below.bytes).bytes.length).toBe(16 * MIB);
+    expect(() => codec.unseal(above.bytes)).toThrow(refusal('larger than'));
+  });
+
+  it('stores what receivers would refuse to unpack', () => {
+    const long = zeros.subarray(0, 2 * MIB);
+
+    // Our level of DEFLATE never makes anything so small.
+    expect(codec.seal(long)[0]).toBe(name === 'deflate' ? 1 : 0);
+    expect(codec.unseal(codec.seal(long)).bytes.length).toBe(2 * MIB);
+    expect(codec.seal(zeros.subarray(0, MIB))[0]).toBe(1);
   });
 
   describe('with a dictionary', () => {

@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
-import { messageOf } from '../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES, MAX_UNPACK_RATIO, MIN_UNPACKED_BYTES } from '../../core/contracts/limits.ts';
 import type { Dictionary } from './dictionary.ts';
 import { type Layer, type LayerCodec, type Opened, refusedBy } from './layer.ts';
 
@@ -11,7 +11,8 @@ import { type Layer, type LayerCodec, type Opened, refusedBy } from './layer.ts'
  *     flag (1)  |  compressed                          flag 1
  *     flag (1)  |  hash of the dictionary (4)  |  compressed with it      flag 2
  *
- * A packet that would not become smaller is stored, so that it never grows by more than the flag. The hash is there because a
+ * A packet that would not become smaller is stored, so that it never grows by more than the flag; and one that would become so much
+ * smaller that receivers would refuse it. The hash is there because a
  * wrong dictionary gives wrong bytes rather than an error, with brotli always.
  */
 const STORED = 0;
@@ -23,10 +24,17 @@ const FLAG_BYTES = 1;
 const MIN_BYTES = 1024;
 const MIN_BYTES_WITH_DICTIONARY = 128;
 
-/** What every decompression is held to: a few kB may ask for gigabytes, and bytes behind the end are not nothing. */
-const bounds = { maxOutputLength: MAX_FRAME_BYTES, rejectGarbageAfterEnd: true };
+/** What decompression is held to: a few kB may ask for gigabytes, and bytes behind the end are not nothing. */
+interface Options {
+  readonly maxOutputLength: number;
+  readonly rejectGarbageAfterEnd: true;
+  readonly dictionary?: Uint8Array;
+}
 
-type Options = typeof bounds & { readonly dictionary?: Uint8Array };
+/** Most bytes that so many compressed ones may unpack to. */
+function maxUnpackedBytes(compressedBytes: number): number {
+  return Math.min(MAX_FRAME_BYTES, Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * compressedBytes));
+}
 
 /** The functions of `node:zlib` with the options that suit packets. They throw for what they cannot decompress. */
 const compressors = {
@@ -58,13 +66,19 @@ export function compression(format: keyof typeof compressors, dictionary?: Dicti
   const name = dictionary === undefined ? format : `${format}-dict`;
   const flag = dictionary === undefined ? COMPRESSED : WITH_DICTIONARY;
   const minBytes = dictionary === undefined ? MIN_BYTES : MIN_BYTES_WITH_DICTIONARY;
-  const options: Options = { ...bounds, ...(dictionary && { dictionary: dictionary.bytes }) };
+  const optionsFor = (maxOutputLength: number): Options => ({
+    maxOutputLength,
+    rejectGarbageAfterEnd: true,
+    ...(dictionary && { dictionary: dictionary.bytes }),
+  });
+  const compressing = optionsFor(MAX_FRAME_BYTES);
   const header = Buffer.concat([Buffer.of(flag), dictionary?.hash ?? Buffer.alloc(0)]);
 
   function seal(bytes: Uint8Array): Uint8Array {
     if (bytes.length >= minBytes) {
-      const compressed = compress(bytes, options);
-      if (header.length + compressed.length < FLAG_BYTES + bytes.length) {
+      const compressed = compress(bytes, compressing);
+      const isSmaller = header.length + compressed.length < FLAG_BYTES + bytes.length;
+      if (isSmaller && bytes.length <= maxUnpackedBytes(compressed.length)) {
         return Buffer.concat([header, compressed]);
       }
     }
@@ -80,9 +94,17 @@ export function compression(format: keyof typeof compressors, dictionary?: Dicti
     if (!header.equals(bytes.subarray(0, header.length))) {
       throw refusedBy(name, 'compressed with another dictionary than ours');
     }
+    const compressed = bytes.subarray(header.length);
+    const maxBytes = maxUnpackedBytes(compressed.length);
     try {
-      return { bytes: decompress(bytes.subarray(header.length), options) };
+      return { bytes: decompress(compressed, optionsFor(maxBytes)) };
     } catch (error) {
+      if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+        throw refusedBy(
+          name,
+          `${compressed.length} bytes unpack to something larger than ${maxBytes} bytes`,
+          error,
+        );
       throw refusedBy(name, `cannot be decompressed: ${messageOf(error)}`, error);
     }
   }
