@@ -10,6 +10,7 @@ import { codeFolder } from '../../core/system/package-root.ts';
 import { DELIVERIES } from '../../core/wire/delivery.ts';
 import { adapterNamed, checkSpec } from '../../protocols/registry.ts';
 import { checkKey, engineNames } from '../../tools/engines/registry.ts';
+import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 import { checkTeamServers } from '../teams/check-servers.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
@@ -90,7 +91,9 @@ export function teamWith(team: Team, given: TeamOptions): Team {
   const engine = options.engine ?? (options.baseUrl === undefined ? undefined : 'openai');
   if (engine !== undefined && !engineNames.includes(engine)) throw unknown('engine', engine, engineNames);
   if (options.adapter !== undefined) checkSpec(options.adapter);
-  const host = options.host ?? options.baseUrl ?? team.model_host;
+  const named = options.host ?? options.baseUrl;
+  if (named !== undefined) nameKeyHost(named);
+  const host = named ?? team.model_host;
   // Ollama's own variable may hold a bare `host:port`.
   if (host !== undefined && URL.parse(host) === null && !/^[^/\s]+:\d+$/.test(host))
     throw new MeshError(

@@ -1,8 +1,50 @@
-import { existsSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { oneLine } from '../../evaluation/terminal/table.ts';
 
-/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). */
+/**
+ * What a `.env` may set: keys, names and models. A folder that came from somewhere else may hold one: it must not say where keys are sent,
+ * nor what programs load.
+ */
+const KNOWN = [
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
+  'TAVILY_API_KEY',
+  'VISION_API_KEY',
+  'WHISPER_API_KEY',
+  'HF_TOKEN',
+  'HF_USERNAME',
+  'GAIA_MESH_SECRET',
+  'GAIA_MESH_CONTACT',
+  'GEMINI_MODEL',
+  'OLLAMA_VISION_MODEL',
+  'VISION_MODEL',
+  'WHISPER_MODEL',
+];
+const MAX_BYTES = 64 * 1024;
+
+/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). Says on standard error what it read. */
 export function loadKeys(): void {
   const file = userPath('.env');
-  if (existsSync(file)) process.loadEnvFile(file);
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (status === undefined) return;
+  if (!status.isFile() || status.size > MAX_BYTES)
+    throw new MeshError('config', `${file}: expected a file of at most ${MAX_BYTES} bytes`);
+  const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+  const fresh = entries.filter(([name]) => process.env[name] === undefined);
+  const [read, left] = [true, false].map((isKnown) =>
+    fresh.filter(([name]) => KNOWN.includes(name) === isKnown),
+  );
+  for (const [name, value] of read ?? []) process.env[name] = value;
+  const names = (list: typeof fresh = []) => list.map(([name]) => oneLine(name, 64)).join(', ');
+  const said = [
+    ...(names(read) === '' ? [] : [`read ${names(read)}`]),
+    ...(names(left) === ''
+      ? []
+      : [`left out ${names(left)} (set in the environment what is no key, name or model)`]),
+  ];
+  if (said.length > 0) console.error(`.env: ${said.join('; ')}`);
 }

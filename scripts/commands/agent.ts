@@ -13,6 +13,7 @@ import { checkedSubject, DEFAULT_SUBJECT } from '../../core/transports/nats/subj
 import { startAgent } from '../../evaluation/teams/start-agent.ts';
 import { filesFor, nameOf, register } from '../../evaluation/teams/user-files.ts';
 import { withNames } from '../../evaluation/teams/user-options.ts';
+import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { listOf, positiveNumber } from '../command-line/option-values.ts';
 
 interface AgentCommandOptions {
@@ -95,6 +96,7 @@ function specOf(options: AgentCommandOptions): AgentSpec {
   const tool = nameOf('tool', options.tool, userPath);
   const { adapter, engine } = withNames({ ...options });
   const { model, host, timeout, subscribes, store, prompt, files } = options;
+  if (host !== undefined) nameKeyHost(host);
   return {
     id: id.data,
     tool,

@@ -6,6 +6,7 @@ import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
+import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { promptNamed } from '../../tools/prompts.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -51,6 +52,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     new: { name: path.basename(file), text: changedPrompt(file), variables },
   };
   loadKeys();
+  if (options.host !== undefined) nameKeyHost(options.host);
   checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
   const engine = await engineNamed(options.engine, {
     ...(options.model === undefined ? {} : { model: options.model }),

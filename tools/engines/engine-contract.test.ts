@@ -262,7 +262,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
       const local = await engineNamed(name, {
         host: server.url,
         prompts: () => PROMPT,
-        environment: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY },
+        environment: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY, GAIA_MESH_KEY_HOSTS: server.url },
       });
       const work = workFor(new AbortController().signal);
       await Promise.all(Array.from({ length: 12 }, () => chatOf(local)({ messages: [hello] }, work)));

@@ -213,7 +213,11 @@ describe.each(['openai', 'anthropic'] as const)('a key, for the %s engine', (nam
   const variable = name === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY';
 
   async function perform(server: ModelServer, environment: Record<string, string>): Promise<unknown> {
-    const engine = await engineNamed(name, { host: server.url, prompts: () => PROMPT, environment });
+    const engine = await engineNamed(name, {
+      host: server.url,
+      prompts: () => PROMPT,
+      environment: { ...environment, GAIA_MESH_KEY_HOSTS: server.url },
+    });
     const work = { signal: new AbortController().signal, countTokens: () => undefined };
     return engine.perform(step, work).catch((error: unknown) => error);
   }

@@ -3,8 +3,8 @@ import type { JsonValue } from '../../core/contracts/packet.ts';
 import { registry } from '../../core/contracts/registry.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
-import { type Environment, keyIn, requireKey } from './servers/server-key.ts';
-import { anthropicUrl, ollamaUrl, openaiUrl } from './servers/server-url.ts';
+import { type Environment, requireKey } from './servers/server-key.ts';
+import { anthropicKey, anthropicUrl, ollamaUrl, openaiKey, openaiUrl } from './servers/server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -48,12 +48,21 @@ export async function engineNamed(name: string, options: EngineOptions): Promise
 
 const SERVER_URLS = new Map([
   ['ollama', ollamaUrl],
-  ['openai', openaiUrl],
-  ['anthropic', anthropicUrl],
+  ['openai', checked(openaiUrl, openaiKey)],
+  ['anthropic', checked(anthropicUrl, anthropicKey)],
 ]);
 
+/** An address that may have the key. */
+function checked(urlOf: typeof openaiUrl, keyOf: typeof openaiKey): typeof openaiUrl {
+  return (host, environment) => {
+    const url = urlOf(host, environment);
+    keyOf(url, environment);
+    return url;
+  };
+}
+
 /**
- * Whether the addresses of the servers that an engine will ask are such that they can be asked. Loads no client.
+ * Whether the addresses of the servers that an engine will ask are such that they can be asked, and may have its key. Loads no client.
  *
  * @throws MeshError `usage`, `config`
  */
@@ -79,8 +88,10 @@ export function checkKey(
   { host, environment = process.env }: Pick<EngineOptions, 'host' | 'environment'>,
 ): void {
   if (name === 'openai') {
-    requireKey(openaiUrl(host, environment), 'OPENAI_API_KEY', keyIn(environment, 'OPENAI_API_KEY'));
+    const url = openaiUrl(host, environment);
+    requireKey(url, 'OPENAI_API_KEY', openaiKey(url, environment));
   } else if (name === 'anthropic') {
-    requireKey(anthropicUrl(host, environment), 'ANTHROPIC_API_KEY', keyIn(environment, 'ANTHROPIC_API_KEY'));
+    const url = anthropicUrl(host, environment);
+    requireKey(url, 'ANTHROPIC_API_KEY', anthropicKey(url, environment));
   }
 }

@@ -11,8 +11,8 @@ import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
 import { relaxing } from '../replies/relaxing.ts';
 import { withSchema } from '../replies/structured.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
-import { keyIn, NO_KEY, requireKey } from './server-key.ts';
-import { anthropicUrl } from './server-url.ts';
+import { NO_KEY, requireKey } from './server-key.ts';
+import { anthropicKey, anthropicUrl } from './server-url.ts';
 
 /**
  * Asks a model by Anthropic's Messages API.
@@ -27,10 +27,12 @@ export function anthropicEngine(options: EngineOptions): Engine {
     anthropicOptions,
     ANTHROPIC_RESERVED,
   );
-  const key = keyIn(environment, 'ANTHROPIC_API_KEY');
   const places = modelPlaces(options, settings, {
     defaultModel: 'claude-sonnet-4-6',
-    clientAt: (host) => anthropicClient(anthropicUrl(host, environment), key, model),
+    clientAt: (host) => {
+      const url = anthropicUrl(host, environment);
+      return anthropicClient(url, anthropicKey(url, environment), model);
+    },
     presetPrice,
   });
   return modelEngine('anthropic', places, options, settings);

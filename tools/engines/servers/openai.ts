@@ -15,8 +15,8 @@ import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
 import { relaxing } from '../replies/relaxing.ts';
 import { isStrict, withSchema } from '../replies/structured.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
-import { keyIn, NO_KEY, requireKey } from './server-key.ts';
-import { openaiUrl } from './server-url.ts';
+import { NO_KEY, requireKey } from './server-key.ts';
+import { openaiKey, openaiUrl } from './server-url.ts';
 
 /**
  * Asks a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
@@ -26,10 +26,12 @@ import { openaiUrl } from './server-url.ts';
 export function openaiEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
   const { settings, model } = engineSettings('OpenAI', options.options ?? {}, openaiOptions, OPENAI_RESERVED);
-  const key = keyIn(environment, 'OPENAI_API_KEY');
   const places = modelPlaces(options, settings, {
     defaultModel: 'gpt-4o',
-    clientAt: (host) => openaiClient(openaiUrl(host, environment), key, model),
+    clientAt: (host) => {
+      const url = openaiUrl(host, environment);
+      return openaiClient(url, openaiKey(url, environment), model);
+    },
     presetPrice,
   });
   return modelEngine('openai', places, options, settings);
@@ -76,7 +78,7 @@ interface Demands {
   readonly hasTemperature: boolean;
 }
 
-/** Any server with OpenAI's `/chat/completions`. The key goes to whatever server the user named. */
+/** Any server with OpenAI's `/chat/completions`. */
 function openaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
   const send = relaxing<Demands>(
     { format: 'json_schema', hasTemperature: true },

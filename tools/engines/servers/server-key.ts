@@ -3,7 +3,14 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The makers' own servers take nobody without a key; servers of the same format elsewhere may. */
-const KEYED_SERVERS = ['https://api.openai.com', 'https://api.anthropic.com'];
+const MAKERS = {
+  OPENAI_API_KEY: 'https://api.openai.com',
+  ANTHROPIC_API_KEY: 'https://api.anthropic.com',
+} as const;
+type KeyVariable = keyof typeof MAKERS;
+
+/** Servers that the user named, beside the makers' own: addresses with commas between them. */
+const KEY_HOSTS = 'GAIA_MESH_KEY_HOSTS';
 
 /** Stands where a library insists on a key, and a server on none. */
 export const NO_KEY = 'none';
@@ -13,7 +20,7 @@ export const NO_KEY = 'none';
  *
  * @throws MeshError `usage`, without the key in it, when it can be none
  */
-export function keyIn(environment: Environment, variable: string): string | undefined {
+function keyIn(environment: Environment, variable: string): string | undefined {
   const key = environment[variable]?.trim() ?? '';
   if (key === '') return undefined;
   // Anything else cannot stand in a header, and the error that says so would repeat it.
@@ -21,9 +28,42 @@ export function keyIn(environment: Environment, variable: string): string | unde
   throw new MeshError('usage', `${variable} is no key: it must be up to 1000 visible ASCII characters`);
 }
 
+/** The user named the server `host` on the command line: keys may go there, from the agents of this process, too. */
+export function nameKeyHost(host: string): void {
+  process.env[KEY_HOSTS] = [process.env[KEY_HOSTS], host].filter(Boolean).join(',');
+}
+
+/**
+ * The key for the server at `url`, if there is one. It goes to its maker, to the server of the environment's own variable (`named`), and
+ * to those that the user named on the command line: a team file that came from somewhere else names no place for it.
+ *
+ * @throws MeshError `usage`, without the key in it, for any other server
+ */
+export function keyFor(
+  url: string,
+  variable: KeyVariable,
+  named: string,
+  environment: Environment,
+): string | undefined {
+  const key = keyIn(environment, variable);
+  const hosts = [MAKERS[variable], named, ...(environment[KEY_HOSTS] ?? '').split(',')];
+  const { origin } = new URL(url);
+  if (key === undefined || hosts.some((host) => originOf(host) === origin)) return key;
+  throw new MeshError(
+    'usage',
+    `${origin} would get ${variable}, and only a team file names it: if it is to have the key, name it with --base-url ${url} or in ` +
+      `${KEY_HOSTS}; else unset ${variable}`,
+  );
+}
+
+function originOf(host: string): string | undefined {
+  const text = host.trim().replace('0.0.0.0', '127.0.0.1');
+  return URL.parse(text.includes('://') ? text : `http://${text}`)?.origin;
+}
+
 /** @throws MeshError `usage` when the server at `url` takes nobody without a key, and there is none */
-export function requireKey(url: string, variable: string, key: string | undefined): void {
-  if (key !== undefined || !KEYED_SERVERS.includes(new URL(url).origin)) return;
+export function requireKey(url: string, variable: KeyVariable, key: string | undefined): void {
+  if (key !== undefined || new URL(url).origin !== MAKERS[variable]) return;
   throw new MeshError(
     'usage',
     `${url} needs a key: set ${variable} in the environment or in .env, or name another server with --base-url`,

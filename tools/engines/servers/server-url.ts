@@ -1,6 +1,6 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { blockedPortFault } from '../../blocked-port.ts';
-import type { Environment } from './server-key.ts';
+import { type Environment, keyFor } from './server-key.ts';
 
 /** How the address of a kind of server is written. */
 interface ServerAddress {
@@ -70,4 +70,14 @@ export function openaiUrl(host: string | undefined, environment: Environment): s
 export function anthropicUrl(host: string | undefined, environment: Environment): string {
   const given = host ?? (environment.ANTHROPIC_BASE_URL || 'https://api.anthropic.com');
   return serverUrl(given, { name: 'Anthropic', example: 'https://api.anthropic.com' }).replace(/\/v1$/, '');
+}
+
+/** The key for the server at `url`. @throws MeshError `usage`: see {@link keyFor} */
+export function openaiKey(url: string, environment: Environment): string | undefined {
+  return keyFor(url, 'OPENAI_API_KEY', openaiUrl(undefined, environment), environment);
+}
+
+/** The key for the server at `url`. @throws MeshError `usage`: see {@link keyFor} */
+export function anthropicKey(url: string, environment: Environment): string | undefined {
+  return keyFor(url, 'ANTHROPIC_API_KEY', anthropicUrl(undefined, environment), environment);
 }

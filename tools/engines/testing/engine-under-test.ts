@@ -84,7 +84,12 @@ export function underTest(name: ModelEngineName) {
       host,
       model: 'm',
       prompts: () => PROMPT,
-      environment: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY },
+      // As if the user had named the servers on the command line.
+      environment: {
+        OPENAI_API_KEY: KEY,
+        ANTHROPIC_API_KEY: KEY,
+        GAIA_MESH_KEY_HOSTS: `${host},${options.options?.fallback_base_url ?? ''}`,
+      },
       permits,
       pace,
       ...options,
