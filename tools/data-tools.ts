@@ -51,11 +51,11 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   },
   read_pdf: { load: async () => (await import('./files/documents/read-pdf.ts')).readPdf, needs: READS_FILES },
   read_docx: {
-    load: async () => (await import('./files/documents/read-docx.ts')).readDocx,
+    load: async () => (await import('./files/documents/read-office.ts')).readDocx,
     needs: READS_FILES,
   },
   read_pptx: {
-    load: async () => (await import('./files/documents/read-pptx.ts')).readPptx,
+    load: async () => (await import('./files/documents/read-office.ts')).readPptx,
     needs: READS_FILES,
   },
   read_zip: { load: async () => (await import('./files/archives/read-zip.ts')).readZip, needs: READS_FILES },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { docxOf, docxParagraph, loaded } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { docxReport } from './docx-report.ts';
-import { readDocx } from './read-docx.ts';
+import { readDocx } from './read-office.ts';
 
 const cell = (text: string) => `<w:tc>${docxParagraph(text)}</w:tc>`;
 const table = (...rows: string[][]) =>
