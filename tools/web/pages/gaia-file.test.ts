@@ -14,7 +14,7 @@ import { gaiaFile } from './gaia-file.ts';
 const DATASET_TASK = '00000000-0000-4000-8000-000000000002';
 const API_TASK = '00000000-0000-4000-8000-000000000003';
 const inDataset = { task_id: DATASET_TASK, file_name: `${DATASET_TASK}.csv` };
-const inApi = { task_id: API_TASK, file_name: 'notes.txt' };
+const inApi = { task_id: API_TASK, file_name: `${API_TASK}.txt` };
 
 let files: string;
 const started: WebServices[] = [];
@@ -26,10 +26,14 @@ afterEach(async () => {
   await rm(files, { recursive: true });
 });
 
-async function serve(scripts: Partial<Record<WebServiceName, WebScript>> = {}, options = {}) {
+async function serve(
+  scripts: Partial<Record<WebServiceName, WebScript>> = {},
+  options = {},
+  taskId = DATASET_TASK,
+) {
   const services = await startWebServices(scripts);
   started.push(services);
-  const place = dataToolPlace({ files, environment: services.environment, options });
+  const place = dataToolPlace({ files, environment: services.environment, options, taskId });
   return {
     place,
     asked: () => services.requests.map(({ service, path: at }) => `${service} ${at}`),
@@ -55,12 +59,12 @@ describe('gaia_file', () => {
   });
 
   test('asks the scoring service where the dataset has none, without the token (SV-12, C-35)', async () => {
-    const { place, asked, services } = await serve();
+    const { place, asked, services } = await serve({}, {}, API_TASK);
     const { data } = await gaiaFile.run(inApi, place);
-    expect(data).toMatchObject({ file: 'downloads/notes.txt', source: 'api' });
+    expect(data).toMatchObject({ file: `downloads/${API_TASK}.txt`, source: 'api' });
     expect(asked()).toEqual([
-      `huggingface ${base}/validation/notes.txt`,
-      `huggingface ${base}/test/notes.txt`,
+      `huggingface ${base}/validation/${API_TASK}.txt`,
+      `huggingface ${base}/test/${API_TASK}.txt`,
       `scoring /files/${API_TASK}`,
     ]);
     expect(services.requests[2]?.headers.authorization).toBeUndefined();
@@ -68,10 +72,10 @@ describe('gaia_file', () => {
 
   test('asks the scoring service where the dataset is not to be had (SV-12)', async () => {
     const refused = { status: 403, body: { error: 'Access to this dataset is restricted.' } };
-    const { place } = await serve({ huggingface: [refused] });
+    const { place } = await serve({ huggingface: [refused] }, {}, API_TASK);
     expect((await gaiaFile.run(inApi, place)).data?.source).toBe('api');
     await rm(path.join(files, 'downloads'), { recursive: true });
-    const { place: tokenless, asked } = await serve();
+    const { place: tokenless, asked } = await serve({}, {}, API_TASK);
     const environment = { ...tokenless.environment, HF_TOKEN: undefined };
     expect((await gaiaFile.run(inApi, { ...tokenless, environment })).data?.source).toBe('api');
     expect(asked()).toEqual([`scoring /files/${API_TASK}`]);
@@ -99,10 +103,32 @@ describe('gaia_file', () => {
     expect(await readdir(files)).toEqual([]);
   });
 
+  test.each(['metadata.jsonl', 'metadata.parquet', `${API_TASK}.csv`, DATASET_TASK.slice(1)])(
+    'asks the dataset for the question’s own file alone, never for %s (the true answers lie beside it)',
+    async (file_name) => {
+      const { place, asked } = await serve({}, { sources: ['dataset'] });
+      await expect(gaiaFile.run({ task_id: DATASET_TASK, file_name }, place)).rejects.toThrow(
+        `its files there are named ${DATASET_TASK}`,
+      );
+      expect(asked()).toEqual([]);
+    },
+  );
+
+  test('gets the file of no other question than the one that is asked, in whichever of its cycles', async () => {
+    const { place, asked } = await serve({}, {}, `${DATASET_TASK}#2`);
+    await expect(gaiaFile.run(inApi, place)).rejects.toThrow(`task_id ${API_TASK} is another question's`);
+    expect(asked()).toEqual([]);
+    expect((await gaiaFile.run(inDataset, place)).data?.source).toBe('dataset');
+  });
+
   test('takes what is in the task’s folder already, and asks nobody (C-35)', async () => {
     await writeFile(path.join(files, inApi.file_name), 'here');
-    const { place, asked } = await serve();
-    expect((await gaiaFile.run(inApi, place)).data).toEqual({ file: 'notes.txt', bytes: 4, source: 'local' });
+    const { place, asked } = await serve({}, {}, API_TASK);
+    expect((await gaiaFile.run(inApi, place)).data).toEqual({
+      file: `${API_TASK}.txt`,
+      bytes: 4,
+      source: 'local',
+    });
     expect(asked()).toEqual([]);
   });
 

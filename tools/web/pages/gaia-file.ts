@@ -44,6 +44,9 @@ export const gaiaFile: DataTool<Input> = {
     'Gets the file that belongs to a question of the GAIA benchmark into downloads/, and says its name.',
   input,
   async run({ task_id: taskId, file_name: fileName }, place) {
+    if (!isOfTask(taskId, place.taskId)) {
+      throw new MeshError('tool', `task_id ${taskId} is another question's; this one is ${place.taskId}`);
+    }
     const sources = sourcesSchema.safeParse(place.options.sources);
     if (!sources.success)
       throw new MeshError('tool', 'options.sources must be a list of local, dataset, api');
@@ -79,7 +82,9 @@ const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolP
     return { miss: 'it is not in the folder of the task' };
   },
 
-  async dataset({ file_name: fileName }, place) {
+  async dataset({ task_id: taskId, file_name: fileName }, place) {
+    // The true answers lie beside the attachments (`metadata.jsonl`), and the user's token opens them.
+    if (path.parse(fileName).name !== taskId) return { miss: `its files there are named ${taskId}` };
     const token = serviceKey('huggingface', place.environment);
     if (token === undefined) return { miss: `${SERVICES.huggingface.keys[0]} is not set` };
     const headers = { authorization: `Bearer ${token}` };
@@ -99,6 +104,11 @@ const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolP
     return found === 'none' ? { miss: 'status 404, it has no such file' } : found;
   },
 };
+
+/** The mesh's task is the question, or a repetition of it: `<id>#<n>`. */
+function isOfTask(taskId: string, ofMesh: string): boolean {
+  return ofMesh === taskId || ofMesh.startsWith(`${taskId}#`);
+}
 
 /** A source that fails is a miss with its reason: the next one is asked. */
 async function fetched(call: ServiceCall, fileName: string, place: DataToolPlace): Promise<Found | 'none'> {
