@@ -9,9 +9,17 @@ import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.t
 import type { Question } from '../questions/question.ts';
 import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
+import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { Setup } from './batch-setup.ts';
-import { type PlannedTeam, planTeam, setupOfBatch, type TeamOptions, teamWith } from './team-options.ts';
+import {
+  isUsersOwn,
+  type PlannedTeam,
+  planTeam,
+  setupOfBatch,
+  type TeamOptions,
+  teamWith,
+} from './team-options.ts';
 
 export interface BenchOptions extends TeamOptions, LimitOptions {
   readonly team: string;
@@ -68,6 +76,7 @@ export async function planOf(options: BenchOptions): Promise<BenchPlan> {
       `--port-base ${options.portBase}: ${team.agents.length} agents need at most ${most}`,
     );
   }
+  if (isUsersOwn(options.team, options)) await checkReachable(team, external);
   scorerNamed(team.scorer);
   const isBatch = options.tasks !== undefined || options.repeat > 1;
   checkTaskOptions(options, isBatch);

@@ -6,10 +6,12 @@ import type { Question } from '../questions/question.ts';
 import { readQuestions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { BASELINE } from '../results/baseline.ts';
+import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { Setup } from './batch-setup.ts';
 import { exposedBy, folderOf, type GaiaPlaces, type PlaceOptions, placesOf } from './gaia-places.ts';
 import {
+  isUsersOwn,
   keepsAttempts,
   type PlannedTeam,
   planTeam,
@@ -60,7 +62,10 @@ export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promi
   const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
   const { questions, sha256 } = await questionsOf(options, api);
   const teams = await Promise.all(
-    teamsOf(options, questions, warnings).map((team) => planTeam(team, options)),
+    teamsOf(options, questions, warnings).map(async (team) => {
+      if (options.team.some((name) => isUsersOwn(name, options))) await checkReachable(team);
+      return planTeam(team, options);
+    }),
   );
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');

@@ -177,6 +177,11 @@ function setupOf(team: Team): TeamSetup {
   };
 }
 
+/** Whether it is a team of the user's, or one that ships with tools of the user's: of those that ship, tests know that they work. */
+export function isUsersOwn(nameOrFile: string, { tool = [] }: TeamOptions): boolean {
+  return /\.ya?ml$/i.test(nameOrFile) || tool.length > 0;
+}
+
 /** Whether an agent of the team works with the store itself. */
 export function keepsAttempts(team: Team): boolean {
   return team.agents.some(({ tool }) => toolNeeds(tool).store === true);

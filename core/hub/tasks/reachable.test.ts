@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canReach } from './reachable.ts';
+import { canReach, gapsBefore } from './reachable.ts';
 
 const agent = (id: string, subscribes: string[], emits: string[]) => ({ node: { id }, subscribes, emits });
 const search = agent('0', ['doc_init'], ['search_docs']);
@@ -42,5 +42,34 @@ describe('an agent that is on its way back', () => {
     ['hears no document twice', ['doc_init'], [extract, reason], [search], false],
   ])('%s', (_what, seen, alive, returning, expected) => {
     expect(canReach('3', new Set(seen), alive, returning)).toBe(expected);
+  });
+});
+
+describe('what keeps an answer from coming', () => {
+  const triple = agent('2', ['events'], ['triples']);
+  const last = agent('3', ['triples'], ['data_event']);
+
+  test.each([
+    ['is nothing where it can come', [last, triple, extract, search], []],
+    ['is the agent that waits for what nobody emits', [search, triple, last], ['2']],
+    ['is the final one if nobody works for it', [search, extract, last], ['3']],
+    [
+      'is every agent on the way that waits so, and no other',
+      [agent('a', ['x'], ['triples']), agent('b', ['y'], ['triples']), agent('c', ['z'], ['z2']), last],
+      ['a', 'b'],
+    ],
+    [
+      'are all that wait for each other',
+      [agent('a', ['x'], ['triples', 'y']), agent('b', ['y'], ['x']), last],
+      ['3', 'a', 'b'],
+    ],
+    ['is an agent that only itself could give work', [agent('a', ['x'], ['x', 'triples']), last], ['a']],
+    [
+      'is no copy of an agent of which another has work',
+      [search, extract, triple, last, agent('3~2', ['no'], [])],
+      [],
+    ],
+  ])('%s', (_what, agents, expected) => {
+    expect(gapsBefore('3', new Set(['doc_init']), agents).map(({ node }) => node.id)).toEqual(expected);
   });
 });

@@ -18,6 +18,21 @@ export function canReach(
   alive: readonly Hearer[],
   returning: readonly Hearer[] = [],
 ): boolean {
+  const waiting = new Set(withoutWork(seen, alive, returning));
+  return [...alive, ...returning].some((agent) => isOf(final, agent) && !waiting.has(agent));
+}
+
+/** Whether it is the agent of that id, or a copy of it. */
+function isOf(id: string, { node }: Hearer): boolean {
+  return sharedId(node.id) === id;
+}
+
+/** Those whom nothing reaches that they subscribe to. */
+function withoutWork<Agent extends Hearer>(
+  seen: ReadonlySet<string>,
+  alive: readonly Agent[],
+  returning: readonly Agent[] = [],
+): Agent[] {
   const types = new Set(seen);
   const toCome = new Set<string>();
   const waiting = new Set([...alive, ...returning]);
@@ -26,7 +41,6 @@ export function canReach(
     for (const agent of waiting) {
       const heard = returning.includes(agent) ? toCome : types;
       if (!agent.subscribes.some((type) => heard.has(type))) continue;
-      if (sharedId(agent.node.id) === final) return true;
       for (const type of agent.emits) {
         types.add(type);
         toCome.add(type);
@@ -34,5 +48,29 @@ export function canReach(
       waiting.delete(agent);
     }
   }
-  return false;
+  return [...waiting];
+}
+
+/**
+ * The agents that keep an answer from coming, when only packets of the types `seen` are there to begin with: those on the way to `final`
+ * that wait for types which nobody else emits. Without such an agent, the ones that wait for each other; none where an answer can come.
+ */
+export function gapsBefore<Agent extends Hearer>(
+  final: string,
+  seen: ReadonlySet<string>,
+  agents: readonly Agent[],
+): Agent[] {
+  if (canReach(final, seen, agents)) return [];
+  const waiting = withoutWork(seen, agents);
+  const onTheWay = new Set(waiting.filter((agent) => isOf(final, agent)));
+  const gaps: Agent[] = [];
+  // A set takes in what is added while it is walked.
+  for (const agent of onTheWay) {
+    const before = waiting.filter(
+      (other) => other !== agent && other.emits.some((type) => agent.subscribes.includes(type)),
+    );
+    if (before.length === 0) gaps.push(agent);
+    for (const other of before) onTheWay.add(other);
+  }
+  return gaps.length > 0 ? gaps : [...onTheWay];
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageVersion } from '../../../core/system/package-root.ts';
@@ -143,4 +144,25 @@ describe('a team file', () => {
 
     expect(stderr).toContain(file);
   });
+
+  test.each(['bench', 'gaia'])(
+    'whose answer cannot come is refused by %s before anything starts',
+    async (command) => {
+      const cwd = temporaryFolder();
+      writtenFile(cwd, 'q.jsonl', '{"task_id":"a","question":"What?","document":"It is so."}\n');
+      const agents = [
+        { id: 0, tool: 'search' },
+        { id: 3, tool: 'reason' },
+      ];
+      const questions =
+        command === 'gaia' ? ['--questions', 'q.jsonl', '--out', 'a.jsonl'] : ['--out', 'out'];
+      const run = await runCli([command, '--team', teamFile({ final: 3, agents }), ...questions], { cwd });
+
+      expect(run.code).toBe(2);
+      expect(run.stderr).toMatch(
+        /^gaia-mesh: team test: no answer can come .*: agent 3 \(reason\) waits for triples, which no/,
+      );
+      expect(readdirSync(cwd)).toEqual(['q.jsonl']);
+    },
+  );
 });

@@ -74,7 +74,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
     writeFileSync(
       path.join(folder, 'broken.ts'),
       `import { MeshError } from 'gaia-mesh';
-       export const broken = { name: 'broken', accepts: ['doc_init'], emits: [], description: '',
+       export const broken = { name: 'broken', accepts: ['doc_init'], emits: ['events'], description: '',
          run() { throw new MeshError('tool', 'the user says why'); } };`,
     );
     const args = [

@@ -11,6 +11,9 @@ function question(folder: string): string[] {
   return ['--document', writtenFile(folder, 'note.txt', 'A short note.'), '--question', 'What is it?'];
 }
 
+/** An agent that needs no other in order to answer. */
+const alone = { tool: 'reason', subscribes: ['doc_init'] };
+
 function readMetrics(folder: string) {
   return JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8'));
 }
@@ -19,7 +22,7 @@ describe('an agent that does not come up', () => {
   test('names the port in use and says how to choose others', async () => {
     const taken = await takePort();
     const out = temporaryFolder();
-    const team = teamFile({ final: 3, agents: [{ id: 3, tool: 'reason', port: taken.port }] });
+    const team = teamFile({ final: 3, agents: [{ ...alone, id: 3, port: taken.port }] });
 
     const { code, stderr, stdout } = await runCli(['bench', '--team', team, '--out', out]);
     await taken.free();
@@ -37,7 +40,7 @@ describe('an agent that does not come up', () => {
     const out = temporaryFolder();
     const agents = [
       { id: 'a', tool: 'search' },
-      { id: 'b', tool: 'reason', engine: 'ollama', engine_options: { temperature: 'hot' } },
+      { ...alone, id: 'b', engine: 'ollama', engine_options: { temperature: 'hot' } },
     ];
     const team = teamFile({ final: 'b', model_host: 'http://127.0.0.1:1/', agents });
     const run = new Cli(['bench', '--team', team, '--out', out, '--port-base', 'auto']);

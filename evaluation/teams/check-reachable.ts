@@ -1,0 +1,40 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { DOC_INIT } from '../../core/contracts/packet.ts';
+import type { Team, TeamAgent } from '../../core/contracts/team.ts';
+import { callType, resultType } from '../../core/contracts/tool.ts';
+import { gapsBefore } from '../../core/hub/tasks/reachable.ts';
+import { toolNamed } from '../../tools/registry.ts';
+import { toolServices } from './tool-services.ts';
+
+/**
+ * A team of the user's whose final answer cannot come, because nobody sends what an agent on the way works on, would wait until its time is
+ * over. What agents hear and send is what they will say in the handshake (`core/agent/agent.ts`); what those hear and send that somebody
+ * else starts is not known before, so a team with one of them is taken as it is.
+ *
+ * @throws MeshError `config` that names the agent and what it waits for
+ */
+export async function checkReachable(team: Team, external: ReadonlySet<string> = new Set()): Promise<void> {
+  if (external.size > 0) return;
+  const hearers = await Promise.all(team.agents.map((agent) => hearerOf(team, agent)));
+  const gaps = gapsBefore(team.final, new Set([DOC_INIT]), hearers);
+  if (gaps.length === 0) return;
+  const named = gaps.map(
+    ({ node, tool, subscribes }) => `agent ${node.id} (${tool}) waits for ${subscribes.join(' or ')}`,
+  );
+  throw new MeshError(
+    'config',
+    `team ${team.name}: no answer can come from its final agent ${team.final}: ${named.join(', ')}, ` +
+      `which no agent before it emits. Add an agent whose tool emits it (gaia-mesh list tools), or say in \`subscribes\` what it works on`,
+  );
+}
+
+async function hearerOf({ agents }: Team, { id, tool: name, subscribes, may_call = [] }: TeamAgent) {
+  const tool = await toolNamed(name, toolServices);
+  const asked = agents.filter((other) => may_call.includes(other.id)).map((other) => other.tool);
+  return {
+    node: { id },
+    tool: name,
+    subscribes: [...(subscribes ?? tool.accepts), ...asked.map(resultType)],
+    emits: [...tool.emits, ...asked.map(callType)],
+  };
+}
