@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonValue } from '../../core/contracts/packet.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
 import { derived, KEY_BYTES, privateKeyOf } from '../layers/keys.ts';
 import { notAPacket } from '../scan/scanner.ts';
 import { didOf, type Identity, newIdentity, type PublicIdentity, provenIdentity } from './identity.ts';
@@ -31,11 +31,10 @@ export function identityOf(member: MemberIdentity, { secretOf, createdAt }: Sour
 /** A member of the run: its node and who it proved to be. */
 export interface Member extends PublicIdentity {
   readonly node: string;
-  readonly offer: OfferObject;
+  readonly offer: JsonObject;
 }
 
 /** What a member offers, an object with at least `did_document`. */
-type OfferObject = { readonly [key: string]: JsonValue };
 
 /** The members of a run by node and by DID; and everybody, who is addressed like one of them. */
 export class Members {
@@ -84,15 +83,11 @@ export class Members {
 const proven = new WeakMap<object, Member>();
 
 function memberOf(node: string, offer: JsonValue): Member {
-  if (!isObject(offer)) throw new MeshError('handshake', `${node} offered no DID document`);
+  if (!isJsonObject(offer)) throw new MeshError('handshake', `${node} offered no DID document`);
   let member = proven.get(offer);
   if (member?.node !== node) {
     member = { ...provenIdentity(node, offer.did_document), node, offer };
     proven.set(offer, member);
   }
   return member;
-}
-
-function isObject(offer: JsonValue): offer is OfferObject {
-  return typeof offer === 'object' && offer !== null && !Array.isArray(offer);
 }

@@ -2,10 +2,11 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { bufferOf } from '../scan/scanner.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
 import { derived, KEY_BYTES } from './keys.ts';
 import { type Layer, type LayerCodec, type LayerMembership, needsToJoin, refusedBy } from './layer.ts';
-import { bufferOf, readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
+import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
 const SALT_BYTES = 16;
 const saltSchema = z.string().regex(/^[0-9a-f]{32}$/);

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import * as z from 'zod';
 import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { bufferOf } from '../scan/scanner.ts';
 import { derived, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
 import {
   type Layer,
@@ -11,7 +12,7 @@ import {
   refusedBy,
   type Stamp,
 } from './layer.ts';
-import { bufferOf, readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
+import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
 const NAME = 'ed25519';
 const SIGNATURE_BYTES = 64;

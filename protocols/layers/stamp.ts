@@ -63,8 +63,3 @@ export class Senders<Member> {
     return member;
   }
 }
-
-/** A view of the same bytes, with the methods that read numbers. */
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-}

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { ToolCall } from '../../../core/contracts/engine.ts';
 import { messageOf } from '../../../core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
+import { isJsonObject, issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
 
 type ReadReply = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
@@ -26,7 +26,7 @@ export function readArguments(given: unknown): JsonObject | string {
   if (text.trim() === '') return {};
   try {
     const value: unknown = parsePlain(text);
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch (error) {
     // Nested beyond all reason, it overflows the parser's stack.
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
@@ -45,10 +45,6 @@ function parsePlain(text: string): unknown {
     if (key === '__proto__') return undefined;
     return typeof value === 'string' ? value.toWellFormed() : value;
   });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Models that no server holds to a schema like to show JSON as Markdown does. */

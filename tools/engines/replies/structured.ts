@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../../core/contracts/engine.ts';
-import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
 
 /** The conversation with the schema said in words, for servers that do not hold a model to one. */
 export function withSchema(messages: readonly ChatMessage[], schema: JsonObject): ChatMessage[] {
@@ -16,16 +16,12 @@ export function withSchema(messages: readonly ChatMessage[], schema: JsonObject)
  */
 export function isStrict(schema: JsonValue): boolean {
   if (typeof schema !== 'object' || schema === null) return true;
-  if (!isObject(schema)) return schema.every(isStrict);
+  if (!isJsonObject(schema)) return schema.every(isStrict);
   const { properties, required, additionalProperties } = schema;
   if (schema.type === 'object') {
-    const names = isObject(properties) ? Object.keys(properties) : [];
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
     if (additionalProperties !== false || !Array.isArray(required) || required.length !== names.length)
       return false;
   }
   return Object.values(schema).every(isStrict);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
