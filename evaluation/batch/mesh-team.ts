@@ -23,6 +23,7 @@ import { scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { agentLaunch, type RunPlaces } from '../teams/agent-launch.ts';
 import type { ResultKey } from './journal-index.ts';
+import { redactor } from './redact.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 
 interface MeshTeamOptions {
@@ -94,7 +95,7 @@ export class MeshTeam {
       }),
       version: packageVersion,
       codeFolder,
-      command: process.argv.slice(2),
+      command: process.argv.slice(2).map(redactor(process.env)),
       observer,
       signal,
       workspaceFiles: truthFiles(team, options.questions, options.repeat),

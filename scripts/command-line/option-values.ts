@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
 
 /** Values of options, checked where they come in. Each throws what commander prints with the option's name. */
 
@@ -46,4 +47,15 @@ export function listOf(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** A store. Not commander's own error: it would repeat the password. */
+export function storeAddress(text: string): string {
+  const url = /^postgres(ql)?:/i.test(text) ? URL.parse(text) : null;
+  if (url === null || url.password === '') return text;
+  throw new MeshError(
+    'usage',
+    '--store: every user of this machine can read a password that stands on a command line: leave it out of the address, and set ' +
+      'PGPASSWORD in the environment (or write it into ~/.pgpass)',
+  );
 }

@@ -14,7 +14,7 @@ import { startAgent } from '../../evaluation/teams/start-agent.ts';
 import { filesFor, nameOf, register } from '../../evaluation/teams/user-files.ts';
 import { withNames } from '../../evaluation/teams/user-options.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
-import { listOf, positiveNumber } from '../command-line/option-values.ts';
+import { listOf, positiveNumber, storeAddress } from '../command-line/option-values.ts';
 
 interface AgentCommandOptions {
   readonly id: string;
@@ -62,7 +62,11 @@ export function agent(command: Command): void {
     .option('--options <json>', 'options for its tool, as in the team file')
     .option('--prompt <file>', 'its prompt, instead of the tool’s own')
     .option('--files <dir>', 'folder of the tasks’ files')
-    .option('--store <file|url>', 'where attempts are kept, for a tool that has to do with them')
+    .option(
+      '--store <file|url>',
+      'where attempts are kept, for a tool that has to do with them',
+      storeAddress,
+    )
     .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
     .option('--resume', 'go on with the memory that an agent left there which died')
     .action(run);

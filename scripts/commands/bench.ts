@@ -25,7 +25,7 @@ import { oneLine } from '../../evaluation/terminal/table.ts';
 import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
-import { listOf } from '../command-line/option-values.ts';
+import { listOf, storeAddress } from '../command-line/option-values.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
 export function bench(command: Command): void {
@@ -44,7 +44,11 @@ export function bench(command: Command): void {
     .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2', listOf);
   batchOptions(teamOptions(command))
     .option('--cache', 'take answers of earlier runs from the store, and keep those of this one')
-    .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the results)')
+    .option(
+      '--store <file|url>',
+      'attempts, gap records and cached answers (default: beside the results)',
+      storeAddress,
+    )
     .option(
       '--record',
       'record the packets, for replay and compare: always on, every archive holds a recording',

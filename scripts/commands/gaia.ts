@@ -29,7 +29,7 @@ import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { listOf } from '../command-line/option-values.ts';
+import { listOf, storeAddress } from '../command-line/option-values.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
@@ -57,7 +57,11 @@ export function gaia(command: Command): void {
     .option('--username <name>', 'who submits (default: HF_USERNAME)')
     .option('--agent-code <url>', 'where the code of the agents is, for the submission');
   batchOptions(teamOptions(command))
-    .option('--store <file|url>', 'attempts, gap records and cached answers (default: beside the answers)')
+    .option(
+      '--store <file|url>',
+      'attempts, gap records and cached answers (default: beside the answers)',
+      storeAddress,
+    )
     .option('--no-cache', 'ask for answers that are in the cache, too')
     .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
     .option('--write', 'in a checkout: write the figures to docs/results/gaia.md')

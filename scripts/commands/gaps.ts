@@ -14,7 +14,7 @@ import {
   waitsForReview,
 } from '../../tools/roles/memory/gap-record.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { positiveIntegers } from '../command-line/option-values.ts';
+import { positiveIntegers, storeAddress } from '../command-line/option-values.ts';
 
 interface GapsOptions {
   readonly store?: string;
@@ -27,7 +27,7 @@ interface GapsOptions {
 
 export function gaps(command: Command): void {
   command
-    .option('--store <file|url>', 'the store (default: the one beside the answers)')
+    .option('--store <file|url>', 'the store (default: the one beside the answers)', storeAddress)
     .option(
       '--out <file>',
       'the answers, as gaia was told (default: runs/gaia/answers.jsonl in the project root)',

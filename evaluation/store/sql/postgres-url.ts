@@ -5,7 +5,7 @@ import { fileFaultOf, MeshError } from '../../../core/contracts/errors.ts';
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /**
- * `postgres://user:password@host:port/database?sslmode=…&sslrootcert=file`. Without `sslmode` a connection is encrypted and the
+ * `postgres://user:password@host:port/database?sslmode=…&sslrootcert=file`. Without a password `pg` takes that of `PGPASSWORD` or `~/.pgpass`. Without `sslmode` a connection is encrypted and the
  * server's certificate checked, except on this machine; `disable` and `no-verify` turn off both or the check. Supabase signs
  * with its own certificate, which its dashboard offers for download: name it as `sslrootcert`.
  *
