@@ -4,7 +4,7 @@ import { access, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DOWNLOADS, taskFilesFolder } from '../../core/agent/task-files.ts';
 import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { type Attachment, attemptId, type Question } from './question.ts';
+import { type Attachment, attemptId, LINK_FAULT, leadsOut, type Question } from './question.ts';
 import type { ScoringApi } from './scoring-api.ts';
 
 /** Where files of questions come from, and where agents read them. */
@@ -94,6 +94,8 @@ async function copied(source: string, file: string): Promise<Extract<Attachment,
 async function faultOf(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
+    // Whoever made the folder may have pointed it at any file of the user's, which then goes to the model.
+    if (leadsOut(file)) return LINK_FAULT;
     if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no plain file';
     await access(file, constants.R_OK);
     return undefined;

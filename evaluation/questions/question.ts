@@ -1,6 +1,17 @@
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { HEAD_LENGTHS } from '../../core/contracts/packet.ts';
+
+/** Why a file in a folder of questions is not read. The folder of the Hugging Face cache has links, too: that is the last hint. */
+export const LINK_FAULT =
+  'it is a link that leads out of its folder, and may lead to any file of yours: if you trust the folder, copy it with its links followed (cp -rL)';
+
+/** Whether a file that is there is a link to somewhere outside of its folder. */
+export function leadsOut(file: string): boolean {
+  const folder = realpathSync(path.dirname(file));
+  return !realpathSync(file).startsWith(folder + path.sep);
+}
 
 /** One question, from wherever it came: GAIA's own file, a plain one, or a scoring API. */
 export interface Question {

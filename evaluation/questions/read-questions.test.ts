@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -42,6 +42,14 @@ describe('a task folder', () => {
         file('ground_truth.json', '{"answer":"a"}');
       },
       'needs a "question"',
+    ],
+    [
+      'a document that is a link out of it',
+      () => {
+        file('ground_truth.json', '{"answer":"a","question":"q"}');
+        symlinkSync('/etc/hosts', path.join(folder, 'document.txt'));
+      },
+      'leads out of its folder',
     ],
     [
       'a truth that is no JSON',

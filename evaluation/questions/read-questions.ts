@@ -7,7 +7,7 @@ import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../../core/contracts/limits.
 import { issuesOf } from '../../core/contracts/packet.ts';
 import type { Task } from '../../core/contracts/task.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
-import { type Question, questionSchema } from './question.ts';
+import { LINK_FAULT, leadsOut, type Question, questionSchema } from './question.ts';
 
 /** Names that a document has in a task folder, in the order they are looked for. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
@@ -177,6 +177,7 @@ function documentIn(folder: string, where = folder): string {
       'config',
       `${where}: no document; expected ${DOCUMENT_FILES.join(' or ')} in ${folder}`,
     );
+  if (leadsOut(file)) throw new MeshError('config', `${file}: ${LINK_FAULT}`);
   return file;
 }
 

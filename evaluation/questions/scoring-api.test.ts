@@ -182,6 +182,22 @@ describe("a question's file", () => {
     expect(readFileSync(file)).toEqual(bytes);
   });
 
+  test('that is a link out of the folder is not read: a private key would become a document', async () => {
+    const key = path.join(path.dirname(own()), 'id_rsa');
+    mkdirSync(own(), { recursive: true });
+    writeFileSync(key, 'PRIVATE');
+    symlinkSync(key, path.join(own(), 'b-2.xlsx'));
+
+    const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own() });
+
+    expect(attachment).toMatchObject({
+      status: 'missing',
+      reason: expect.stringContaining('leads out of its folder'),
+    });
+    expect(readdirSync(taskFilesFolder(rootOf(), 'b-2'))).toEqual(['downloads']);
+    rmSync(key);
+  });
+
   test('is fetched to downloads/ where the folder has none (RA-03, SV-12)', async () => {
     const { api, server } = await apiOf({ files: { 'b-2': { name: '../../x.xlsx', bytes } } });
 
