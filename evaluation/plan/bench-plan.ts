@@ -3,11 +3,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { Task } from '../../core/contracts/task.ts';
+import { engineOf, type Team } from '../../core/contracts/team.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
-import { readDocument, readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
+import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
@@ -82,7 +83,7 @@ export async function planOf(options: BenchOptions): Promise<BenchPlan> {
   checkTaskOptions(options, isBatch);
   const tasks =
     options.tasks === undefined
-      ? [oneTask(options, warnings)]
+      ? [await oneTask(team, options, warnings)]
       : readTaskFile(userPath(options.tasks), options.limit);
   const planned = await planTeam(team, options, external);
   const digest = createHash('sha256').update(JSON.stringify(tasks)).digest('hex');
@@ -121,7 +122,7 @@ export function shippedTasks(): string[] {
 
 export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
 
-function oneTask(options: BenchOptions, warnings: string[]): Task {
+async function oneTask(team: Team, options: BenchOptions, warnings: string[]): Promise<Task> {
   if (options.document === undefined) {
     if (options.answer !== undefined)
       throw new MeshError('usage', '--answer goes with --document and --question');
@@ -133,14 +134,25 @@ function oneTask(options: BenchOptions, warnings: string[]): Task {
     throw new MeshError('usage', '--document needs a --question about it');
   }
   const file = userPath(options.document);
-  const document = readDocument(file);
-  if (document.trim() === '') throw new MeshError('config', `document ${file}: it is empty`);
+  // Most runs have none, and start without the readers.
+  const { readUserDocument } = await import('../questions/user-document.ts');
+  const { text: document, notes, language } = await readUserDocument(file);
+  warnings.push(...notes);
+  if (language !== undefined && language !== 'English' && isReadByEmbedded(team)) {
+    warnings.push(
+      `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or take a model (--engine)`,
+    );
+  }
   return {
     taskId: path.basename(file),
     question: options.question,
     document,
     truths: options.answer === undefined ? truthBeside(file, options.question, warnings) : [options.answer],
   };
+}
+
+function isReadByEmbedded(team: Team): boolean {
+  return team.agents.some((agent) => engineOf(team, agent).engine === 'extractive');
 }
 
 /** A `ground_truth.json` beside the document counts if it is about the same question. */

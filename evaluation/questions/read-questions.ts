@@ -164,7 +164,7 @@ export function readDocument(file: string): string {
   if (text.includes('\u0000')) {
     throw new MeshError(
       'config',
-      `${file}: this is no text (it has NUL bytes); a document is UTF-8 text or Markdown`,
+      `${file}: this is no text (it has NUL bytes); a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML or EPUB`,
     );
   }
   return text;

@@ -35,7 +35,7 @@ export function bench(command: Command): void {
       '--task <name|folder>',
       'a task that ships with the project, or a folder with document.txt and ground_truth.json',
     )
-    .option('--document <file>', 'your own document (text or Markdown)')
+    .option('--document <file>', 'your own document: text, Markdown, PDF, DOCX, PPTX, HTML or EPUB')
     .option('--question <text>', 'your question about it')
     .option('--answer <text>', 'the true answer, if you want it scored')
     .option('--tasks <file>', 'many tasks, a JSON line each: task_id, question, document, answer, aliases')

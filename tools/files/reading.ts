@@ -13,6 +13,8 @@ export type Reading =
   | { readonly kind: 'pdf'; readonly pages?: string }
   | { readonly kind: 'docx' }
   | { readonly kind: 'pptx' }
+  | { readonly kind: 'html' }
+  | { readonly kind: 'epub' }
   | { readonly kind: 'zip'; readonly entry?: string };
 
 /**
@@ -34,6 +36,10 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
       return { text: await (await import('./documents/docx-report.ts')).docxReport(file) };
     case 'pptx':
       return { text: await (await import('./documents/pptx-report.ts')).pptxReport(file) };
+    case 'html':
+      return { text: await (await import('./documents/html-report.ts')).htmlReport(file) };
+    case 'epub':
+      return { text: await (await import('./documents/html-report.ts')).epubReport(file) };
     case 'zip': {
       const { zipListing, zipMember } = await import('./archives/zip-report.ts');
       return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));

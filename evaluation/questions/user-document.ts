@@ -1,0 +1,98 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
+import { kindOf } from '../../tools/files/file-kind.ts';
+import { loadFile } from '../../tools/files/load-file.ts';
+import { extensionOf } from '../../tools/files/readers.ts';
+import { contentOf, type Reading } from '../../tools/files/reading.ts';
+import { readInThread } from '../../tools/files/reading-thread.ts';
+import { readDocument } from './read-questions.ts';
+import { languageOf } from './text-language.ts';
+
+interface UserDocument {
+  readonly text: string;
+  /** What was read, in a line, and what of it could not be. */
+  readonly notes: readonly string[];
+  readonly language: string | undefined;
+}
+
+type DocumentKind = Extract<Reading['kind'], 'pdf' | 'docx' | 'pptx' | 'html' | 'epub'>;
+
+const KINDS: ReadonlyMap<string, DocumentKind> = new Map([
+  ['pdf', 'pdf'],
+  ['docx', 'docx'],
+  ['pptx', 'pptx'],
+  ['html', 'html'],
+  ['htm', 'html'],
+  ['xhtml', 'html'],
+  ['epub', 'epub'],
+]);
+
+const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub: 'EPUB' } as const;
+
+/**
+ * A document that the user asks about: what our readers read by its extension (and a PDF by its first bytes), all else as text.
+ *
+ * @throws MeshError `config`, naming the file, for one that cannot be read or has no text
+ */
+export async function readUserDocument(file: string): Promise<UserDocument> {
+  const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(extensionOf(file));
+  const { text, pages, notes } =
+    kind === undefined ? { text: readDocument(file), pages: undefined, notes: [] } : await readAs(kind, file);
+  if (text.trim() === '') {
+    const why =
+      pages === undefined
+        ? 'it is empty'
+        : `none of its ${pages} pages has text: a scan needs text recognition (OCR) first`;
+    throw new MeshError('config', `document ${file}: ${why}`);
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_DOCUMENT_BYTES)
+    throw new MeshError(
+      'config',
+      `document ${file}: ${bytes} bytes of text; a document has at most ${MAX_DOCUMENT_BYTES}`,
+    );
+  const language = languageOf(text);
+  const facts = [
+    kind === undefined ? 'text' : NAMES[kind],
+    `${[...text].length.toLocaleString('en')} characters`,
+    ...(pages === undefined ? [] : [pages === 1 ? '1 page' : `${pages} pages`]),
+    ...(language === undefined ? [] : [language]),
+  ];
+  return { text, notes: [`document ${path.basename(file)}: ${facts.join(', ')}`, ...notes], language };
+}
+
+async function isPdf(file: string): Promise<boolean> {
+  try {
+    await using handle = await open(file);
+    const { buffer } = await handle.read(new Uint8Array(16), 0, 16, 0);
+    return kindOf(buffer)?.kind === 'pdf';
+  } catch {
+    // Whoever reads it says what is wrong with it.
+    return false;
+  }
+}
+
+async function readAs(kind: DocumentKind, file: string) {
+  try {
+    const loaded = await loadFile(file, path.basename(file));
+    const { text } = await readInThread(loaded, { kind }, new AbortController().signal);
+    const content = contentOf(text);
+    if (kind !== 'pdf') return { text: content, pages: undefined, notes: [] };
+    return { ...plainPages(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    throw new MeshError('config', `document ${file}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The text of a PDF without what the reader says of its pages, which is no text of it. */
+function plainPages(content: string): { text: string; notes: string[] } {
+  const notes = [...content.matchAll(/^\[((?:cut|no text on)[^\n]*)\]$/gm)].map(([, note]) => note ?? '');
+  const text = content
+    .replace(/\n*^\[(?:cut|no text on)[^\n]*\]$/gm, '')
+    .replace(/^--- page \d+ ---$\n?/gm, '')
+    .trim();
+  return { text, notes };
+}

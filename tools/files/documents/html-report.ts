@@ -1,0 +1,94 @@
+import path from 'node:path';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
+import { shown } from '../find-file.ts';
+import { fromLibrary } from '../from-library.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { textOf } from '../read-file.ts';
+import { decodeText } from '../text-encoding.ts';
+
+/** Nested deeper is nothing that people read. */
+const MAX_DEPTH = 500;
+/** Text of a whole library shelf; what is more was made to be more. */
+const MAX_TEXT_CHARACTERS = 16_000_000;
+
+/** The text of a page, without its tags, scripts, links' addresses and pictures. @throws MeshError `tool` for what is no text */
+export async function htmlReport(file: LoadedFile): Promise<string> {
+  const { text: html } = textOf(file);
+  const text = await fromLibrary(file, 'an HTML page', () => textOfHtml(html));
+  return `${shown(file.name)}: HTML page, ${file.bytes.length} bytes\n\n${text}`;
+}
+
+/**
+ * The text of a book, chapter after chapter in the order that its package says (EPUB 3.3, 5.7).
+ *
+ * @throws MeshError `tool` for what is no EPUB, or has no chapter
+ */
+export async function epubReport(file: LoadedFile): Promise<string> {
+  const { length } = file.bytes;
+  const archive = openZip(file);
+  return fromLibrary(file, 'an EPUB book', async () => {
+    const { XMLParser } = await import('fast-xml-parser');
+    const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '', removeNSPrefix: true });
+    const container: unknown = parser.parse(memberText(archive, 'META-INF/container.xml'));
+    const [rootFile] = at(container, 'container', 'rootfiles', 'rootfile');
+    const packageFile = nameIn(rootFile, 'full-path');
+    const book: unknown = parser.parse(memberText(archive, packageFile));
+    const files = new Map(
+      at(book, 'package', 'manifest', 'item').map((item) => [nameIn(item, 'id'), nameIn(item, 'href')]),
+    );
+    const chapters: string[] = [];
+    let characters = 0;
+    for (const reference of at(book, 'package', 'spine', 'itemref')) {
+      const href = files.get(nameIn(reference, 'idref'));
+      if (href === undefined) continue;
+      const member = path.posix.join(path.posix.dirname(packageFile), decodeURIComponent(href));
+      const text = await textOfHtml(memberText(archive, member));
+      if (text !== '') chapters.push(text);
+      characters += text.length;
+      if (characters > MAX_TEXT_CHARACTERS) throw new Error(`more than ${MAX_TEXT_CHARACTERS} characters`);
+    }
+    return `${shown(file.name)}: EPUB book, ${length} bytes, ${chapters.length} chapters\n\n${chapters.join('\n\n')}`;
+  });
+}
+
+async function textOfHtml(html: string): Promise<string> {
+  const { convert } = await import('html-to-text');
+  const heading = { options: { uppercase: false } };
+  const text = convert(html, {
+    wordwrap: false,
+    limits: { maxDepth: MAX_DEPTH, maxInputLength: MAX_TEXT_CHARACTERS },
+    selectors: [
+      ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, ...heading })),
+      { selector: 'a', options: { ignoreHref: true } },
+      { selector: 'img', format: 'skip' },
+      { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
+    ],
+  });
+  return text.toWellFormed().trim();
+}
+
+function memberText(archive: ZipArchive, name: string): string {
+  const member = archive.members.find((one) => one.name === name);
+  if (member === undefined) throw new Error(`there is no ${shown(name)} in it`);
+  const decoded = decodeText(archive.read(member));
+  if (decoded === undefined) throw new MeshError('tool', `${shown(name)} in it is no text`);
+  return decoded.text;
+}
+
+/** The elements at a path of names: none, one or several, as the parser gives them. */
+function at(value: unknown, ...names: readonly string[]): unknown[] {
+  const found = names.reduce<unknown>(
+    (inside, name) => (typeof inside === 'object' && inside !== null ? Reflect.get(inside, name) : undefined),
+    value,
+  );
+  if (found === undefined) return [];
+  return Array.isArray(found) ? found : [found];
+}
+
+function nameIn(element: unknown, attribute: string): string {
+  const value: unknown =
+    typeof element === 'object' && element !== null ? Reflect.get(element, attribute) : undefined;
+  if (typeof value !== 'string') throw new Error(`an element without ${attribute}`);
+  return value;
+}
