@@ -42,3 +42,9 @@ export function place(questions: readonly object[] = QUESTIONS): string {
 
 export const run = (cwd: string, ...args: string[]) =>
   runCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
+
+/** Options of a batch of a team that asks one question after the other, and asks it whatever was answered before. */
+export const oneByOne = (team: string): readonly string[] => [
+  ...['--team', team, '--questions', 'q.jsonl', '--out', 'a.jsonl'],
+  ...['--no-cache', '--concurrency', '1'],
+];

@@ -24,3 +24,8 @@ export function taskFile(tasks: readonly object[]): string {
     tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
   );
 }
+
+/** A document that no tool has to understand: the agents that answer here are the tests' own. */
+export function noteQuestion(folder: string): string[] {
+  return ['--document', writtenFile(folder, 'note.txt', 'A short note.'), '--question', 'What is it?'];
+}

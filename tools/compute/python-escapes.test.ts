@@ -4,25 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeBackEnds } from './fixtures/back-ends.ts';
+import { computing, descendants } from './fixtures/processes.ts';
 import { isRunning, RestrictedAgent, textOf } from './fixtures/restricted-agent.ts';
+import { TO_JAVASCRIPT } from './fixtures/to-javascript.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
-
-/** Python that finds JavaScript in Pyodide again, as somebody would who knows how it works. */
-const TO_JAVASCRIPT = `
-import gc, sys
-for name in [name for name in sys.modules if sys.modules[name] is None]:
-    del sys.modules[name]
-finders = [each for each in gc.get_objects() if type(each).__name__ == "JsFinder"]
-finder = next(each for each in finders if "js" in each.jsproxies)
-js, pyodide_js = (finder.jsproxies[name] for name in ("js", "pyodide_js"))
-sys.meta_path.append(finder)
-def attempt(act):
-    try:
-        print("got", act())
-    except BaseException as error:
-        print("refused", type(error).__name__, str(error)[:200])
-`;
 
 await describeBackEnds((python) => {
   let agent: RestrictedAgent;
@@ -358,33 +344,3 @@ for n in range(400):
     });
   });
 });
-
-/** Processes that a process started, and those that these started. */
-function descendants(pid: number): number[] {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => statOf(name)?.parent === pid)
-    .map(Number);
-  return children.flatMap((child) => [child, ...descendants(child)]);
-}
-
-/** Those of them that have computed for a while. */
-function computing(pid: number): number[] {
-  return descendants(pid).filter((child) => (statOf(String(child))?.ticks ?? 0) > 10 && isInPython(child));
-}
-
-function isInPython(pid: number): boolean {
-  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  return /python-system|serve\0|\/files/.test(command) || command.includes('class Driver');
-}
-
-function statOf(name: string): { parent: number; ticks: number } | undefined {
-  try {
-    const fields = readFileSync(`/proc/${name}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return { parent: Number(fields[1]), ticks: Number(fields[11]) };
-  } catch {
-    return undefined; // It has ended meanwhile.
-  }
-}

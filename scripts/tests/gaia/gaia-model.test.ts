@@ -3,22 +3,10 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { jsonLines, runCli } from '../../testing/cli.ts';
-import { place, run } from '../../testing/gaia-questions.ts';
+import { oneByOne, place, run } from '../../testing/gaia-questions.ts';
 
 describe('gaia with a model', () => {
-  const args = [
-    '--team',
-    'single',
-    '--questions',
-    'q.jsonl',
-    '--out',
-    'a.jsonl',
-    '--no-cache',
-    '--concurrency',
-    '1',
-    '--model',
-    'm',
-  ];
+  const args = [...oneByOne('single'), '--model', 'm'];
   const many = Array.from({ length: 9 }, (_, i) => ({
     task_id: `q-${i}`,
     question: `What is 2 + ${i}?`,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Cli, jsonLines, runCli } from '../../testing/cli.ts';
-import { FACTS, place, QUESTIONS, run } from '../../testing/gaia-questions.ts';
+import { FACTS, oneByOne, place, QUESTIONS, run } from '../../testing/gaia-questions.ts';
 
 describe('gaia on a file of questions', () => {
   test('writes answers in input order, a leaderboard file and a log, and prints the table (REQ-007, REQ-073, REQ-074, SV-03)', async () => {
@@ -110,17 +110,7 @@ describe('gaia on a file of questions', () => {
       QUESTIONS.map((line) => ({ ...line, task_id: `${line.task_id}-${i}` })),
     ).flat();
     const folder = place(many);
-    const args = [
-      '--team',
-      'pipeline',
-      '--questions',
-      'q.jsonl',
-      '--out',
-      'a.jsonl',
-      '--no-cache',
-      '--concurrency',
-      '1',
-    ];
+    const args = oneByOne('pipeline');
     const killed = new Cli(['gaia', ...args], { cwd: folder });
     await killed.says(/8\/36 questions/);
     killed.signal('SIGKILL');
@@ -235,17 +225,7 @@ test.each(['pipeline', 'overseer'])(
 test('Ctrl-C ends a batch in order: what is finished is written, and it says how to go on', async () => {
   const many = Array.from({ length: 40 }, (_, i) => ({ ...QUESTIONS[i % 3], task_id: `q-${i}` }));
   const folder = place(many);
-  const args = [
-    '--team',
-    'pipeline',
-    '--questions',
-    'q.jsonl',
-    '--out',
-    'a.jsonl',
-    '--no-cache',
-    '--concurrency',
-    '1',
-  ];
+  const args = oneByOne('pipeline');
   const batch = new Cli(['gaia', ...args], { cwd: folder });
   await batch.says(/4\/40 questions/);
   batch.signal('SIGINT');

@@ -4,12 +4,11 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { extract as extractTar } from 'tar';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Packet, parsePacket } from '../../../core/contracts/packet.ts';
+import { parsePacket } from '../../../core/contracts/packet.ts';
 import { adapterNamed } from '../../../protocols/registry.ts';
 import { Cli, type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { RawAgent } from '../../testing/raw-agent.ts';
 import { type Metrics, readManifest, readMetrics } from '../../testing/run-files.ts';
-import { teamFile, writtenFile } from '../../testing/team-file.ts';
+import { writtenFile } from '../../testing/team-file.ts';
 
 const IDS = ['0', '1', '2', '3'];
 const ENVELOPE = 'type from to id reply_to task_id tag token_used log_uri ts payload'.split(' ');
@@ -258,96 +257,5 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
       token_sum: metrics.token_sum,
     });
     expect(result?.quality_score).toBe(metrics.quality_score);
-  });
-});
-
-describe('what is printed', () => {
-  /** A run of one agent of the test's own, which answers at once or never. */
-  async function benchOf(
-    answer: string | undefined,
-    args: readonly string[],
-    env: Record<string, string> = {},
-  ) {
-    const out = temporaryFolder();
-    const agent = await RawAgent.listen({
-      id: '3',
-      tool: 'reason',
-      onPacket: (packet, self) => answer !== undefined && self.answer(packet, answer),
-    });
-    const team = teamFile({ final: 3, agents: [agent.entry] });
-    const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
-    const result = await runCli(
-      [
-        ...['bench', '--team', team, '--external', '3', '--out', out],
-        ...['--document', document, '--question', 'Is it?', ...args],
-      ],
-      { env },
-    );
-    return { ...result, out, lines: result.stdout.split('\n') };
-  }
-
-  test('with --json is one JSON value on stdout, the metrics, and everything else on stderr', async () => {
-    const { code, stdout, stderr, out } = await benchOf('yes', ['--json']);
-
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual(readMetrics(out));
-    expect(stderr).toContain('doc_init');
-    expect(stderr).not.toContain('DONE');
-  });
-
-  test('with --json is still one JSON value when no answer came', async () => {
-    const { code, stdout } = await benchOf(undefined, ['--json', '--timeout', '0.1']);
-
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'timeout', answer: null });
-  });
-
-  test('with --quiet is the answer and the files, nothing on stderr', async () => {
-    const { code, lines, stderr } = await benchOf('yes', ['--quiet']);
-
-    expect(code).toBe(0);
-    expect(lines).toEqual(['yes', expect.stringMatching(/^✅ DONE → See /), '']);
-    expect(stderr).toBe('');
-  });
-
-  test('has no DONE line when no answer came', async () => {
-    const { stdout, stderr } = await benchOf(undefined, ['--timeout', '0.1']);
-
-    expect(stdout).not.toContain('DONE');
-    expect(stderr).toMatch(/Run timed out\. Partial results: .*metrics\.json and .*run_artifacts\.tar\.gz/);
-  });
-
-  test('never lets an answer drive the terminal', async () => {
-    const { stdout } = await benchOf('\u001b[2Jred \u001b]0;title\u0007 alert', []);
-
-    expect(stdout).toBe(stripVTControlCharacters(stdout));
-  });
-
-  test('never lets an answer drive the terminal with --quiet', async () => {
-    const { stdout } = await benchOf('\u001b[2Jred \u001b]0;title\u0007 alert', ['--quiet']);
-
-    expect(stdout).toBe(stripVTControlCharacters(stdout));
-  });
-
-  test('is not needed: a run whose output nobody reads on is finished and written', async () => {
-    const out = temporaryFolder();
-    const { promise: asked, resolve } = Promise.withResolvers<Packet>();
-    const agent = await RawAgent.listen({ id: '3', tool: 'reason', onPacket: resolve });
-    const team = teamFile({ final: 3, agents: [agent.entry] });
-    const run = new Cli(['bench', '--team', team, '--external', '3', '--out', out]);
-    const packet = await asked;
-    run.hangUp();
-    agent.answer(packet, 'yes');
-
-    expect(await run.ended()).toMatchObject({ code: 0, signal: null });
-    expect(readMetrics(out)).toMatchObject({ status: 'answered', answer: 'yes' });
-  });
-
-  test('has colours with FORCE_COLOR, and none with NO_COLOR', async () => {
-    const coloured = await benchOf('yes', [], { FORCE_COLOR: '1' });
-    const plain = await benchOf('yes', [], { NO_COLOR: '1' });
-
-    expect(coloured.stdout).toContain('\u001b[');
-    expect(plain.stdout + plain.stderr).not.toContain('\u001b');
   });
 });

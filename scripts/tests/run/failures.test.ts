@@ -4,19 +4,15 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { Cli, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
-import { teamFile, writtenFile } from '../../testing/team-file.ts';
-
-/** A document that no tool has to understand: the agents that answer here are the tests' own. */
-function question(folder: string): string[] {
-  return ['--document', writtenFile(folder, 'note.txt', 'A short note.'), '--question', 'What is it?'];
-}
+import { readMetrics } from '../../testing/run-files.ts';
+import { noteQuestion, teamFile, writtenFile } from '../../testing/team-file.ts';
 
 /** An agent that needs no other in order to answer. */
 const alone = { tool: 'reason', subscribes: ['doc_init'] };
 
-function readMetrics(folder: string) {
-  return JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8'));
-}
+/** A run whose agent `external` is not started by it. */
+const benchWith = (team: string, external: string) =>
+  runCli(['bench', '--team', team, '--external', external, '--out', temporaryFolder()]);
 
 describe('an agent that does not come up', () => {
   test('names the port in use and says how to choose others', async () => {
@@ -57,15 +53,7 @@ describe('an agent that does not come up', () => {
     await nobody.free();
     const team = teamFile({ final: 2, agents: [{ id: 2, tool: 'triple', port: nobody.port }] });
 
-    const { code, stderr } = await runCli([
-      'bench',
-      '--team',
-      team,
-      '--external',
-      '2',
-      '--out',
-      temporaryFolder(),
-    ]);
+    const { code, stderr } = await benchWith(team, '2');
 
     expect(code).toBe(1);
     expect(stderr).toContain(`agent 2 (triple) on 127.0.0.1:${nobody.port}`);
@@ -76,15 +64,7 @@ describe('an agent that does not come up', () => {
     const mute = await RawAgent.listen({ id: '3', tool: 'reason', isMute: true });
     const team = teamFile({ final: 3, agents: [mute.entry] });
 
-    const { code, stderr } = await runCli([
-      'bench',
-      '--team',
-      team,
-      '--external',
-      '3',
-      '--out',
-      temporaryFolder(),
-    ]);
+    const { code, stderr } = await benchWith(team, '3');
 
     expect(code).toBe(1);
     expect(stderr).toMatch(/agent 3 \(reason\).*no handshake message within/);
@@ -100,15 +80,7 @@ describe('an agent that does not come up', () => {
     const agent = await RawAgent.listen({ id: '3', tool: 'reason', welcome });
     const team = teamFile({ final: 3, agents: [agent.entry] });
 
-    const { code, stderr } = await runCli([
-      'bench',
-      '--team',
-      team,
-      '--external',
-      '3',
-      '--out',
-      temporaryFolder(),
-    ]);
+    const { code, stderr } = await benchWith(team, '3');
 
     expect(code).toBe(1);
     expect(stderr).toContain(`disagree about ${key}`);
@@ -124,7 +96,7 @@ describe('an agent that dies in the middle of a run', () => {
     const team = teamFile({ final: 3, agents });
     const run = new Cli([
       ...['bench', '--team', team, '--external', '3', '--port-base', 'auto', '--out', out],
-      ...question(out),
+      ...noteQuestion(out),
     ]);
     await run.says(/hub +→ all +doc_init/);
     const victim = run.agents().find((agent) => agent.id === '1');
@@ -158,7 +130,7 @@ describe('an agent that dies in the middle of a run', () => {
     const team = teamFile({ final: 3, agents: [{ id: 0, tool: 'triple' }, final.entry] });
     const run = new Cli([
       ...['bench', '--team', team, '--external', '3', '--port-base', 'auto', '--out', out],
-      ...question(out),
+      ...noteQuestion(out),
     ]);
     await run.says(/hub +→ all +doc_init/);
     process.kill(run.agents()[0]?.pid ?? 0, 'SIGKILL');
@@ -173,117 +145,6 @@ describe('an agent that dies in the middle of a run', () => {
   });
 });
 
-describe('an agent that misbehaves on the wire', () => {
-  /** A hostile agent beside one that answers as soon as the hub has said what the test waits for. */
-  async function runBeside(misbehave: (cause: Packet, agent: RawAgent) => void, until: RegExp) {
-    const out = temporaryFolder();
-    const { promise: asked, resolve } = Promise.withResolvers<Packet>();
-    const hostile = await RawAgent.listen({
-      id: '0',
-      tool: 'search',
-      onPacket: (packet, agent) => packet.type === 'doc_init' && misbehave(packet, agent),
-    });
-    const final = await RawAgent.listen({ id: '3', tool: 'reason', onPacket: resolve });
-    const team = teamFile({ final: 3, agents: [hostile.entry, final.entry] });
-    const run = new Cli(['bench', '--team', team, '--external', '0,3', '--out', out, ...question(out)]);
-    await run.says(until);
-    final.answer(await asked, 'still here');
-    const { code, stderr } = await run.ended();
-    return { code, stderr, metrics: readMetrics(out), received: final.received };
-  }
-
-  test('a blob that does not decode is dropped and counted; its link stays and the run goes on', async () => {
-    const { code, metrics, received } = await runBeside(
-      (_cause, agent) => agent.sendBlob(Buffer.from('\u0000 not a packet')),
-      /refused from 0: /,
-    );
-
-    expect(code).toBe(0);
-    expect(metrics).toMatchObject({ status: 'answered', answer: 'still here', refused_packets: 1 });
-    expect(metrics.agents[0]).toMatchObject({ id: '0', status: 'up', refused: 1, packets_rx: 0 });
-    expect(received.map((packet) => packet.type)).toEqual(['doc_init']);
-    expect(metrics.ledger.read.refused).toBe(4 + '\u0000 not a packet'.length);
-  });
-
-  test('a packet under another agent’s name is dropped and counted', async () => {
-    const { code, stderr, metrics, received } = await runBeside(
-      (cause, agent) => agent.send(cause, { type: 'search_docs', from: '3', payload: {} }),
-      /refused from 0: .*from 3/,
-    );
-
-    expect(code).toBe(0);
-    expect(stderr).toContain('refused from 0');
-    expect(metrics).toMatchObject({ answer: 'still here', refused_packets: 1 });
-    expect(metrics.ledger).toMatchObject({ balanced: true });
-    expect(received.map((packet) => packet.type)).toEqual(['doc_init']);
-  });
-
-  test('a final answer of an agent that is not the team’s final one is dropped and counted', async () => {
-    const { code, metrics } = await runBeside(
-      (cause, agent) => agent.answer(cause, 'mine'),
-      /refused from 0: .*final answer/,
-    );
-
-    expect(code).toBe(0);
-    expect(metrics).toMatchObject({ answer: 'still here', refused_packets: 1 });
-  });
-
-  test('an over-long frame closes the connection before memory is taken, and is counted', async () => {
-    const { code, stderr, metrics } = await runBeside(
-      (_cause, agent) => agent.sendBytes(Buffer.from([0xff, 0xff, 0xff, 0xff, 1, 2, 3])),
-      /agent 0 \(search\) is gone/,
-    );
-
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/agent 0 \(search\) is gone: frame of 4294967295 bytes: at most \d+/);
-    expect(metrics).toMatchObject({ status: 'answered', answer: 'still here' });
-    expect(metrics.agents[0]).toMatchObject({ id: '0', status: 'lost' });
-    expect(metrics.ledger.read.torn).toBe(7);
-    expect(metrics.ledger.read.sockets).toBe(
-      metrics.ledger.read.packets + metrics.ledger.read.session + metrics.ledger.read.refused + 7,
-    );
-  });
-
-  test('a torn frame is named and counted', async () => {
-    const { code, stderr, metrics } = await runBeside((_cause, agent) => {
-      agent.sendBytes(Buffer.from([0, 0, 0, 100, 1, 2]));
-      agent.hangUp();
-    }, /agent 0 \(search\) is gone/);
-
-    expect(code).toBe(0);
-    expect(stderr).toContain('torn frame');
-    expect(metrics.agents[0]).toMatchObject({ id: '0', status: 'lost' });
-    expect(metrics.ledger.read.torn).toBe(6);
-  });
-
-  test('a second final answer changes nothing', async () => {
-    const out = temporaryFolder();
-    const final = await RawAgent.listen({
-      id: '3',
-      tool: 'reason',
-      onPacket: (cause, agent) => {
-        agent.answer(cause, 'first');
-        agent.answer(cause, 'second');
-      },
-    });
-    const team = teamFile({ final: 3, agents: [final.entry] });
-
-    const { code } = await runCli([
-      'bench',
-      '--team',
-      team,
-      '--external',
-      '3',
-      '--out',
-      out,
-      ...question(out),
-    ]);
-
-    expect(code).toBe(0);
-    expect(readMetrics(out)).toMatchObject({ answer: 'first', pkt_cnt: 2, ledger: { balanced: true } });
-  });
-});
-
 describe('a run without an answer', () => {
   test('ends at --timeout with 3; metrics and archive are written (MP-45, MP-60)', async () => {
     const out = temporaryFolder();
@@ -292,7 +153,7 @@ describe('a run without an answer', () => {
 
     const { code, stdout, stderr } = await runCli([
       ...['bench', '--team', team, '--external', '3', '--timeout', '0.3', '--out', out],
-      ...[...question(out), '--answer', 'a note'],
+      ...[...noteQuestion(out), '--answer', 'a note'],
     ]);
 
     expect(code).toBe(3);
@@ -320,7 +181,7 @@ describe('a run without an answer', () => {
 
     const { code, stderr } = await runCli([
       ...['bench', '--team', team, '--external', '3', '--out', out],
-      ...question(out),
+      ...noteQuestion(out),
     ]);
 
     expect(code).toBe(1);

@@ -2,39 +2,27 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clientOf } from '../../../core/transports/nats/testing/linked-ends.ts';
 import {
   needNatsServer,
   realServer,
   storeFolder,
 } from '../../../core/transports/nats/testing/real-server.ts';
-import { Cli, entry, isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { copiedTeam, heardBy, raceAnswers, raceTasks } from '../../testing/copied-team.ts';
+import { Cli, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { raceAnswers, raceTasks } from '../../testing/copied-team.ts';
+import { agentByHand, answersIn, metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 needNatsServer();
 
-/** A whole run: real processes, the default team, the default task. */
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const out = temporaryFolder();
-  const result = await runCli(['bench', '--port-base', 'auto', '--out', out, ...args], { env });
-  return { ...result, out };
-}
-
-async function metricsOf(args: readonly string[], env: Record<string, string> = {}) {
-  const { code, stderr, out } = await run(args, env);
-  expect(code, stderr).toBe(0);
-  return readMetrics(out);
-}
-
-/** A team that waits for its final agent for ever, so that something can happen to it. */
+/** A team whose extractor hears of the document only when nobody waits any more, so that something can happen before. */
 function waitingTeam(): string {
   const agents = [
     { id: 0, tool: 'triple' },
-    { id: 1, tool: 'extract' },
-    { id: 3, tool: 'reason', subscribes: ['nothing'] },
+    { id: 1, tool: 'extract', subscribes: ['doc_init'] },
+    { id: 3, tool: 'reason' },
   ];
   return teamFile({ final: 3, agents });
 }
@@ -42,17 +30,9 @@ function waitingTeam(): string {
 function waitingRun(url: string, args: readonly string[] = []) {
   const out = temporaryFolder();
   const note = ['--document', writtenFile(out, 'note.txt', 'A short note.'), '--question', 'What is it?'];
-  const options = ['--team', waitingTeam(), '--nats-url', url, '--out', out, ...note, ...args];
+  const stall = ['--faults', 'stall=extract@0s+600s'];
+  const options = ['--team', waitingTeam(), '--nats-url', url, '--out', out, ...stall, ...note, ...args];
   return { out, run: new Cli(['bench', ...options]) };
-}
-
-/** An agent in a terminal of its own, for any hub that asks for it on the server. */
-async function agentByHand(url: string, id: string, tool: string, env: Record<string, string> = {}) {
-  const args = ['--transport', 'nats', '--nats-url', url, '--workspace', id];
-  const agent = new Cli(['agent', '--id', id, '--tool', tool, ...args], { env });
-  onTestFinished(() => agent.signal('SIGKILL'));
-  await agent.says(new RegExp(`agent ${id} .*listens on ${url} as gaia.${id}`));
-  return agent;
 }
 
 describe('a run over NATS', () => {
@@ -102,7 +82,7 @@ describe('a run over NATS', () => {
     const agents = ['search', 'extract', 'triple', 'reason'].map((tool, id) => ({ id, tool }));
     const team = teamFile({ final: 3, agents, transport: 'nats', nats_url: url, nats_subject: 'lab.mesh' });
 
-    const both = await Promise.all([run(['--team', team]), run(['--team', team])]);
+    const both = await Promise.all([runBench(['--team', team]), runBench(['--team', team])]);
     for (const { code, stderr, out } of both) {
       expect(code, stderr).toBe(0);
       expect(readMetrics(out).ledger.balanced).toBe(true);
@@ -114,7 +94,9 @@ describe('a run over NATS', () => {
     const { url } = await realServer({ config: 'authorization: { user: gaia, password: "s3cret-word" }' });
     const withCredentials = url.replace('//', '//gaia:s3cret-word@');
 
-    const { code, stderr, stdout, out } = await run(['--transport', 'nats'], { NATS_URL: withCredentials });
+    const { code, stderr, stdout, out } = await runBench(['--transport', 'nats'], {
+      NATS_URL: withCredentials,
+    });
     expect(code, stderr).toBe(0);
     const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
     const texts = files.map((file) => readFileSync(path.join(file.parentPath, file.name), 'latin1'));
@@ -122,10 +104,10 @@ describe('a run over NATS', () => {
     const archive = path.join(out, 'run_artifacts.tar.gz');
     expect(spawnSync('tar', ['-xzOf', archive], { encoding: 'latin1' }).stdout).not.toContain('s3cret-word');
 
-    const stranger = await run(['--nats-url', url]);
+    const stranger = await runBench(['--nats-url', url]);
     expect(stranger.code).toBe(1);
     expect(stranger.stderr).toMatch(/^gaia-mesh: NATS server nats:\S+: .*[Aa]uthorization/m);
-    const typed = await run(['--nats-url', withCredentials]);
+    const typed = await runBench(['--nats-url', withCredentials]);
     expect(typed.code).toBe(2);
     expect(typed.stderr).toContain('NATS_URL');
     expect(typed.stderr).not.toContain('s3cret-word');
@@ -136,7 +118,7 @@ describe('a run over NATS', () => {
     await server.stop();
     const port = new URL(server.url).port;
 
-    const { code, stderr } = await run(['--nats-url', server.url]);
+    const { code, stderr } = await runBench(['--nats-url', server.url]);
     expect(code).toBe(1);
     expect(stderr).toBe(
       `gaia-mesh: no NATS server answers at ${server.url} (connection refused); start one: nats-server -a 127.0.0.1 -p ${port}\n`,
@@ -149,7 +131,7 @@ describe('a run over NATS', () => {
     [['--nats-url', 'http://127.0.0.1:1'], 'expected nats://HOST:PORT'],
     [['--transport', 'nats', '--nats-subject', 'gaia.>'], 'expected words of'],
   ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await run(args);
+    const { code, stderr } = await runBench(args);
 
     expect(code).toBe(2);
     expect(stderr).toContain(message);
@@ -197,7 +179,7 @@ describe('when something goes away in the middle of a run over NATS', () => {
     const { url } = await realServer();
     // The stall keeps the task waiting, so that it is still on when the agent dies, its work done.
     const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
-    const { code, stderr, out } = await run(['--nats-url', url, ...faults]);
+    const { code, stderr, out } = await runBench(['--nats-url', url, ...faults]);
 
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
@@ -208,7 +190,7 @@ describe('when something goes away in the middle of a run over NATS', () => {
     const { url } = await realServer({ store: storeFolder() });
     const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
     const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '40'];
-    const { code, stderr, out } = await run(['--nats-url', url, ...options, ...faults]);
+    const { code, stderr, out } = await runBench(['--nats-url', url, ...options, ...faults]);
 
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
@@ -271,192 +253,13 @@ describe('when something goes away in the middle of a run over NATS', () => {
   test('acknowledged delivery is refused at the start by a server that keeps nothing', async () => {
     const { url } = await realServer();
 
-    const { code, stderr } = await run(['--nats-url', url, '--delivery', 'acknowledged']);
+    const { code, stderr } = await runBench(['--nats-url', url, '--delivery', 'acknowledged']);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^gaia-mesh: NATS server nats:\S+: it has no JetStream.*nats-server -js -sd FOLDER/,
     );
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
-});
-
-describe('copies of an agent on a NATS server', () => {
-  const COPIES = ['2', '2~2'];
-
-  test('share the tasks as over TCP: right answers, the same bytes, each task by way of one copy', async () => {
-    const { url } = await realServer();
-    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12)];
-    const tcp = await run(batch);
-    const nats = await run([...batch, '--nats-url', url]);
-
-    for (const { code, stderr, out } of [tcp, nats]) {
-      expect(code, stderr).toBe(0);
-      expect(answersIn(out)).toEqual(raceAnswers(12));
-    }
-    for (const copy of COPIES) {
-      expect(heardBy(nats.out, copy).size).toBeGreaterThan(0);
-      expect(heardBy(nats.out, copy)).toEqual(heardBy(tcp.out, copy));
-    }
-    const { ledger } = readMetrics(nats.out);
-    expect(ledger).toMatchObject({ balanced: true, differences: [] });
-    expect(ledger.written.packets).toBe(readMetrics(tcp.out).ledger.written.packets);
-  });
-
-  test('may be started by hand, on other hosts, each under its own id', async () => {
-    const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to all' };
-    await agentByHand(url, '2~2', 'triple', env);
-
-    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12), '--external', '2~2'];
-    const { code, stderr, out } = await run([...batch, '--nats-url', url], env);
-    expect(code, stderr).toBe(0);
-    expect(answersIn(out)).toEqual(raceAnswers(12));
-    const { agents, ledger } = readMetrics(out);
-    expect(ledger).toMatchObject({ balanced: true, differences: [] });
-    for (const copy of COPIES) expect(agents.find(({ id }) => id === copy)?.packets_rx).toBeGreaterThan(0);
-  });
-});
-
-/** Of each task of a batch its answer. */
-function answersIn(out: string) {
-  const results = jsonLines(path.join(out, 'results.jsonl'));
-  return Object.fromEntries(results.map(({ task_id, answer }) => [task_id, answer]));
-}
-
-describe('an agent that was started by hand on a NATS server', () => {
-  test('works for one run after the other, with the secret that both were given', async () => {
-    const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to both' };
-    const agent = await agentByHand(url, '2', 'triple', env);
-
-    for (const round of [1, 2]) {
-      const metrics = await metricsOf(['--nats-url', url, '--external', '2'], env);
-      expect(metrics, `round ${round}`).toMatchObject({ status: 'answered', ledger: { balanced: true } });
-    }
-    agent.signal('SIGTERM');
-    expect(await agent.ended()).toMatchObject({ code: 0 });
-  });
-
-  test('gives nothing to a hub that does not know its secret, and is free for the one that does', async () => {
-    const { url } = await realServer();
-    const agent = await agentByHand(url, '2', 'triple', { GAIA_MESH_SECRET: 'the right one' });
-
-    const stranger = await run(['--nats-url', url, '--external', '2'], { GAIA_MESH_SECRET: 'a guess' });
-    expect(stranger.code).toBe(1);
-    expect(stranger.stderr).toContain('could not prove');
-    const right = await metricsOf(['--nats-url', url, '--external', '2'], {
-      GAIA_MESH_SECRET: 'the right one',
-    });
-    expect(right.status).toBe('answered');
-    agent.signal('SIGTERM');
-    await agent.ended();
-  });
-
-  test('is named with how to start it where it was not', async () => {
-    const { url } = await realServer();
-
-    const { code, stderr } = await run(['--nats-url', url, '--external', '2']);
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      `agent 2 (triple) on ${url} as gaia.2: nobody listens there; start it: gaia-mesh agent --id 2 --tool triple --transport nats --nats-url ${url}`,
-    );
-  });
-
-  test('works on a server that lets it use its own subjects alone, and cannot pass for another there', async () => {
-    const users = `
-      { user: hub, password: h, permissions: { publish: "gaia.>", subscribe: "gaia.>" } }
-      { user: two, password: t, permissions: { publish: "gaia.2.>", subscribe: "gaia.2.>" } }`;
-    const { url } = await realServer({ config: `authorization: { users: [${users}] }` });
-    const as = (credentials: string) => ({
-      GAIA_MESH_SECRET: 'known to both',
-      NATS_URL: url.replace('//', `//${credentials}@`),
-    });
-    await agentByHand(url, '2', 'triple', as('two:t'));
-
-    const metrics = await metricsOf(['--transport', 'nats', '--external', '2'], as('hub:h'));
-    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true } });
-    const args = ['agent', '--id', '3', '--tool', 'reason', '--transport', 'nats', '--workspace', '3'];
-    const { code, stderr } = await runCli(args, { env: as('two:t') });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /gaia-mesh: NATS server .*Permissions Violation for Subscription to "gaia\.3\.dial"/,
-    );
-  });
-
-  test('shares its name with others, so that two runs at once have one each', async () => {
-    const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to all' };
-    await Promise.all([agentByHand(url, '2', 'triple', env), agentByHand(url, '2', 'triple', env)]);
-    const { run: first } = waitingWith(url, env);
-    await first.says(/hub +→ all +doc_init/);
-
-    const second = await metricsOf(['--nats-url', url, '--external', '2'], env);
-    expect(second.status).toBe('answered');
-    first.signalGroup('SIGINT');
-    await first.ended();
-  });
-});
-
-/** A run that holds agent 2 until it is told to end. */
-function waitingWith(url: string, env: Record<string, string>) {
-  const out = temporaryFolder();
-  const agents = [
-    { id: 2, tool: 'triple' },
-    { id: 3, tool: 'reason', subscribes: ['nothing'] },
-  ];
-  const options = [
-    '--team',
-    teamFile({ final: 3, agents }),
-    '--nats-url',
-    url,
-    '--external',
-    '2',
-    '--out',
-    out,
-  ];
-  return { out, run: new Cli(['bench', ...options], { env }) };
-}
-
-/** A host by itself: its own network, in which the server has another address than the loopback one. */
-const OTHER_HOST = `
-set -eu
-started=
-trap 'kill $started' EXIT
-ip link set lo up
-ip addr add 10.77.0.1/24 dev lo
-ip addr add 10.77.0.2/24 dev lo
-nats-server -a 10.77.0.1 -p 4222 2>"$OUT/server.log" &
-started="$started $!"
-until grep -q 'Server is ready' "$OUT/server.log"; do sleep 0.05; done
-agent() { # id, tool
-  "$NODE" "$ENTRY" agent --id $1 --tool $2 --workspace "$OUT/agent-$1" \\
-    --transport nats --nats-url nats://10.77.0.1 2>"$OUT/agent-$1.log" &
-  started="$started $!"
-  for i in $(seq 300); do grep -q 'listens on' "$OUT/agent-$1.log" && return; sleep 0.1; done
-  cat "$OUT/agent-$1.log" >&2; exit 9
-}
-agent 0 search
-agent 2 triple
-"$NODE" "$ENTRY" bench --nats-url nats://10.77.0.1 --external 0,2 --out "$OUT/run"
-`;
-
-test('a run whose server has an address of a network is answered, and its ledger balances', async (context) => {
-  const isRoot = process.getuid?.() === 0;
-  const unshare = ['--net', ...(isRoot ? [] : ['--user', '--map-root-user'])];
-  if (spawnSync('unshare', [...unshare, 'ip', 'addr', 'add', '10.77.0.1/24', 'dev', 'lo']).status !== 0) {
-    const message = 'no network namespace can be made here (unshare --net, ip addr add)';
-    if (process.env.CI === 'true') throw new Error(message);
-    console.warn(`skipped: ${message}`);
-    context.skip(message);
-  }
-  const out = temporaryFolder();
-  const env = { OUT: out, NODE: process.execPath, ENTRY: entry, GAIA_MESH_SECRET: 'known to all' };
-  const shell = new Cli([...unshare, 'sh', '-c', OTHER_HOST], { program: 'unshare', env });
-
-  const { code, stderr, stdout } = await shell.ended();
-  expect(code, stderr + stdout).toBe(0);
-  const metrics = readMetrics(path.join(out, 'run'));
-  expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
 });
 
 test('doctor says whether there is a server, and never what it is told in secret', async () => {

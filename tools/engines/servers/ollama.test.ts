@@ -14,7 +14,6 @@ import {
 import { type Pace, realPace } from '../http/retry.ts';
 import type { EngineOptions } from '../registry.ts';
 import { checkOllama, ollamaEngine } from './ollama.ts';
-import { ollamaUrl } from './server-url.ts';
 
 const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
 
@@ -310,26 +309,6 @@ test('options that no server could take are refused before anything is sent', ()
     ollamaEngine({ options: options ?? {}, prompts: () => PROMPT });
   expect(make({ num_ctx: 0 })).toThrow(/num_ctx/);
   expect(make({ temperature: 'hot' })).toThrow(expect.objectContaining({ code: 'usage' }));
-});
-
-test.each([
-  ['127.0.0.1', 'http://127.0.0.1:11434'],
-  ['localhost:8', 'http://localhost:8'],
-  [':8', 'http://127.0.0.1:8'],
-  ['0.0.0.0', 'http://127.0.0.1:11434'],
-  ['[::1]:8', 'http://[::1]:8'],
-  ['https://models.example/ollama/', 'https://models.example/ollama'],
-])('the host %s is %s', (host, url) => {
-  expect(ollamaUrl(host, {})).toBe(url);
-  expect(ollamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
-});
-
-test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', (host) => {
-  expect(() => ollamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
-});
-
-test('a host with a password is refused without repeating it', () => {
-  expect(() => ollamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
 });
 
 test('checkOllama tells the version and the models', async () => {
