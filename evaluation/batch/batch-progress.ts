@@ -1,3 +1,4 @@
+import { complain } from '../terminal/print.ts';
 import { stylesFor } from '../terminal/style.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
@@ -34,7 +35,7 @@ export async function batchProgress(total: number, namesMissing: boolean): Promi
   let right = 0;
   const note = (text: string) => {
     if (bar !== undefined) process.stderr.write('\r\u001b[K');
-    process.stderr.write(`${text}\n`);
+    complain(text);
   };
   const advance = () => {
     done += 1;

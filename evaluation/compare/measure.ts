@@ -9,6 +9,7 @@ import { codeFolder, packageVersion, readableByAgents } from '../../core/system/
 import { Random } from '../../core/system/random.ts';
 import { fewestRounds } from '../statistics/stopping.ts';
 import { filesFor, readsOf } from '../teams/user-files.ts';
+import { complain } from '../terminal/print.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { type ComparisonFile, parseComparison } from './comparison-file.ts';
 import { sentenceOf } from './verdict-text.ts';
@@ -59,7 +60,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     random: new Random(seed),
     bootstrapSeed: seed,
     onRound: ({ rounds, elapsedMs }) => {
-      if (rounds % 10 === 0) console.error(`${rounds} rounds, ${(elapsedMs / 1000).toFixed(0)} s`);
+      if (rounds % 10 === 0) complain(`${rounds} rounds, ${(elapsedMs / 1000).toFixed(0)} s`);
     },
   }).finally(() => mesh.stop());
   const tokens = await Promise.all(adapters.map((adapter) => promptTokens(recording, adapter)));

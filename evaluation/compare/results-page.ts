@@ -1,6 +1,7 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { type MeasuredPart, writeMeasured } from '../terminal/docs-page.ts';
+import { complain } from '../terminal/print.ts';
 import { count, decimals } from '../terminal/table.ts';
 import { markdownOf, tableView } from '../terminal/table-view.ts';
 import { type ComparisonFile, hasMatrix, noiseOf } from './comparison-file.ts';
@@ -29,7 +30,7 @@ export async function writeResults(
   report: ComparisonFile,
   { archive, adapters, args, signal }: Compared,
 ): Promise<void> {
-  console.error('what HTTP and TLS add …');
+  complain('what HTTP and TLS add …');
   const http = await measureHttp(await readRecording(archive), adapters, signal);
   await writeMeasured(file, args, comparisonPart(report, http));
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
+import { complain } from '../terminal/print.ts';
 
 /** A run whose packets are compared: its archive, and how many agents hear them. */
 export interface Scenario {
@@ -61,7 +62,7 @@ async function recordRun(
     ...(engine === undefined ? [] : ['--engine', engine]),
     ...tools.flatMap((tool) => ['--tool', tool]),
   ];
-  console.error(`recording a run${options.length > 0 ? ` (${options.join(' ')})` : ''} …`);
+  complain(`recording a run${options.length > 0 ? ` (${options.join(' ')})` : ''} …`);
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const code = await new Promise((resolve) => child.on('close', resolve));

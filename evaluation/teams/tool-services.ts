@@ -1,10 +1,11 @@
 import type { ToolServices } from '../../tools/tool-services.ts';
+import { complain } from '../terminal/print.ts';
 
 /** What agents' tools get of this room. Loaded when it is asked for: few agents do. */
 export const toolServices: ToolServices = {
   async openMemory(place) {
     const { openStore } = await import('../store/open-store.ts');
-    return openStore(place, { warn: (message) => console.error(message) });
+    return openStore(place, { warn: (message) => complain(message) });
   },
   loadScorer: async () => (await import('../scorers/gaia.ts')).gaiaCorrect,
 };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { gitRevision } from '../../core/run/manifest.ts';
 import { codeFolder, isCheckout, packageVersion } from '../../core/system/package-root.ts';
+import { complain } from './print.ts';
 
 /** The part of a page that a command writes, with its markers; what stands outside is a person's. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
@@ -50,7 +51,7 @@ export async function writeMeasured(
 /** Writes `part` into `file` as it is. */
 export function writePart(file: string, part: string): void {
   writeFileSync(file, withPart(readFileSync(file, 'utf8'), part, path.basename(file)));
-  console.error(`written: ${file}`);
+  complain(`written: ${file}`);
 }
 
 function measuredText(

@@ -1,4 +1,5 @@
 import type { RunObserver } from '../../core/run/mesh-run.ts';
+import { complain } from './print.ts';
 import { type Styles, stylesFor } from './style.ts';
 import { count, oneLine } from './table.ts';
 
@@ -100,5 +101,5 @@ function alarms(styles: Styles, say: (text: string) => void): RunObserver {
 }
 
 function print(text: string): void {
-  process.stderr.write(`${text}\n`);
+  complain(text);
 }

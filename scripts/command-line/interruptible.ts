@@ -1,4 +1,5 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { INTERRUPTED_EXIT } from './exit-code.ts';
 
 /** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
@@ -14,7 +15,7 @@ export function interruptible(what = 'the run'): AbortController {
       return;
     }
     abortedMs = performance.now();
-    console.error(`\nending ${what}; once more to end at once`);
+    complain(`\nending ${what}; once more to end at once`);
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };
   process.on('SIGINT', onSignal);

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { oneLine } from '../../evaluation/terminal/table.ts';
 
 /**
@@ -46,5 +47,5 @@ export function loadKeys(): void {
       ? []
       : [`left out ${names(left)} (set in the environment what is no key, name or model)`]),
   ];
-  if (said.length > 0) console.error(`.env: ${said.join('; ')}`);
+  if (said.length > 0) complain(`.env: ${said.join('; ')}`);
 }

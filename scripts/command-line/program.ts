@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
 
 /** One line of the list of commands. What a command takes and does is loaded when somebody asks for it. */
@@ -36,7 +37,7 @@ export async function runProgram(program: Program): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
     } else if (error instanceof MeshError) {
       const option = error.setting === undefined ? '' : ` (--${error.setting})`;
-      console.error(`${program.name}: ${error.message}${option}`);
+      complain(`${program.name}: ${error.message}${option}`);
       process.exitCode = exitCodeOf(error);
     } else {
       throw error;

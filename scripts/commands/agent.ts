@@ -13,6 +13,7 @@ import { checkedSubject, DEFAULT_SUBJECT } from '../../core/transports/nats/subj
 import { startAgent } from '../../evaluation/teams/start-agent.ts';
 import { filesFor, nameOf, register } from '../../evaluation/teams/user-files.ts';
 import { withNames } from '../../evaluation/teams/user-options.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { listOf, positiveNumber, storeAddress } from '../command-line/option-values.ts';
 
@@ -84,11 +85,11 @@ async function run(options: AgentCommandOptions): Promise<void> {
   };
   // Before anybody is told that it is up, and may want it to end.
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void end());
-  console.error(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
+  complain(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
   if (!process.env.GAIA_MESH_SECRET) {
     const whoever =
       options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
-    console.error(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
+    complain(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
   }
 }
 

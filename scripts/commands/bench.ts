@@ -15,6 +15,7 @@ import { MeshTeam } from '../../evaluation/batch/mesh-team.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
 import { batchReport, failureLine, runReport } from '../../evaluation/results/bench-report.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import {
   barProgress,
   flowProgress,
@@ -163,28 +164,26 @@ function report(
 ): void {
   const summary = batch && benchSummary(batch, metrics);
   if (options.json) {
-    process.stdout.write(`${JSON.stringify(summary?.json ?? metrics, null, 2)}\n`);
+    printText(`${JSON.stringify(summary?.json ?? metrics, null, 2)}\n`);
     return;
   }
   const [task] = plan.tasks;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined)
-      process.stdout.write(batchReport(summary.json, metrics, summary.interval, batch.cycleLines));
-    else if (task !== undefined) process.stdout.write(runReport(task, metrics));
+      printText(batchReport(summary.json, metrics, summary.interval, batch.cycleLines));
+    else if (task !== undefined) printText(runReport(task, metrics));
   } else if (batch === undefined && metrics.answer !== null) {
-    process.stdout.write(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
+    printText(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
   const status = batch?.summary.status ?? metrics.status;
   const single =
     status === 'answered' || task === undefined ? [] : [failureLine(task.taskId, status, metrics.reason)];
-  for (const line of batch?.failures ?? single) console.error(line);
+  for (const line of batch?.failures ?? single) complain(line);
   const files = `${shortPath(folder.metricsFile)} and ${shortPath(folder.archiveFile)}`;
   if (batch !== undefined && batch.end.kind !== 'finished') {
-    console.error(
-      `Batch not finished: ${batch.end.reason}. Partial results: ${files}. --resume continues it.`,
-    );
-  } else if (status === 'answered') console.log(`✅ DONE → See ${files}`);
-  else console.error(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
+    complain(`Batch not finished: ${batch.end.reason}. Partial results: ${files}. --resume continues it.`);
+  } else if (status === 'answered') print(`✅ DONE → See ${files}`);
+  else complain(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }
 
 async function progressFor(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {

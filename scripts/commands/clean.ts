@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { isRunId, RunFolder } from '../../core/run/run-folder.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { deleteBatches } from '../../evaluation/batch/delete-batches.ts';
+import { print } from '../../evaluation/terminal/print.ts';
 
 export function clean(command: Command): void {
   command.option('--out <dir>', 'folder of the runs (default: the project root)').action(run);
@@ -19,9 +20,9 @@ async function run(options: { readonly out?: string }): Promise<void> {
   // What else is in `runs/` is the user's.
   for (const folder of [path.join(runs, 'gaia'), runs]) await removeEmpty(folder);
   if (batches > 0)
-    console.log(`deleted ${batches} ${batches === 1 ? 'batch' : 'batches'} of questions in ${directory}`);
-  if (hadRuns) console.log(`deleted the results of runs in ${directory}`);
-  if (batches === 0 && !hadRuns) console.log(`nothing to clean in ${directory}`);
+    print(`deleted ${batches} ${batches === 1 ? 'batch' : 'batches'} of questions in ${directory}`);
+  if (hadRuns) print(`deleted the results of runs in ${directory}`);
+  if (batches === 0 && !hadRuns) print(`nothing to clean in ${directory}`);
 }
 
 /** Locks the folder first, so that no run is on and nothing but a run's is deleted. */

@@ -19,6 +19,7 @@ import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
@@ -86,7 +87,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     const scenarios = await scenariosOf(choice, folder, signal);
     const reports: ComparisonFile[] = [];
     for (const [index, scenario] of scenarios.entries()) {
-      if (scenarios.length > 1) console.error(`run ${index + 1} of ${scenarios.length}`);
+      if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
       const workspaces = path.join(folder, `replay-${index}`);
       reports.push(
         await compareOne(scenario, adapters, options, { workspaces, signal, of: scenarios.length }),
@@ -96,8 +97,8 @@ async function run(options: CompareCommandOptions): Promise<void> {
     if (first === undefined) throw new Error('there was nothing to compare');
     const report = { ...first, matrix: reports.flatMap(({ matrix }) => matrix) };
     write(report, options);
-    if (options.json) process.stdout.write(jsonOf(report));
-    else console.log(comparisonText(report));
+    if (options.json) printText(jsonOf(report));
+    else print(comparisonText(report));
     hold(thresholds, report, options);
     await writePage(report, scenarios, options);
     const [scenario] = scenarios;
@@ -144,7 +145,7 @@ async function compareOne(
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
   const recorded = await readRecording(archive);
-  for (const caveat of caveatsOf(recorded)) console.error(caveat);
+  for (const caveat of caveatsOf(recorded)) complain(caveat);
   return measure(recorded, {
     adapters: [first, ...rest],
     agents,
@@ -163,7 +164,7 @@ function write(report: ComparisonFile, options: CompareCommandOptions): void {
   writeFileSync(path.join(out, 'comparison.csv'), adaptersCsv(report));
   writeFileSync(path.join(out, 'comparison.md'), comparisonMarkdown(report));
   if (hasMatrix(report)) writeFileSync(path.join(out, 'matrix.csv'), matrixCsv(report));
-  console.error(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
+  complain(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
 /** The comparison and the runs that were recorded for it, as a page. */
@@ -177,7 +178,7 @@ async function writePage(
   const html = await reportHtml({ comparison: report, runs });
   const file = path.join(outOf(options), 'report.html');
   writeFileSync(file, html);
-  console.error(`written: ${file}`);
+  complain(`written: ${file}`);
 }
 
 function outOf({ out }: CompareCommandOptions): string {
@@ -207,7 +208,7 @@ function hold(
   );
   const results = thresholds.map((threshold) => evaluateThreshold(threshold, table));
   for (const { text, failed, left, right } of results) {
-    console.error(`${failed ? 'FAILED' : 'held'}: ${text} (${left} against ${right})`);
+    complain(`${failed ? 'FAILED' : 'held'}: ${text} (${left} against ${right})`);
     if (failed) process.exitCode = 1;
   }
   if (junit === undefined) return;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { userPath } from '../../core/system/user-paths.ts';
 import { CHECK_SECONDS, checkContract } from '../../evaluation/teams/contract-thread.ts';
 import { fileIn } from '../../evaluation/teams/user-files.ts';
+import { print, printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { positiveNumber } from '../command-line/option-values.ts';
 
@@ -29,7 +30,7 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
       onResult({ name, passed, reason }) {
         if (options.json) return;
         const mark = passed ? green('✓') : red('✗');
-        console.log(`${mark} ${name}${reason === undefined ? '' : `\n    ${reason}`}`);
+        print(`${mark} ${name}${reason === undefined ? '' : `\n    ${reason}`}`);
       },
     },
   );
@@ -41,12 +42,12 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
       passed: results.length - failed.length,
       failed,
     };
-    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    printText(`${JSON.stringify(report, null, 2)}\n`);
   } else {
     const verdict = failed.length === 0 ? 'conforms' : `fails ${failed.length} of ${results.length} checks`;
-    console.log(`\n${adapter} ${verdict}`);
+    print(`\n${adapter} ${verdict}`);
     if (isFile && !hasWriter)
-      console.log(
+      print(
         'Not tried: keys that come twice or are missing, other orders and types: export an EnvelopeWriter',
       );
   }

@@ -11,6 +11,7 @@ import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../core/transports/nats/nats-server.ts';
 import { loadTeam } from '../../evaluation/teams/load-team.ts';
+import { print, printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { probePython } from '../../tools/compute/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/servers/ollama.ts';
@@ -37,13 +38,12 @@ async function run(options: { readonly json?: boolean }): Promise<void> {
     ...[node(), ports(), sandbox(), ollama(), nats(process.env)],
     ...[keys(process.env), python(), images(process.env), disk()],
   ]);
-  if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
+  if (options.json) printText(`${JSON.stringify(findings, null, 2)}\n`);
   else {
     const { green, yellow, red, bold } = stylesFor(process.stdout);
     const mark = { ok: green('✓'), note: yellow('–'), bad: red('✗') };
-    console.log(bold(`Gaia Mesh ${packageVersion}`));
-    for (const { what, status, detail } of findings)
-      console.log(`${mark[status]} ${what.padEnd(16)} ${detail}`);
+    print(bold(`Gaia Mesh ${packageVersion}`));
+    for (const { what, status, detail } of findings) print(`${mark[status]} ${what.padEnd(16)} ${detail}`);
   }
   if (findings.some((finding) => finding.status === 'bad')) process.exitCode = 1;
 }

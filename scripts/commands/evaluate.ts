@@ -5,6 +5,7 @@ import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/error
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type Scorer, scorerNamed } from '../../evaluation/scorers/scorer.ts';
+import { printText } from '../../evaluation/terminal/print.ts';
 import { type InputLine, inputLines } from '../command-line/line-input.ts';
 
 // A JSON number is made text, as the scorers compare texts.
@@ -51,7 +52,7 @@ async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file:
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
     if (process.stdout.errored !== null) return;
-    if (!process.stdout.write(`${JSON.stringify(shown)}\n`)) {
+    if (!printText(`${JSON.stringify(shown)}\n`)) {
       await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
     }
   }

@@ -26,6 +26,7 @@ import { type TeamSummary, teamSummary } from '../../evaluation/results/summary.
 import { type Finished, submitAnswers, writeAnswers } from '../../evaluation/results/write-results.ts';
 import type { Store } from '../../evaluation/store/store.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -219,22 +220,22 @@ async function finish(
       teams: summaries,
       ...(submissions.size === 0 ? {} : { submissions: Object.fromEntries(submissions) }),
     };
-    process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+    printText(`${JSON.stringify(summary, null, 2)}\n`);
   } else {
-    process.stdout.write(`\n${batchTable(summaries)}`);
-    for (const [team, score] of submissions) console.log(scoreLine(team, score));
+    printText(`\n${batchTable(summaries)}`);
+    for (const [team, score] of submissions) print(scoreLine(team, score));
   }
   const [answers, page] = [shortPath(places.answers), shortPath(places.report)];
   if (isComplete) {
     if (resultsPage !== undefined) {
       await writeMeasured(resultsPage, process.argv.slice(2), gaiaResultsPart({ batch, summaries }));
     }
-    if (options.json === true) console.error(`written: ${answers}, ${page}`);
-    else console.log(`✅ DONE → See ${answers} and ${page}`);
+    if (options.json === true) complain(`written: ${answers}, ${page}`);
+    else print(`✅ DONE → See ${answers} and ${page}`);
     return;
   }
-  console.error(`Not finished: ${end.reason}`);
-  console.error(`What there is: ${answers} and ${page}; the same command with --resume asks the rest`);
+  complain(`Not finished: ${end.reason}`);
+  complain(`What there is: ${answers} and ${page}; the same command with --resume asks the rest`);
   process.exitCode = exitCodeOfEnd(end);
 }
 

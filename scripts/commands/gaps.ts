@@ -6,6 +6,7 @@ import { gapList } from '../../evaluation/results/gap-list.ts';
 import { openStore } from '../../evaluation/store/open-store.ts';
 import { storeFile } from '../../evaluation/store/sql/store-file.ts';
 import type { Store } from '../../evaluation/store/store.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import {
   informsPlans,
@@ -51,7 +52,7 @@ async function run(options: GapsOptions): Promise<void> {
       'usage',
       `there is no store at ${file}: name one with --store, or the answers beside it with --out`,
     );
-  const store = await openStore(place, { warn: (text) => console.error(text) });
+  const store = await openStore(place, { warn: (text) => complain(text) });
   try {
     const all = await allRecords(store);
     const unknown = [...verdicts.keys()].filter((id) => !all.some((record) => record.id === id));
@@ -61,8 +62,8 @@ async function run(options: GapsOptions): Promise<void> {
     const reviewed: StoredGapRecord[] = [];
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : options.all === true ? all : all.filter(waitsForReview);
-    if (options.json === true) print(shown);
-    else console.log(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : nothing(all));
+    if (options.json === true) printRecords(shown);
+    else print(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : nothing(all));
   } finally {
     await store.close();
   }
@@ -74,9 +75,9 @@ function nothing({ length }: readonly StoredGapRecord[]): string {
     : `nothing waits for you; --all shows all ${length} records`;
 }
 
-function print(records: readonly StoredGapRecord[]): void {
+function printRecords(records: readonly StoredGapRecord[]): void {
   const shown = records.map((record) => ({ ...record, informs_plans: informsPlans(record) }));
-  process.stdout.write(`${JSON.stringify({ schema_version: 1, records: shown }, null, 2)}\n`);
+  printText(`${JSON.stringify({ schema_version: 1, records: shown }, null, 2)}\n`);
 }
 
 function verdictsOf({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {

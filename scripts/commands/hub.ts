@@ -14,6 +14,7 @@ import { whenAborted } from '../../core/system/abort.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { ANY } from '../../core/wire/handshake.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
+import { complain, print } from '../../evaluation/terminal/print.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveNumber } from '../command-line/option-values.ts';
 
@@ -81,7 +82,7 @@ async function run(options: HubCommandOptions): Promise<void> {
     skipsHandshake,
     ...(options.stallTimeout === undefined ? {} : { stallTimeoutMs: options.stallTimeout * 1000 }),
   });
-  console.log(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
+  print(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
   // When the last agent has gone there is still something to say at the end.
   const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
   await new Promise<void>((resolve) => whenAborted(signal, resolve));
@@ -89,7 +90,7 @@ async function run(options: HubCommandOptions): Promise<void> {
   const counts = countsOf(network.links);
   network.close();
   await recorder?.write(network.links, adapter, routing);
-  console.log(JSON.stringify(counts));
+  print(JSON.stringify(counts));
 }
 
 /** Records what a hub relays between agents that begin by themselves. */
@@ -129,14 +130,14 @@ class HubRecorder {
     });
     await this.#record.remove();
     const packets = traces.filter(({ cause }) => cause !== null).length;
-    console.error(`recorded ${packets} packets in ${this.#file}`);
-    for (const what of missing) console.error(`not recorded: ${what}`);
+    complain(`recorded ${packets} packets in ${this.#file}`);
+    for (const what of missing) complain(`not recorded: ${what}`);
   }
 }
 
 const observer: Partial<MeshObserver> = {
-  refused: (node, reason, bytes) => console.error(`refused from ${node}: ${reason} (${bytes} B)`),
-  agentLost: (node, reason) => console.error(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
+  refused: (node, reason, bytes) => complain(`refused from ${node}: ${reason} (${bytes} B)`),
+  agentLost: (node, reason) => complain(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
 };
 
 function nodeOn(text: string): MeshNode {

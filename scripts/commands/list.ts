@@ -7,6 +7,7 @@ import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
 import { readTaskFolder } from '../../evaluation/questions/read-questions.ts';
 import { scorerNamed, scorerNames } from '../../evaluation/scorers/scorer.ts';
 import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
+import { printText } from '../../evaluation/terminal/print.ts';
 import { oneLine, table } from '../../evaluation/terminal/table.ts';
 import { layerNames, stageOf } from '../../protocols/layers/registry.ts';
 import { adapterNames } from '../../protocols/registry.ts';
@@ -75,7 +76,7 @@ async function run(what: string, options: { readonly json?: boolean }): Promise<
           oneLine(description, COLUMNS),
         ]),
       );
-  process.stdout.write(`${text}\n`);
+  printText(`${text}\n`);
 }
 
 function plain(names: readonly string[]): Item[] {

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { parseJsonText } from '../../core/system/parse-json.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
 
@@ -38,9 +39,7 @@ function run(options: LogsOptions): void {
     .sort((a, b) => a.time - b.time);
   const [first] = lines;
   for (const line of lines) {
-    process.stdout.write(
-      options.json ? `${JSON.stringify(line)}\n` : `${readable(line, first?.time ?? 0, options)}\n`,
-    );
+    printText(options.json ? `${JSON.stringify(line)}\n` : `${readable(line, first?.time ?? 0, options)}\n`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { print, printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
@@ -76,9 +77,9 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   const passed = passedOf(pairs);
   if (options.json === true) {
     const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
-    process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+    printText(`${JSON.stringify(summary, null, 2)}\n`);
   } else {
-    console.log(reportText(name, pairs, stylesFor(process.stdout)));
+    print(reportText(name, pairs, stylesFor(process.stdout)));
   }
   if (passed.new < passed.old) process.exitCode = 1;
 }

@@ -11,6 +11,7 @@ import { codeFolder, readableByAgents } from '../../core/system/package-root.ts'
 import { userPath } from '../../core/system/user-paths.ts';
 import { filesFor, readsOf } from '../../evaluation/teams/user-files.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { count, decimals, table } from '../../evaluation/terminal/table.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { positiveInteger, positiveNumber } from '../command-line/option-values.ts';
@@ -38,7 +39,7 @@ export function replay(command: Command): void {
 async function run(archive: string, options: ReplayCommandOptions): Promise<void> {
   const adapter = await adapterOf(options.adapter);
   const recording = await readRecording(userPath(archive));
-  for (const caveat of caveatsOf(recording)) console.error(caveat);
+  for (const caveat of caveatsOf(recording)) complain(caveat);
   const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
   const { signal } = interruptible();
   const rounds: Round[] = [];
@@ -72,10 +73,10 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
       adapter: adapter.name,
       rounds: rounds.map(roundJson),
     };
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    printText(`${JSON.stringify(result, null, 2)}\n`);
     return;
   }
-  console.log(`run ${run_id} (team ${team}, recorded with ${recordedWith}) through ${adapter.name}\n`);
+  print(`run ${run_id} (team ${team}, recorded with ${recordedWith}) through ${adapter.name}\n`);
   const rows = rounds.map(({ elapsedMs, ledger: { total, written, read }, sessionBytes }, index) => [
     String(index + 1),
     decimals(elapsedMs, 2),
@@ -86,7 +87,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
     count(read.packets),
     count(sessionBytes),
   ]);
-  console.log(
+  print(
     table([['round', 'ms', 'sent once', 'payload', 'header', 'bytes tx', 'bytes rx', 'session'], ...rows]),
   );
 }

@@ -8,6 +8,7 @@ import { readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { besides } from '../../evaluation/plan/batch-places.ts';
 import { type ReportSources, reportHtml } from '../../evaluation/report/report-html.ts';
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
+import { complain, print } from '../../evaluation/terminal/print.ts';
 import { count } from '../../evaluation/terminal/table.ts';
 
 interface ReportCommandOptions {
@@ -65,8 +66,8 @@ async function write(sources: ReportSources, out: string): Promise<void> {
   } catch (error) {
     throw new MeshError('io', `--out ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
-  console.error(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
-  console.log(file);
+  complain(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
+  print(file);
 }
 
 /** A comparison or a batch can stand alone; without them the last run is meant. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { teamSchema } from '../../core/contracts/team.ts';
+import { printText } from '../../evaluation/terminal/print.ts';
 
 /** The JSON Schema of the team file, as `config/team.schema.json` holds it for editors. */
 export function teamJsonSchema(): string {
@@ -14,5 +15,5 @@ export function schema(command: Command): void {
 
 /** Prints it: `npm run schema` writes the file. */
 function run(): void {
-  process.stdout.write(teamJsonSchema());
+  printText(teamJsonSchema());
 }

@@ -5,6 +5,7 @@ import { lineOf } from '../../core/contracts/ledger.ts';
 import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
 import { HUB_ID, type Packet } from '../../core/contracts/packet.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { json } from '../../protocols/json.ts';
 import { type InputLine, inputLines } from '../command-line/line-input.ts';
 import { extendKeys, freshKeys, type Keys, readKeys } from '../wire/key-file.ts';
@@ -140,7 +141,7 @@ function attempt<T>(line: InputLine, work: () => T): T | undefined {
     return work();
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'packet') throw error;
-    console.error(`gaia-mesh: line ${line.number}: ${messageOf(error)}`);
+    complain(`gaia-mesh: line ${line.number}: ${messageOf(error)}`);
     process.exitCode = 1;
     return undefined;
   }

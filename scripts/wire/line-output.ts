@@ -1,8 +1,12 @@
+import { visible } from '../../evaluation/terminal/print.ts';
+
 const closed = new Promise<void>((resolve) => process.stdout.once('error', () => resolve()));
 
 /** Prints a line and waits while the reader is slower. Prints nothing more once nobody reads: {@link isRead} says so. */
 export async function printLine(text: string): Promise<void> {
-  if (!isRead() || process.stdout.write(`${text}\n`)) return;
+  // Another program gets what was asked for, to the byte; only a terminal is told of what would drive it.
+  const line = process.stdout.isTTY ? visible(text) : text;
+  if (!isRead() || process.stdout.write(`${line}\n`)) return;
   await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
 }
 

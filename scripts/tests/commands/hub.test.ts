@@ -75,6 +75,18 @@ async function hubBetween(agents: readonly Foreigner[], options: readonly string
 }
 
 describe('the hub alone, between programs of others', () => {
+  test('shows what they say as escapes, where it would drive the terminal', async () => {
+    const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
+    const hub = await hubBetween([a, b]);
+    const blob = Buffer.from('\u001b[2J\u001b]0;mine\u0007\u202e');
+    a.write(Buffer.concat([Buffer.of(0, 0, 0, blob.length), blob]));
+    await expect.poll(() => hub.stderr).toContain('refused from');
+
+    hub.signal('SIGTERM');
+    const { stdout, stderr } = await hub.ended();
+    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+
   test('records what they say, in order and whole, and the recording plays again', async () => {
     const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
     const file = path.join(temporaryFolder(), 'recording.jsonl');

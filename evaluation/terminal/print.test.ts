@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { visible } from './print.ts';
+
+describe('what is printed', () => {
+  test.each([
+    ['\u001b[2J\u001b[H', '\\u001b[2J\\u001b[H'],
+    ['\u001b]0;title\u0007', '\\u001b]0;title\\u0007'],
+    ['\u001b[8mhidden', '\\u001b[8mhidden'],
+    ['over\rwritten', 'over\\u000dwritten'],
+    ['\u009b31m', '\\u009b31m'],
+    ['abc\u202edef', 'abc\\u202edef'],
+    ['a\u2066b\u2069', 'a\\u2066b\\u2069'],
+    ['zero\u200bwidth', 'zero\\u200bwidth'],
+    ['\u{e0041}', '\\udb40\\udc41'],
+    ['\u0000', '\\u0000'],
+  ])('does not drive the terminal: %j', (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  test.each(['a\n\tb', 'né ✅ 👩‍🚀 日本語', '\u001b[1mbold\u001b[22m \u001b[31mred\u001b[39m'])(
+    'stays: %j',
+    (text) => {
+      expect(visible(text)).toBe(text);
+    },
+  );
+
+  test('says the same as JSON', () => {
+    const value = { text: 'a\u202e\u2028\u0085\u{e0041}"\\\n' };
+    const shown = visible(JSON.stringify(value));
+    expect(shown).toMatch(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(shown)).toEqual(value);
+  });
+});
