@@ -24,7 +24,7 @@ import { identityOf, type Member, Members, realSources, type Sources } from './a
 import { base64urlLength, bytesOfBase64 } from './anp/texts.ts';
 import { TAG_BYTES } from './layers/aead-box.ts';
 import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './layers/keys.ts';
-import { needsToJoin } from './layers/layer.ts';
+import { opensByJoin } from './layers/layer.ts';
 import { notAPacket } from './scan/scanner.ts';
 
 const NAME = 'anp-e2ee';
@@ -61,9 +61,7 @@ function sharedDevice(runKey: Uint8Array, did: string): DeviceKeys {
 export function anpE2eeFrom(sources: E2eeSources): ProtocolAdapter {
   return {
     name: NAME,
-    open: () => {
-      throw needsToJoin(NAME);
-    },
+    open: opensByJoin(NAME),
     join: (member) => join(member, sources),
   };
 }

@@ -12,7 +12,7 @@ import {
   unproven,
   verifiedNonce,
 } from './anp/origin-proof.ts';
-import { needsToJoin } from './layers/layer.ts';
+import { opensByJoin } from './layers/layer.ts';
 import { ReplayGuard } from './layers/replay-guard.ts';
 import { parseJson } from './scan/json.ts';
 import { headerSizeOf } from './scan/scanner.ts';
@@ -35,9 +35,7 @@ export const anp: ProtocolAdapter = anpFrom({ ...realSources, nonces: countingNo
 export function anpFrom(sources: AnpSources): ProtocolAdapter {
   return {
     name: NAME,
-    open: () => {
-      throw needsToJoin(NAME);
-    },
+    open: opensByJoin(NAME),
     join: (member) => join(member, sources),
   };
 }

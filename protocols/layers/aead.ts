@@ -5,7 +5,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { bufferOf } from '../scan/scanner.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
 import { derived, KEY_BYTES } from './keys.ts';
-import { type Layer, type LayerCodec, type LayerMembership, needsToJoin, refusedBy } from './layer.ts';
+import { type Layer, type LayerCodec, type LayerMembership, opensByJoin, refusedBy } from './layer.ts';
 import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
 const SALT_BYTES = 16;
@@ -24,9 +24,7 @@ const saltSchema = z.string().regex(/^[0-9a-f]{32}$/);
 export function aeadLayer(name: Aead): Layer {
   return {
     name,
-    open: () => {
-      throw needsToJoin(name);
-    },
+    open: opensByJoin(name),
     join: (member) => join(name, member),
   };
 }

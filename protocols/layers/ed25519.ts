@@ -8,7 +8,7 @@ import {
   type Layer,
   type LayerCodec,
   type LayerMembership,
-  needsToJoin,
+  opensByJoin,
   refusedBy,
   type Stamp,
 } from './layer.ts';
@@ -32,9 +32,7 @@ const publicKeySchema = z.string().regex(/^[0-9a-f]{64}$/);
  */
 export const ed25519: Layer = {
   name: NAME,
-  open: () => {
-    throw needsToJoin(NAME);
-  },
+  open: opensByJoin(NAME),
   join,
 };
 

@@ -61,7 +61,9 @@ export function refusedBy(layer: string, reason: string, cause?: unknown): MeshE
   return new MeshError('packet', `${layer}: ${reason}`, cause === undefined ? {} : { cause });
 }
 
-/** The error of a layer that was opened without what its members offered. */
-export function needsToJoin(layer: string): MeshError {
-  return new MeshError('handshake', `${layer}: members exchange keys first: open it through join`);
+/** The `open` of an adapter or a layer that needs what its members offered, and is therefore opened through `join`. */
+export function opensByJoin(name: string): () => never {
+  return () => {
+    throw new MeshError('handshake', `${name}: members exchange keys first: open it through join`);
+  };
 }

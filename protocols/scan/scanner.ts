@@ -103,7 +103,7 @@ export abstract class Scanner {
 }
 
 /** What an adapter has whose format has a scanner. */
-export interface Format {
+interface Format {
   encode(packet: Packet): Uint8Array;
   scan(blob: Uint8Array): Scanner;
   /** Reads the values, where the scanner only judges them. Throws a MeshError `packet` too. */

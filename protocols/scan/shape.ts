@@ -13,7 +13,7 @@ import {
  * Packets in the messages of another protocol. An adapter says how it writes one, as an object; reading follows from that. What
  * is written for a packet of marks shows which places hold the packet's keys; in all others a message must have what is written.
  */
-export interface Shape {
+interface Shape {
   /**
    * @param translate puts the packet's own values in the place of those that the protocol has for them, where these differ
    * @throws MeshError `packet`, naming where `value` is something else than what is written for the packet that it says
@@ -217,7 +217,7 @@ interface JsonLook {
 }
 
 /** How a protocol's own names of nodes are read. */
-export interface Nodes {
+interface Nodes {
   from(name: string): string;
   to(name: string): string | undefined;
 }

@@ -36,7 +36,7 @@ interface Session {
 }
 
 /** The interpreters of one agent. */
-export class PythonPool {
+class PythonPool {
   readonly #running = new PQueue({ concurrency: MAX_RUNNING });
   /** By task, the one that was used last at the end. */
   readonly #sessions = new Map<string, Session>();

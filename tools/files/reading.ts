@@ -2,7 +2,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataToolReply } from '../data-tool.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
-import { readerFor } from './readers.ts';
+import { type ReaderName, readerFor } from './readers.ts';
 import type { TableQuery } from './tables/table-query.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
@@ -58,26 +58,23 @@ export function contentOf(reply: string): string {
  * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
  */
 export function readingFor(fileName: string): Reading {
-  const reader = readerFor(fileName);
-  switch (reader) {
-    case 'read_file':
-    case undefined:
-      return { kind: 'text' };
-    case 'read_excel':
-      return { kind: 'spreadsheet' };
-    case 'read_pdf':
-      return { kind: 'pdf' };
-    case 'read_docx':
-      return { kind: 'docx' };
-    case 'read_pptx':
-      return { kind: 'pptx' };
-    case 'read_zip':
-      return { kind: 'zip' };
-    case 'analyze_image':
-    case 'understand_audio':
-      throw new MeshError('tool', `${shown(fileName)} holds no text: ${reader} is for such files`);
-  }
+  const reader = readerFor(fileName) ?? 'read_file';
+  const kind = KINDS[reader];
+  if (kind !== undefined) return { kind };
+  throw new MeshError('tool', `${shown(fileName)} holds no text: ${reader} is for such files`);
 }
+
+/** Undefined for readers of what holds no text. */
+const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query'> | undefined>> = {
+  read_file: 'text',
+  read_excel: 'spreadsheet',
+  read_pdf: 'pdf',
+  read_docx: 'docx',
+  read_pptx: 'pptx',
+  read_zip: 'zip',
+  analyze_image: undefined,
+  understand_audio: undefined,
+};
 
 function readMember(member: LoadedFile): Promise<DataToolReply> {
   const reading = readingFor(member.name);

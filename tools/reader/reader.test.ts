@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { extractSentences, sentencesSchema } from './extract.ts';
-import { type Answer, answerSchema, chooseAnswer } from './reason.ts';
+import { answerSchema, chooseAnswer } from './reason.ts';
 import { passagesSchema, searchPassages } from './search.ts';
 import { proposeTriples, tripleSetSchema } from './triple.ts';
 
@@ -13,7 +13,7 @@ function cut(document: string): string[] {
 }
 
 /** The four steps as the agents run them: each reads only what came over the wire, checked. */
-function read(question: string, document: string): Answer {
+function read(question: string, document: string) {
   const overWire = <T>(value: T): unknown => JSON.parse(JSON.stringify(value));
   const passages = passagesSchema.parse(overWire(searchPassages(question, cut(document))));
   const sentences = sentencesSchema.parse(overWire(extractSentences(question, passages)));

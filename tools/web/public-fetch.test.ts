@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readBounded } from './bounded-body.ts';
-import { type Address, publicFetch } from './public-fetch.ts';
+import { publicFetch } from './public-fetch.ts';
 
 const servers: http.Server[] = [];
 afterEach(() => {
@@ -40,7 +40,7 @@ function fetchText(
   url: string,
   { allow = '', names = {}, timeoutMs = 20_000, signal, onResolve }: Given = {},
 ) {
-  const resolve = async (host: string): Promise<readonly Address[]> => {
+  const resolve = async (host: string) => {
     onResolve?.(host);
     return (names[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };

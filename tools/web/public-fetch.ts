@@ -29,7 +29,7 @@ interface PublicFetchOptions {
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
 }
 
-export interface Address {
+interface Address {
   readonly address: string;
   readonly family: number;
 }
