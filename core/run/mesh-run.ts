@@ -229,6 +229,11 @@ export class MeshRun {
     return { outcome, scores, models: usage?.total, usage: usage?.entries ?? [] };
   }
 
+  /** A task was answered without the mesh, by the cache: it counts among the tasks, and moved no byte. */
+  answered(outcome: TaskOutcome, scores: Scores): void {
+    this.#tally.add(outcome, scores);
+  }
+
   /**
    * Closes the books, ends the agents and writes the results. `tasks` go into the archive, so that the run can be made
    * again from it. Call it once.
@@ -236,7 +241,8 @@ export class MeshRun {
   async close(tasks: readonly Task[], isBatch: boolean): Promise<RunMetrics> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
-    const wallMs = performance.now() - (this.#firstTaskMs ?? performance.now());
+    const nowMs = performance.now();
+    const wallMs = nowMs - (this.#firstTaskMs ?? nowMs);
     await this.#faults?.end();
     await network.settle();
     await this.#record.close();

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
 import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
@@ -66,8 +66,9 @@ export async function runBenchBatch(
   const score = scoresBy(scorerNamed(team.scorer));
   const fromCache = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
     const outcome = cachedOutcome(attemptId(task.taskId, cycle), final_answer, seconds);
-    const result = taskResult(task, { outcome, scores: score(task, final_answer), models: undefined });
-    return { ...result, task_id: outcome.taskId, cached: true as const };
+    const scores = score(task, final_answer);
+    const result = taskResult(task, { outcome, scores, models: undefined });
+    return { outcome, scores, result: { ...result, task_id: outcome.taskId, cached: true as const } };
   };
   const kept = new Set<string>();
   const startMs = performance.now();
@@ -89,7 +90,8 @@ export async function runBenchBatch(
       if (event.kind !== 'finished' || !event.result.cached) return;
       const task = byId.get(event.result.task_id);
       if (task === undefined) return;
-      appendFileSync(mesh.folder.resultsFile, `${JSON.stringify(fromCache(task, event.result))}\n`);
+      const { result, ...asked } = fromCache(task, event.result);
+      mesh.answered(asked, result);
       onCached();
     },
     signal,
@@ -102,7 +104,7 @@ export async function runBenchBatch(
       const key = { task_id: task.taskId, team: team.name, cycle };
       const result = journal.read(key);
       if (result === undefined) continue;
-      const onMesh = result.mesh ?? fromCache(task, result);
+      const onMesh = result.mesh ?? fromCache(task, result).result;
       if (kept.has(keyText(key))) summary.addEarlier(task, onMesh);
       else summary.add(task, onMesh);
       if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)

@@ -108,6 +108,12 @@ export class MeshTeam {
     return this.#run.close(this.#tasks, this.#options.isBatch);
   }
 
+  /** A task was answered by the cache; `result` is its line of the results. */
+  answered(asked: Pick<Asked, 'outcome' | 'scores'>, result: object): void {
+    this.#run.answered(asked.outcome, asked.scores);
+    appendFileSync(this.folder.resultsFile, `${JSON.stringify(result)}\n`);
+  }
+
   get folder(): RunFolder {
     return this.#run.folder;
   }

@@ -278,7 +278,7 @@ export const metricsSchema = z.strictObject({
   session_bytes: count('bytes of handshake and ledger, both ways'),
   ack_bytes: count('bytes of acknowledgements, both ways'),
   refused_packets: count('packets that the hub or an agent refused'),
-  tasks: count('tasks that were tried'),
+  tasks: count('tasks that were tried, those that the cache answered among them'),
   answered: count('tasks that have an answer'),
   agents: z.array(agent).describe('One entry for each agent.'),
   packet_types: z

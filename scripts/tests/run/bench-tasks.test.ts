@@ -117,6 +117,31 @@ describe('a file of tasks', () => {
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(20);
   });
 
+  test('that the cache answers is answered in metrics.json, too, and moves no byte', async () => {
+    const folder = temporaryFolder();
+    const document = 'The mill was built in 1804. It burned down later.';
+    const lines = ['When was the mill built?', 'What was built in 1804?'].map((question, index) => ({
+      ...{ task_id: `t-${index}`, question, document, answer: '1804' },
+    }));
+    const store = path.join(folder, 'store', 'answers.sqlite');
+    const args = ['bench', '--tasks', taskFile(lines), '--cache', '--store', store, '--port-base', 'auto'];
+    const first = await runCli([...args, '--out', path.join(folder, 'a')]);
+    expect(first.code, first.stderr).toBe(0);
+
+    const { code, stderr } = await runCli([...args, '--out', path.join(folder, 'b')]);
+
+    expect(code, stderr).toBe(0);
+    const { tasks, answered, normalized_em } = readMetrics(path.join(folder, 'a'));
+    expect(readMetrics(path.join(folder, 'b'))).toMatchObject({
+      ...{ status: 'answered', tasks, answered, normalized_em, pkt_cnt: 0, bytes_tx: 0 },
+      ledger: { balanced: true },
+    });
+    expect(jsonLines(path.join(folder, 'b', 'results.jsonl')).map(({ cached }) => cached)).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   test('is cut by --limit', async () => {
     const { code, stdout } = await benchOf(taskFile(yesNo(['a', 'b', 'c'])), ['--limit', '2', '--json']);
 
