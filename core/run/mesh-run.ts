@@ -133,12 +133,7 @@ export class MeshRun {
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#revision = gitRevision(options.codeFolder);
     const { observer } = options;
-    if (hasModel(options)) {
-      this.#usage = new RunUsage(
-        folder.workspaces,
-        options.team.agents.map(({ id }) => id),
-      );
-    }
+    this.#usage = RunUsage.of(folder.workspaces, options);
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
       mkdirSync(path.join(folder.workspaces, agent), { recursive: true });
       writeFileSync(path.join(folder.workspaces, agent, name), text, { mode: 0o600 });
@@ -343,12 +338,4 @@ export class MeshRun {
       results,
     });
   }
-}
-
-/** Whether anything of the run asks a model: else there is nothing to read while its tasks go by. */
-function hasModel({ team, engine }: RunOptions): boolean {
-  return (
-    engine.tokenSource === 'model' ||
-    team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name)
-  );
 }

@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import type { Engine } from '../../contracts/engine.ts';
+import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
 
 /** Read at a time; a line is far shorter, and whatever has none in so many bytes is stepped over. */
@@ -18,6 +20,19 @@ export class RunUsage {
   readonly #files: readonly GrowingFile[];
   readonly #open = new Map<string, UsageBook>();
   readonly #all = new UsageBook();
+
+  /** Undefined where nothing of a run asks a model: there is nothing to read while its tasks go by. */
+  static of(
+    workspaces: string,
+    { team, engine }: { readonly team: Team; readonly engine: Pick<Engine, 'name' | 'tokenSource'> },
+  ): RunUsage | undefined {
+    const isOther = ({ engine: own }: Team['agents'][number]) => own !== undefined && own !== engine.name;
+    if (engine.tokenSource !== 'model' && !team.agents.some(isOther)) return undefined;
+    return new RunUsage(
+      workspaces,
+      team.agents.map(({ id }) => id),
+    );
+  }
 
   /** What is in the files already is of earlier runs: agents that were started by hand keep their workspaces. */
   constructor(workspaces: string, ids: readonly string[]) {
