@@ -13,6 +13,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError, systemCodeOf } from '../contracts/errors.ts';
 import { FileLock } from '../system/file-lock.ts';
+import { makeFolder } from '../system/make-folder.ts';
 import { CACHE_FOLDER } from './launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
@@ -59,7 +60,7 @@ export class RunFolder {
     const folder = new RunFolder(directory);
     folder.#refuseLinks();
     try {
-      mkdirSync(folder.workspaces, { recursive: true });
+      makeFolder(folder.workspaces);
     } catch (error) {
       throw new MeshError(
         'io',

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, messageOf, systemCodeOf } from '../contracts/errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** Somebody else may take it between finding it stale and taking it: then once more. */
 const MAX_TRIES = 3;
@@ -17,7 +18,7 @@ export class FileLock {
   static take(file: string, refusal: (holder: number) => string, setting?: string): FileLock {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       try {
-        mkdirSync(path.dirname(file), { recursive: true });
+        makeFolder(path.dirname(file));
         writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
         return new FileLock(file);
       } catch (error) {

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import { MAX_LOG_BYTES } from '../contracts/limits.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** Lines wait this long for others, to be written together: a system call a line takes more than what the line says. */
 const FLUSH_EVERY_MS = 20;
@@ -35,7 +36,7 @@ export interface Log {
  * that is killed loses no more than that. Past `maxBytes` one last line says that the rest was cut.
  */
 export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
-  mkdirSync(path.dirname(file), { recursive: true });
+  makeFolder(path.dirname(file));
   const descriptor = openSync(file, 'a');
   // Not pino's own destination: its flush waits for the disk (fsync), up to 15 ms while a task's clock runs.
   const waiting = Buffer.allocUnsafe(FLUSH_BYTES);

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '../../core/contracts/limits.ts';
+import { makeFolder } from '../../core/system/make-folder.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import { isToolStep, stepsOf } from '../results/trace-steps.ts';
@@ -39,7 +40,7 @@ export class RunLog {
     this.file = path.join(folder, `agent_run_${time}.log`);
     this.#redact = redact;
     try {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       this.#descriptor = openSync(this.file, 'a');
     } catch (error) {
       throw new MeshError('io', `log ${this.file}: ${messageOf(error)}`, { cause: error });

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { makeFolder } from '../../core/system/make-folder.ts';
 import type { Submission } from '../questions/scoring-api.ts';
 import { type GaiaResult, gaiaResultSchema } from './gaia-result.ts';
 
@@ -79,7 +80,7 @@ export function submissionOf(
 export function writeLines(file: string, lines: Iterable<string>): void {
   const part = `${file}.part`;
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     const descriptor = openSync(part, 'w');
     try {
       for (const line of lines) {

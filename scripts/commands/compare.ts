@@ -6,6 +6,7 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
+import { makeFolder } from '../../core/system/make-folder.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
@@ -159,7 +160,7 @@ async function compareOne(
 
 function write(report: ComparisonFile, options: CompareCommandOptions): void {
   const out = outOf(options);
-  mkdirSync(out, { recursive: true });
+  makeFolder(out);
   writeFileSync(path.join(out, 'comparison.json'), jsonOf(report));
   writeFileSync(path.join(out, 'comparison.csv'), adaptersCsv(report));
   writeFileSync(path.join(out, 'comparison.md'), comparisonMarkdown(report));

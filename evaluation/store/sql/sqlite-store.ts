@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { makeFolder } from '../../../core/system/make-folder.ts';
 import { BUSY_TIMEOUT_MS } from '../limits.ts';
 import { setAside, type Warn } from './set-aside.ts';
 import {
@@ -51,7 +52,7 @@ interface SqliteOptions {
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
   const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
   } catch (error) {
     // An agent may use what is in the folder, and not always the folder itself.
     if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED' || !mayWrite(file))

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageVersion } from '../../../core/system/package-root.ts';
@@ -116,6 +116,17 @@ describe('a model server on a port that no request may go to', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('choose another port')]);
   });
 });
+
+test.skipIf(!existsSync('/proc/self'))(
+  'a folder for results that cannot be made is named in one sentence',
+  async () => {
+    const run = await runCli(['bench', '--out', '/proc/results', '--port-base', 'auto']);
+    expect(run.code).toBe(1);
+    expect(run.stderr.trim()).toBe(
+      'gaia-mesh: cannot make /proc/results/workspaces (ENOENT): choose another folder for the results (--out)',
+    );
+  },
+);
 
 describe('a team file', () => {
   test('that cannot be used is refused with its line and the agent, before anything starts', async () => {
