@@ -8,7 +8,7 @@ import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import { type Batch, type BatchEvent, runBatch } from './batch.ts';
-import { Journal } from './journal.ts';
+import { Journal } from './journal/journal.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 import { questionOf, replyOf } from './testing/results.ts';
 

@@ -4,7 +4,7 @@ import { type GaiaResult, gaiaResult } from '../results/gaia-result.ts';
 import { SharedCause } from '../results/shared-cause.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { TeamCache } from './answer-cache.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './journal/journal.ts';
 import { type BatchLimits, questionOverrun, Spending } from './limits.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { besides } from '../plan/batch-places.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import { writeBatchHead } from './batch-head.ts';
 import { openBatch, summariesOf } from './finished-batch.ts';
-import { Journal } from './journal.ts';
+import { writeBatchHead } from './journal/batch-head.ts';
+import { Journal } from './journal/journal.ts';
 import { questionOf, resultOf } from './testing/results.ts';
 
 const setup = { questions: 'sha', repeat: '1' };

@@ -5,9 +5,9 @@ import { besides } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import { type TeamSummary, teamSummary } from '../results/summary.ts';
-import { type BatchHead, checkSameBatch, questionsOfHead, readBatchHead } from './batch-head.ts';
-import { headerOf } from './journal.ts';
-import { JournalIndex, type ResultKey } from './journal-index.ts';
+import { type BatchHead, checkSameBatch, questionsOfHead, readBatchHead } from './journal/batch-head.ts';
+import { headerOf } from './journal/journal.ts';
+import { JournalIndex, type ResultKey } from './journal/journal-index.ts';
 
 /** A batch as its files tell it: what it is of, and what came of each attempt that is finished. */
 export interface FinishedBatch {

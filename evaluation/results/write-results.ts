@@ -1,5 +1,5 @@
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { Journal } from '../batch/journal.ts';
+import type { Journal } from '../batch/journal/journal.ts';
 import { type GaiaPlaces, teamFile } from '../plan/gaia-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';

@@ -10,11 +10,11 @@ import {
   resumedJournal,
   runBenchBatch,
 } from '../../evaluation/batch/bench-batch.ts';
-import { Journal } from '../../evaluation/batch/journal.ts';
+import { Journal } from '../../evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '../../evaluation/batch/mesh-team.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
-import { batchReport, failureLine, runReport } from '../../evaluation/results/bench-report.ts';
+import { batchReport, failureLine, runReport } from '../../evaluation/results/tables/bench-report.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import {
   barProgress,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { isRunId, RunFolder } from '../../core/run/run-folder.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
-import { deleteBatches } from '../../evaluation/batch/delete-batches.ts';
+import { deleteBatches } from '../../evaluation/batch/journal/delete-batches.ts';
 import { print } from '../../evaluation/terminal/print.ts';
 
 export function clean(command: Command): void {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { storePlace } from '../../evaluation/plan/gaia-places.ts';
-import { gapList } from '../../evaluation/results/gap-list.ts';
+import { gapList } from '../../evaluation/results/tables/gap-list.ts';
 import { openStore } from '../../evaluation/store/open-store.ts';
 import { storeFile } from '../../evaluation/store/sql/store-file.ts';
 import type { Store } from '../../evaluation/store/store.ts';

@@ -1,4 +1,4 @@
-import type { BatchHead } from '../../batch/batch-head.ts';
+import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import type { Taken } from '../../results/figures.ts';
 import { count, decimals, percent } from '../../terminal/table.ts';

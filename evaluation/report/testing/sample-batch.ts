@@ -1,6 +1,6 @@
-import type { BatchHead } from '../../batch/batch-head.ts';
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { summariesOf } from '../../batch/finished-batch.ts';
+import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { questionOf, resultOf } from '../../batch/testing/results.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
 import type { GaiaSource } from '../gaia/gaia-view.ts';

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import type { Team } from '../../core/contracts/team.ts';
-import { writeWhole } from '../../core/run/run-folder.ts';
-import { packageVersion } from '../../core/system/package-root.ts';
-import { shortPath } from '../plan/batch-places.ts';
-import type { Setup } from '../plan/batch-setup.ts';
-import type { Question } from '../questions/question.ts';
+import { fileFaultOf, MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../core/contracts/packet.ts';
+import type { Team } from '../../../core/contracts/team.ts';
+import { writeWhole } from '../../../core/run/run-folder.ts';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import { shortPath } from '../../plan/batch-places.ts';
+import type { Setup } from '../../plan/batch-setup.ts';
+import type { Question } from '../../questions/question.ts';
 
 /** Version of the file's format. */
 const HEAD_VERSION = 1;

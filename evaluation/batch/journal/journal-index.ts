@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { type GaiaResult, gaiaResultSchema } from '../results/gaia-result.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
 /** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;

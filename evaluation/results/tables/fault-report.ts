@@ -1,6 +1,6 @@
-import type { Answers, FaultMetrics } from '../../core/run/metrics/fault-metrics.ts';
-import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
-import { count, decimals } from '../terminal/table.ts';
+import type { Answers, FaultMetrics } from '../../../core/run/metrics/fault-metrics.ts';
+import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
+import { count, decimals } from '../../terminal/table.ts';
 
 /** What was injected, what was lost, how long recovery took, and whether the answers were still right; for people. */
 export function faultReport(metrics: RunMetrics, faults: FaultMetrics): string[] {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { besides } from '../plan/batch-places.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { besides } from '../../plan/batch-places.ts';
 import { readBatchHead } from './batch-head.ts';
 import { lockBatch } from './journal.ts';
 

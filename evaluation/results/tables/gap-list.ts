@@ -1,6 +1,6 @@
-import { type StoredGapRecord, waitsForReview } from '../../tools/roles/memory/gap-record.ts';
-import type { Styles } from '../terminal/style.ts';
-import { oneLine } from '../terminal/table.ts';
+import { type StoredGapRecord, waitsForReview } from '../../../tools/roles/memory/gap-record.ts';
+import type { Styles } from '../../terminal/style.ts';
+import { oneLine } from '../../terminal/table.ts';
 
 /** Longest text that is shown of a part of a record; the store takes a little more. */
 const COLUMNS = 2_000;

@@ -1,12 +1,12 @@
-import type { FinishedBatch } from '../batch/finished-batch.ts';
-import type { TeamFacts } from '../batch/team-facts.ts';
-import { againstBaseline } from '../report/gaia/paired-teams.ts';
-import type { MeasuredPart } from '../terminal/docs-page.ts';
-import { markdownTable } from '../terminal/markdown-table.ts';
-import { count, decimals, oneLine, percent } from '../terminal/table.ts';
-import { BASELINE } from './baseline.ts';
-import type { Figures, Taken } from './figures.ts';
-import type { TeamSummary } from './summary.ts';
+import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import type { TeamFacts } from '../../batch/team-facts.ts';
+import { againstBaseline } from '../../report/gaia/paired-teams.ts';
+import type { MeasuredPart } from '../../terminal/docs-page.ts';
+import { markdownTable } from '../../terminal/markdown-table.ts';
+import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
+import { BASELINE } from '../baseline.ts';
+import type { Figures, Taken } from '../figures.ts';
+import type { TeamSummary } from '../summary.ts';
 
 interface ResultsFacts {
   readonly batch: FinishedBatch;

@@ -1,10 +1,10 @@
-import type { Task } from '../../core/contracts/task.ts';
-import type { TaskStatus } from '../../core/hub/tasks/task-clock.ts';
-import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
-import { stylesFor } from '../terminal/style.ts';
-import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
+import type { Task } from '../../../core/contracts/task.ts';
+import type { TaskStatus } from '../../../core/hub/tasks/task-clock.ts';
+import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
+import { stylesFor } from '../../terminal/style.ts';
+import { count, decimals, oneLine, percent, table } from '../../terminal/table.ts';
+import type { BatchSummary, Interval } from '../bench-summary.ts';
 import { intervalText } from './batch-table.ts';
-import type { BatchSummary, Interval } from './bench-summary.ts';
 import { faultReport } from './fault-report.ts';
 
 /** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */

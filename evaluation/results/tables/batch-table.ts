@@ -1,6 +1,6 @@
-import { count, decimals, oneLine, percent, table } from '../terminal/table.ts';
-import type { Figures, Taken } from './figures.ts';
-import type { TeamSummary } from './summary.ts';
+import { count, decimals, oneLine, percent, table } from '../../terminal/table.ts';
+import type { Figures, Taken } from '../figures.ts';
+import type { TeamSummary } from '../summary.ts';
 
 /** Longest line, and longest name of a team in it. */
 const COLUMNS = 100;

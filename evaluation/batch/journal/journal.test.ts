@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resultOf } from '../testing/results.ts';
 import { Journal } from './journal.ts';
-import { resultOf } from './testing/results.ts';
 
 const setup = { questions: 'abc', teams: 'single', engine: 'extractive' };
 

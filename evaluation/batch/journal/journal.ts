@@ -1,10 +1,10 @@
 import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { FileLock } from '../../core/system/file-lock.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { checkSetup, type Setup } from '../plan/batch-setup.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { FileLock } from '../../../core/system/file-lock.ts';
+import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { checkSetup, type Setup } from '../../plan/batch-setup.ts';
+import type { GaiaResult } from '../../results/gaia-result.ts';
 import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
 
 /** Version of the journal's format. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleSource } from '../report/testing/sample-batch.ts';
+import { sampleSource } from '../../report/testing/sample-batch.ts';
 import { gaiaResultsPart } from './results-page.ts';
 
 test('the page of results has every team against single, what answers took, and what the numbers cannot tell', () => {
