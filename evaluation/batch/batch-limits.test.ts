@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Question } from '../questions/question.ts';
+import type { AskTeam } from './team-reply.ts';
+import { ids, journal, kept, rightly, run, teamOf, untilAborted } from './testing/batch-run.ts';
+import { replyOf } from './testing/results.ts';
+
+describe('limits', () => {
+  test('of a question: time is held while it is asked', async () => {
+    const { end } = await run(untilAborted, 2, { limits: { question: { seconds: 0.01 }, run: {} } });
+
+    expect(end.kind).toBe('finished');
+    expect(kept('q1')).toMatchObject({
+      status: 'timeout',
+      reason: "no answer within the question's 0.01 s",
+      correct: false,
+    });
+  });
+
+  test.each([
+    ['tokens', { tokens: 9 }, 'it took 10 tokens; a question may take 9'],
+    ['cost', { costUsd: 0.009 }, 'it cost $0.01; a question may cost $0.009'],
+  ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, question, reason) => {
+    await run(teamOf().askTeam, 1, { limits: { question, run: {} } });
+
+    expect(kept('q0')).toMatchObject({ status: 'failed', reason, tokens: 10, correct: false });
+  });
+
+  test.each([
+    ['tokens', { tokens: 30 }, 'the run has taken 30 tokens of 30 (--max-tokens)'],
+    ['cost', { costUsd: 0.03 }, 'the run has cost $0.0300 of $0.03 (--max-cost)'],
+  ])(
+    'of the run: no further question is asked when %s are used up, and a larger one resumes (REQ-082)',
+    async (_what, limit, reason) => {
+      const first = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+      expect(first.end).toEqual({ kind: 'limit', reason });
+      expect(journal.size).toBe(3);
+
+      const again = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+      expect([again.end.kind, journal.size]).toEqual(['limit', 3]);
+
+      const { asked, askTeam } = teamOf();
+      expect((await run(askTeam, 5)).end.kind).toBe('finished');
+      expect(asked).toEqual(['q3', 'q4']);
+    },
+  );
+
+  test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {
+    const { end } = await run(untilAborted, 4, {
+      concurrency: 2,
+      limits: { question: {}, run: { seconds: 0.01 } },
+    });
+
+    expect(end).toEqual({ kind: 'limit', reason: 'the run has taken its 0.01 s (--max-time)' });
+    expect(journal.size).toBe(0);
+  });
+});
+
+describe('a cause that is every question’s', () => {
+  const gone = (question: Question) =>
+    Number(question.taskId.slice(1)) < 4
+      ? rightly(question)
+      : replyOf({
+          status: 'failed',
+          answer: null,
+          rawAnswer: null,
+          reason: 'no server at :11434',
+          code: 'engine',
+        });
+
+  test('such as a model that is gone stops the batch after three in a row, names it, and asks all three again (REQ-067)', async () => {
+    const { asked, askTeam } = teamOf(gone);
+
+    const { end } = await run(askTeam, 20);
+
+    expect(asked).toEqual(ids(7));
+    expect(end).toMatchObject({ kind: 'stopped', error: { code: 'engine' } });
+    expect(end).toMatchObject({
+      reason:
+        'the model, team single, question q6 (What is q6?): 3 questions in a row failed, the last one: no server at :11434. ' +
+        'What was finished is kept; when the cause is gone, --resume asks the rest',
+    });
+    expect(journal.size).toBe(4);
+
+    const again = teamOf();
+    expect((await run(again.askTeam, 20)).end.kind).toBe('finished');
+    expect(again.asked).toEqual(ids(20).slice(4));
+  });
+
+  test('is none while other questions are answered in between: then they failed (C-06)', async () => {
+    const { askTeam } = teamOf((question) =>
+      Number(question.taskId.slice(1)) % 3 === 0
+        ? rightly(question)
+        : replyOf({
+            status: 'failed',
+            answer: null,
+            rawAnswer: null,
+            reason: 'context too long',
+            code: 'engine',
+          }),
+    );
+
+    const { end } = await run(askTeam, 9);
+
+    expect(end.kind).toBe('finished');
+    expect(ids(9).filter((id) => kept(id)?.status === 'failed')).toHaveLength(6);
+  });
+
+  test.each([
+    ['a full disk', 'io', 'files'],
+    ['a lost hub', 'agent', 'the agents'],
+    ['a lost store', 'store', 'the store'],
+  ] as const)('such as %s stops it at once (REQ-067)', async (_what, code, component) => {
+    const { asked, askTeam } = teamOf((question) => {
+      if (question.taskId === 'q2') throw new MeshError(code, 'it is gone');
+      return rightly(question);
+    });
+
+    const { end } = await run(askTeam, 5);
+
+    expect(asked).toEqual(['q0', 'q1', 'q2']);
+    expect(end).toMatchObject({
+      kind: 'stopped',
+      reason: expect.stringContaining(`${component}, team single, question q2`),
+    });
+    expect(journal.size).toBe(2);
+  });
+
+  test('breaks off what is on its way', async () => {
+    const askTeam: AskTeam = async (question, attempt, signal) => {
+      if (question.taskId === 'q0') throw new MeshError('agent', 'the hub is gone');
+      return untilAborted(question, attempt, signal);
+    };
+
+    const { end } = await run(askTeam, 10, { concurrency: 4 });
+
+    expect([end.kind, journal.size]).toEqual(['stopped', 0]);
+  });
+});

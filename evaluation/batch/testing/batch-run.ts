@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach } from 'vitest';
+import type { Question } from '../../questions/question.ts';
+import { type Batch, type BatchEvent, runBatch } from '../batch.ts';
+import { Journal } from '../journal/journal.ts';
+import type { AskTeam, TeamReply } from '../team-reply.ts';
+import { questionOf, replyOf } from './results.ts';
+
+/** The folder of the running test. */
+export let folder = '';
+export let journal: Journal;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-batch-'));
+  journal = Journal.open(path.join(folder, 'journal'), {}, { resume: false });
+});
+afterEach(() => {
+  journal.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);
+
+/** A team of the test's own: it notes what it is asked, and `answer` says what comes of it. */
+export function teamOf(
+  answer: (question: Question, cycle: number) => TeamReply | Promise<TeamReply> = rightly,
+) {
+  const asked: string[] = [];
+  const askTeam: AskTeam = async (question, { cycle }, signal) => {
+    asked.push(cycle === 1 ? question.taskId : `${question.taskId}#${cycle}`);
+    await setImmediate();
+    signal.throwIfAborted();
+    return answer(question, cycle);
+  };
+  return { asked, askTeam };
+}
+
+export const rightly = (question: Question) => replyOf({ answer: question.truths[0] ?? '' });
+
+export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> = {}) {
+  const events: BatchEvent[] = [];
+  const end = await runBatch({
+    team: 'single',
+    questions: ids(count).map((id) => questionOf(id)),
+    askTeam,
+    concurrency: 1,
+    repeat: 1,
+    limits: { question: {}, run: {} },
+    journal,
+    placeFile: async (question) => question,
+    clean: (raw) => raw,
+    redact: (text) => text,
+    onEvent: (event) => events.push(event),
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { end, events };
+}
+
+export const kept = (id: string, cycle = 1) => journal.read({ task_id: id, team: 'single', cycle });
+/** Never settles by itself, as a team whose model is silent. */
+export const untilAborted: AskTeam = (_question, _attempt, signal) =>
+  new Promise((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+  );
