@@ -57,6 +57,23 @@ describe('the folder of a run', () => {
     folder.release();
   });
 
+  test('moves no earlier results through a link in runs/', async () => {
+    const home = path.join(out, 'home');
+    mkdirSync(home);
+    writeFileSync(path.join(home, 'metrics.json'), 'years of work');
+    mkdirSync(inWorkspaces(), { recursive: true });
+    writeFileSync(inWorkspaces('.gaia-mesh'), `${runId(1)}\n`);
+    mkdirSync(path.join(out, 'runs'));
+    symlinkSync('../home', path.join(out, 'runs', runId(1)));
+    writeFileSync(path.join(out, 'metrics.json'), '{}');
+
+    const fault = await RunFolder.open(out, runId(2), NOBODY).then(() => 'none', String);
+
+    expect(readFileSync(path.join(home, 'metrics.json'), 'utf8')).toBe('years of work');
+    expect(fault).toContain(`${path.join(out, 'runs', runId(1))} is a link`);
+    expect(existsSync(LOCK())).toBe(false);
+  });
+
   test('is emptied without following links out of it', async () => {
     const home = path.join(out, 'home');
     mkdirSync(path.join(home, CACHE_FOLDER), { recursive: true });

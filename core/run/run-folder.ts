@@ -23,6 +23,8 @@ const MARKER = '.gaia-mesh';
 const LOCK = '.lock';
 /** Names in `runs/` that are ours: a folder of that name may well be the user's own, with other things in it. */
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+/** What a marker may say: a name within `runs/`, and neither that folder nor the one above it. */
+const RUN_NAME = /^[\w-][\w.-]*$/;
 export const isRunId = (name: string): boolean => RUN_ID.test(name);
 
 /** Sorts by time: `20261121-230941-5f3a9c`. */
@@ -120,13 +122,16 @@ export class RunFolder {
     const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
     const written = [...results, ...results.map((file) => `${file}.part`), path.join(this.directory, 'runs')];
     const ours = [this.workspaces, ...[MARKER, LOCK].map((name) => path.join(this.workspaces, name))];
-    const link = [...written, ...ours].find((file) => isLink(file));
-    if (link === undefined) return;
-    throw new MeshError(
-      'io',
-      `${link} is a link, which may lead to somebody else's files: remove it, or choose another folder for the results`,
-      { setting: 'out' },
-    );
+    for (const file of [...written, ...ours]) refuseLink(file);
+    // The last run's results are about to be moved there, over what has their names.
+    const kept = this.#keptFolder();
+    if (kept !== undefined) refuseLink(kept);
+  }
+
+  /** Where results that are there go: below `runs/`, by the id of the run that left them. */
+  #keptFolder(): string | undefined {
+    const [marked = ''] = readText(path.join(this.workspaces, MARKER)).split('\n');
+    return RUN_NAME.test(marked) ? path.join(this.directory, 'runs', marked) : undefined;
   }
 
   #take(): FileLock {
@@ -146,7 +151,7 @@ export class RunFolder {
     const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile].filter((file) =>
       existsSync(file),
     );
-    if (previous !== undefined && /^[\w.-]+$/.test(previous) && results.length > 0) {
+    if (previous !== undefined && RUN_NAME.test(previous) && results.length > 0) {
       const runs = path.join(this.directory, 'runs');
       const kept = path.join(runs, previous);
       mkdirSync(kept, { recursive: true });
@@ -168,6 +173,15 @@ export class RunFolder {
       else await rm(target, { recursive: true, force: true });
     }
   }
+}
+
+function refuseLink(file: string): void {
+  if (!isLink(file)) return;
+  throw new MeshError(
+    'io',
+    `${file} is a link, which may lead to somebody else's files: remove it, or choose another folder for the results`,
+    { setting: 'out' },
+  );
 }
 
 function isLink(file: string): boolean {
@@ -213,7 +227,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return '';
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return '';
     throw error;
   }
 }
