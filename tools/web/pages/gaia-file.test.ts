@@ -114,6 +114,18 @@ describe('gaia_file', () => {
     },
   );
 
+  test.each(['metadata', 'metadata.level1', 'README'])(
+    'asks the dataset for nothing where the question says that its id is %s',
+    async (taskId) => {
+      const { place, asked } = await serve({}, { sources: ['dataset'] }, taskId);
+      const file_name = `${taskId}.jsonl`;
+      await expect(gaiaFile.run({ task_id: taskId, file_name }, place)).rejects.toThrow(
+        'ids there are UUIDs',
+      );
+      expect(asked()).toEqual([]);
+    },
+  );
+
   test('gets the file of no other question than the one that is asked, in whichever of its cycles', async () => {
     const { place, asked } = await serve({}, {}, `${DATASET_TASK}#2`);
     await expect(gaiaFile.run(inApi, place)).rejects.toThrow(`task_id ${API_TASK} is another question's`);

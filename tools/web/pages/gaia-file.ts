@@ -11,6 +11,9 @@ import { type SavedFile, saveDownload } from './save-download.ts';
 const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
 const SPLITS = ['validation', 'test'];
 
+/** As the dataset's ids are. A question from elsewhere may call itself `metadata`, which is the name of the true answers there. */
+const DATASET_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const FILE_TIMEOUT_MS = 60_000;
 
 const input = z.strictObject({
@@ -83,6 +86,7 @@ const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolP
   },
 
   async dataset({ task_id: taskId, file_name: fileName }, place) {
+    if (!DATASET_ID.test(taskId)) return { miss: 'the ids there are UUIDs' };
     // The true answers lie beside the attachments (`metadata.jsonl`), and the user's token opens them.
     if (path.parse(fileName).name !== taskId) return { miss: `its files there are named ${taskId}` };
     const token = serviceKey('huggingface', place.environment);
