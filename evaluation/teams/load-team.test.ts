@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -153,6 +153,14 @@ describe('a team file', () => {
   test('that is larger than any team is refused unread', () => {
     const file = path.join(folder, 'huge.yaml');
     writeFileSync(file, `# ${'x'.repeat(2 ** 21)}\n${HEAD}agents:\n  - ${AGENT}\n`);
+
+    expect(faultOf(() => loadTeam(file, (name) => name)).message).toContain('larger than');
+  });
+
+  test('that is larger than memory is refused unread', () => {
+    const file = path.join(folder, 'vast.yaml');
+    writeFileSync(file, '');
+    truncateSync(file, 3 * 2 ** 30); // It takes no room on the disk.
 
     expect(faultOf(() => loadTeam(file, (name) => name)).message).toContain('larger than');
   });

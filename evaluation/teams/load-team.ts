@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { UserFile } from '../../core/agent/spec.ts';
@@ -52,14 +52,16 @@ export function loadTeam(nameOrFile: string, resolvePath: (file: string) => stri
 }
 
 function readTeam(file: string): Team {
-  let text: string;
+  let size: number;
+  let text = '';
   try {
-    text = readFileSync(file, 'utf8');
+    ({ size } = statSync(file));
+    if (size <= MAX_TEAM_BYTES) text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new MeshError('config', `team file ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
-  if (text.length > MAX_TEAM_BYTES)
-    throw new MeshError('config', `team file ${file}: larger than ${MAX_TEAM_BYTES} bytes`);
+  if (size > MAX_TEAM_BYTES)
+    throw new MeshError('config', `team file ${file}: ${size} bytes, larger than ${MAX_TEAM_BYTES}`);
   const lines = new LineCounter();
   // No aliases: a few of them, nested, expand to gigabytes.
   const document = parseDocument(text, { lineCounter: lines });
