@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { MeshError } from '../contracts/errors.ts';
 import { lineOf } from '../contracts/ledger.ts';
 import type { Packet } from '../contracts/packet.ts';
 import { Batch } from '../hub/batch.ts';
@@ -177,6 +178,34 @@ describe('the hub’s record of a run', () => {
     );
     expect(line).toMatchObject({ packets: 2, wire: (a?.wire ?? 0) + (b?.wire ?? 0), payload: 14 + 16 });
   });
+});
+
+test('what a signer alone can measure is envelope where the hub reads it, and the line sums', async () => {
+  const { record, say, agents } = await started();
+  const [first] = agents;
+  if (first === undefined) throw new Error('there are two');
+  const openReader = () => ({
+    ...codec,
+    headerSize: () => {
+      throw new MeshError('packet', 'the hub cannot sign for 0');
+    },
+  });
+  const signer = Object.assign(Object.create(first), { openReader });
+  const blob = codec.encode(packet('a', '0', { text: 'one' }));
+  record.relayed(batchOf(signer, [blob]));
+  say(1, packet('b', '1'));
+  await record.close();
+
+  const line = (await record.linesOf(new Set([signer]))).get(signer)?.get('said');
+
+  expect(line).toMatchObject({
+    packets: 1,
+    wire: 4 + blob.length,
+    payload: 14,
+    payload_coding: 0,
+    layers: 0,
+  });
+  expect(line?.envelope).toBe(blob.length - 14);
 });
 
 describe('what agents report', () => {

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Codec } from '../contracts/adapter.ts';
-import { messageOf } from '../contracts/errors.ts';
+import { MeshError, messageOf } from '../contracts/errors.ts';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../contracts/ledger.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
@@ -80,7 +80,7 @@ export class RunRecord {
       all.set(sender, lines);
       const line = lines.get(packet.type) ?? emptyLine();
       lines.set(packet.type, line);
-      addLine(line, lineOf(codec, packet, blob.length, codec.layerBytes?.last));
+      addLine(line, lineRead(codec, packet, blob.length));
     }
     return all;
   }
@@ -202,6 +202,22 @@ class LeftOut {
     return [...this.#reasons].map(
       ([reason, { count, first }]) => `${count} of ${packets} packets ${reason} (the first: ${first})`,
     );
+  }
+}
+
+/**
+ * The line of a packet that another wrote. A codec that would have to sign for its sender cannot say how long its envelope is: then it
+ * is all that is no payload.
+ */
+function lineRead(codec: Codec, packet: Packet, blobBytes: number): LedgerLine {
+  const { last = 0, overhead = 0 } = codec.layerBytes ?? {};
+  try {
+    return lineOf(codec, packet, blobBytes, last);
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    const payload = Buffer.byteLength(JSON.stringify(packet.payload));
+    const headerSize = () => PREFIX_BYTES + blobBytes - payload - last + overhead;
+    return lineOf({ ...codec, headerSize }, packet, blobBytes, last);
   }
 }
 

@@ -50,7 +50,10 @@ class Foreigner {
 }
 
 function frame(packet: object): Buffer {
-  const blob = Buffer.from(JSON.stringify(packet));
+  return framed(Buffer.from(JSON.stringify(packet)));
+}
+
+function framed(blob: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(blob.length);
   return Buffer.concat([length, blob]);
@@ -76,15 +79,17 @@ async function hubBetween(agents: readonly Foreigner[], options: readonly string
 
 describe('the hub alone, between programs of others', () => {
   test('shows what they say as escapes, where it would drive the terminal', async () => {
+    const refusal = JSON.stringify({ kind: 'refuse', message: 'no\u001b[2J\u001b]0;mine\u0007\u202e' });
     const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
-    const hub = await hubBetween([a, b]);
-    const blob = Buffer.from('\u001b[2J\u001b]0;mine\u0007\u202e');
-    a.write(Buffer.concat([Buffer.of(0, 0, 0, blob.length), blob]));
-    await expect.poll(() => hub.stderr).toContain('refused from');
+    const hub = new Cli(['hub', '--ports', `${a.port},${b.port}`]);
+    await a.has(1);
+    a.write(framed(Buffer.from(refusal)));
 
-    hub.signal('SIGTERM');
-    const { stdout, stderr } = await hub.ended();
-    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+    const { code, stderr } = await hub.ended();
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('refused: no\\u001b[2J\\u001b]0;mine\\u0007\\u202e');
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
   test('records what they say, in order and whole, and the recording plays again', async () => {
