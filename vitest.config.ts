@@ -10,6 +10,8 @@ export default defineConfig({
     // What is polled for is another process's or the network's turn, whose time has no bound on a busy machine: 1 s, the default,
     // may not be enough for a process to start. It costs no time where it comes, and is far below a test's own.
     expect: { poll: { timeout: 20_000 } },
+    // Real processes on a machine that others use: one failure in seven thousand tests is tried again there, and named in the report.
+    retry: process.env.CI === 'true' ? 1 : 0,
     // One more than the cores of a small machine: tests with real processes wait much of their time.
     maxWorkers: 3,
   },

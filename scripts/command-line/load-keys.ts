@@ -7,7 +7,7 @@ import { oneLine } from '../../evaluation/terminal/table.ts';
 
 /**
  * What a `.env` may set: keys, names and models. A folder that came from somewhere else may hold one: it must not say where keys are sent,
- * nor what programs load.
+ * what programs load, or by which secret a run knows its agents.
  */
 const KNOWN = [
   'OPENAI_API_KEY',
@@ -18,7 +18,6 @@ const KNOWN = [
   'WHISPER_API_KEY',
   'HF_TOKEN',
   'HF_USERNAME',
-  'GAIA_MESH_SECRET',
   'GAIA_MESH_CONTACT',
   'GEMINI_MODEL',
   'OLLAMA_VISION_MODEL',

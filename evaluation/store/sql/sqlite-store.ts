@@ -51,11 +51,17 @@ interface SqliteOptions {
  */
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
   const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+  // SQLite itself would write all the same.
+  if (!mayWrite(file))
+    throw new MeshError(
+      'store',
+      `${file}: this process may not write to its folder (Node's permission model)`,
+    );
   try {
     makeFolder(path.dirname(file));
   } catch (error) {
     // An agent may use what is in the folder, and not always the folder itself.
-    if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED' || !mayWrite(file))
+    if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED')
       throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, {
         cause: error,
       });

@@ -58,13 +58,13 @@ test('a .env says neither where keys go nor what programs load, and what was rea
   writtenFile(
     cwd,
     '.env',
-    [...lines, 'GAIA_MESH_KEY_HOSTS=attacker.example', 'NODE_OPTIONS=--inspect'].join('\n'),
+    [...lines, 'GAIA_MESH_KEY_HOSTS=attacker.example', 'GAIA_MESH_SECRET=known', 'NODE_OPTIONS=--inspect'].join('\n'),
   );
 
   const { stdout, stderr } = await runCli(['doctor'], { cwd, env: { OPENAI_API_KEY: CANARY } });
 
   expect(stderr).toContain(
-    '.env: read TAVILY_API_KEY; left out GAIA_MESH_KEY_HOSTS, LD_PRELOAD, NODE_OPTIONS, OPENAI_BASE_URL (',
+    '.env: read TAVILY_API_KEY; left out GAIA_MESH_KEY_HOSTS, GAIA_MESH_SECRET, LD_PRELOAD, NODE_OPTIONS, OPENAI_BASE_URL (',
   );
   expect(stdout).toContain('TAVILY_API_KEY');
   expect(stdout + stderr).not.toMatch(/attacker|evil/);
