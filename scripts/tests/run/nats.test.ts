@@ -17,21 +17,29 @@ import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 needNatsServer();
 
-/** A team whose extractor hears of the document only when nobody waits any more, so that something can happen before. */
+/** A team that waits for its extractor for ever, so that something can happen to it. */
 function waitingTeam(): string {
   const agents = [
     { id: 0, tool: 'triple' },
-    { id: 1, tool: 'extract', subscribes: ['doc_init'] },
+    { id: 1, tool: 'extract' },
     { id: 3, tool: 'reason' },
   ];
   return teamFile({ final: 3, agents });
 }
 
+/** An extractor that comes to no end. */
+const ENDLESS = `export const endless = {
+  name: 'endless', description: '', accepts: ['doc_init'], emits: ['events'],
+  run: (_packet, { signal }) => new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  }),
+};`;
+
 function waitingRun(url: string, args: readonly string[] = []) {
   const out = temporaryFolder();
   const note = ['--document', writtenFile(out, 'note.txt', 'A short note.'), '--question', 'What is it?'];
-  const stall = ['--faults', 'stall=extract@0s+600s'];
-  const options = ['--team', waitingTeam(), '--nats-url', url, '--out', out, ...stall, ...note, ...args];
+  const endless = ['--tool', `extract=${writtenFile(out, 'endless.ts', ENDLESS)}`];
+  const options = ['--team', waitingTeam(), '--nats-url', url, '--out', out, ...endless, ...note, ...args];
   return { out, run: new Cli(['bench', ...options]) };
 }
 
@@ -153,9 +161,9 @@ describe('when something goes away in the middle of a run over NATS', () => {
 
     const { code, stderr } = await running.ended();
     expect(code).toBe(1);
-    expect(stderr).toMatch(/agent 1 \(extract\) is gone: it was ended by SIGKILL/);
+    expect(stderr).toMatch(/agent 1 \(endless\) is gone: it was ended by SIGKILL/);
     const metrics = readMetrics(out);
-    expect(metrics.reason).toContain('agent 1 (extract) is gone');
+    expect(metrics.reason).toContain('agent 1 (endless) is gone');
     expect(metrics.agents.map(({ status }) => status)).toEqual(['up', 'lost', 'up']);
     expect(metrics.ledger.balanced).toBe(true);
     for (const { pid } of running.agents()) expect(isRunning(pid)).toBe(false);

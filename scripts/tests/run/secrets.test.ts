@@ -58,7 +58,12 @@ test('a .env says neither where keys go nor what programs load, and what was rea
   writtenFile(
     cwd,
     '.env',
-    [...lines, 'GAIA_MESH_KEY_HOSTS=attacker.example', 'GAIA_MESH_SECRET=known', 'NODE_OPTIONS=--inspect'].join('\n'),
+    [
+      ...lines,
+      'GAIA_MESH_KEY_HOSTS=attacker.example',
+      'GAIA_MESH_SECRET=known',
+      'NODE_OPTIONS=--inspect',
+    ].join('\n'),
   );
 
   const { stdout, stderr } = await runCli(['doctor'], { cwd, env: { OPENAI_API_KEY: CANARY } });
