@@ -12,6 +12,7 @@ const PARTS = [
   ['wire', 'system calls, kernel and event loops'],
   ['relay', 'the hub'],
   ['decode', 'the codec, reading'],
+  ['unknown', 'agents that did not report what they did, and the way to and from them'],
 ] as const;
 
 interface TimePart {
@@ -34,21 +35,25 @@ export interface TimeView {
 export function timeView(split: TimeSplit | null, answered: number): TimeView | null {
   if (split === null || split.total <= 0) return null;
   const thinking = split.engine + split.tool;
+  const mesh = split.total - thinking - split.unknown;
+  // Agents in other languages need not report.
+  const shown = PARTS.filter(([name]) => name !== 'unknown' || split.unknown > 0);
+  const unknown = split.unknown > 0 ? `, ${shareText(split.unknown / split.total)} is not known` : '';
   const isEngine = split.engine >= split.tool;
   const largest = isEngine ? split.engine : split.tool;
   return {
-    finding: `${shareText(largest / split.total)} of the time is the ${isEngine ? 'engine' : 'tools'}, ${shareText((split.total - thinking) / split.total)} the mesh`,
-    caption: `${msText(split.total / 1000)} of ${counted(answered, 'answered task')}, along the chain of packets that led to each answer, every part measured. Grey is thinking, blue the mesh.`,
-    parts: PARTS.map(([name, what]) => ({
+    finding: `${shareText(largest / split.total)} of the time is the ${isEngine ? 'engine' : 'tools'}, ${shareText(mesh / split.total)} the mesh${unknown}`,
+    caption: `${msText(split.total / 1000)} of ${counted(answered, 'answered task')}, along the chain of packets that led to each answer${split.unknown > 0 ? '' : ', every part measured'}. Grey is thinking${split.unknown > 0 ? ' or not known' : ''}, blue the mesh.`,
+    parts: shown.map(([name, what]) => ({
       name,
       what,
       ms: split[name] / 1000,
       text: `${msText(split[name] / 1000)} · ${shareText(split[name] / split.total)}`,
-      isMesh: name !== 'engine' && name !== 'tool',
+      isMesh: !['engine', 'tool', 'unknown'].includes(name),
     })),
     table: tableView(
       ['part', 'what it is', '#ms', '#share'],
-      PARTS.map(([name, what]) => [
+      shown.map(([name, what]) => [
         name,
         what,
         decimals(split[name] / 1000, 3),
