@@ -1,6 +1,7 @@
 import type { Codec } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { lineOf } from '../contracts/ledger.ts';
+import { folderNameOf } from '../contracts/node-id.ts';
 import { type JsonObject, type Packet, parsePacket } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
 import { monotonicUs } from '../system/clock.ts';
@@ -117,7 +118,7 @@ export class PacketSender {
       task_id: cause.task_id,
       ...(emission.tag === undefined ? {} : { tag: emission.tag }),
       token_used: tokens,
-      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${id}/${emission.log}` }),
+      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${folderNameOf(id)}/${emission.log}` }),
       ts: Date.now(),
       payload: emission.payload,
     });

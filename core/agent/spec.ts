@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { nodeIdSchema } from '../contracts/packet.ts';
+import { nodeIdSchema } from '../contracts/node-id.ts';
 
 const MAX_PORT = 65_535;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from './errors.ts';
 import { MAX_PAYLOAD_DEPTH } from './limits.ts';
+import { isNodeId, MAX_NODE_ID_LENGTH, nodeIdSchema } from './node-id.ts';
 
 /**
  * The envelope: the one schema of everything that travels after the handshake. What an application says is in
@@ -66,12 +67,18 @@ export const HUB_ID = 'hub';
 export const MESH_TYPE_PREFIX = 'mesh.';
 
 /** Longest text of each key of the head, in UTF-16 units; none may be empty. */
-export const HEAD_LENGTHS = { type: 64, from: 64, to: 64, id: 128, task_id: 256, tag: 64 } as const;
+export const HEAD_LENGTHS = {
+  type: 64,
+  from: MAX_NODE_ID_LENGTH,
+  to: MAX_NODE_ID_LENGTH,
+  id: MAX_NODE_ID_LENGTH + 32,
+  task_id: 256,
+  tag: 64,
+} as const;
 
 /** type, from, id, task_id, token_used, ts, payload. */
 const REQUIRED_KEYS = 7;
 const MAX_LOG_URI_LENGTH = 1024;
-const NODE_ID = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,63}|[A-Za-z0-9_.-]{0,60}~(?:[2-9]|[1-9][0-9]))$/;
 
 const anyText = (maxLength: number) =>
   z
@@ -79,14 +86,6 @@ const anyText = (maxLength: number) =>
     .max(maxLength)
     .refine((value) => value.isWellFormed(), 'has a lone surrogate');
 const text = (maxLength: number) => anyText(maxLength).min(1);
-
-/**
- * An id of a node: it names a folder, so it holds nothing that a path could misread. Ids of copies end with `~` and a number;
- * see `core/wire/copy-id.ts`.
- */
-export const nodeIdSchema = z
-  .string()
-  .regex(NODE_ID, 'must be 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter or digit');
 
 const packetSchema = z.strictObject({
   type: text(HEAD_LENGTHS.type),
@@ -146,10 +145,6 @@ function isPlainPacket(value: unknown): boolean {
 
 function isPayload(value: unknown): value is JsonObject {
   return isPlainObject(value) && isJson(value, 1);
-}
-
-function isNodeId(value: unknown): boolean {
-  return typeof value === 'string' && NODE_ID.test(value);
 }
 
 function isCount(value: unknown): boolean {

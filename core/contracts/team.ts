@@ -3,7 +3,7 @@ import { ROUTINGS } from '../hub/routing.ts';
 import { copyIds, sharedId } from '../wire/copy-id.ts';
 import { DELIVERIES } from '../wire/delivery.ts';
 import { DEFAULT_TASK_TIMEOUT_MS, MAX_COPIES, MAX_FRAME_BYTES } from './limits.ts';
-import { nodeIdSchema } from './packet.ts';
+import { nodeIdSchema } from './node-id.ts';
 
 /** Version of the team file's format. */
 const TEAM_VERSION = 1;
@@ -26,7 +26,9 @@ const agentSchema = z.strictObject({
     .union([z.int().nonnegative(), z.string()])
     .transform(String)
     .pipe(nodeIdSchema)
-    .describe('Names the agent and its folder workspaces/<id>'),
+    .describe(
+      'Names the agent: a short name, which is its folder’s too (workspaces/<id>), or a DID, URN or URI',
+    ),
   tool: z.string().min(1).describe('The one tool of this agent (gaia-mesh list tools)'),
   port: portSchema
     .optional()

@@ -2,6 +2,7 @@ import { constants, createReadStream, openSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { systemCodeOf } from '../contracts/errors.ts';
+import { folderNameOf } from '../contracts/node-id.ts';
 import type { AgentWork } from './recording.ts';
 
 /** What an agent reports of a packet that it sent. */
@@ -40,7 +41,7 @@ export async function reportedWork(
   const all = new Map<string, ReportedWork>();
   for (const id of ids) {
     let isOurs = false;
-    for await (const line of linesOf(path.join(workspaces, id, 'agent.log'))) {
+    for await (const line of linesOf(path.join(workspaces, folderNameOf(id), 'agent.log'))) {
       if (line.includes('"dir":"session"')) {
         const session = beganSchema.safeParse(jsonOf(line));
         if (session.success) isOurs = session.data.began === runId;

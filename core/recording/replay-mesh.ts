@@ -4,6 +4,7 @@ import type { UserFile } from '../agent/spec.ts';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
+import { folderNameOf } from '../contracts/node-id.ts';
 import { DOC_INIT, FINAL_ANSWER, TASK_FAILED } from '../contracts/packet.ts';
 import { type Team, teamSchema } from '../contracts/team.ts';
 import type { Link, MeshNode } from '../hub/link.ts';
@@ -84,7 +85,7 @@ export class ReplayMesh {
     const team = replayTeam(options.recording, options.agents);
     const lines = recordingLines(scaled(options.recording, options.toolTime));
     for (const { id } of team.agents) {
-      const workspace = path.join(options.workspaces, id);
+      const workspace = path.join(options.workspaces, folderNameOf(id));
       mkdirSync(workspace, { recursive: true });
       writeFileSync(path.join(workspace, RECORDING_FILE), lines.join(''));
     }

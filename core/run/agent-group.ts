@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { AgentLaunch, AgentPlace } from '../agent/spec.ts';
 import { MeshError } from '../contracts/errors.ts';
+import { folderNameOf } from '../contracts/node-id.ts';
 import type { Team, TeamAgent } from '../contracts/team.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { unlessAborted } from '../system/abort.ts';
@@ -101,7 +102,7 @@ export class AgentGroup {
     const { setup, permissions = {} } = launchOf(agent);
     const place = this.#transport.placeOf(id, this.#portOf(id));
     const process = new AgentProcess(
-      { ...setup, id, tool, place, workspace: path.join(workspaces, id), resumes },
+      { ...setup, id, tool, place, workspace: path.join(workspaces, folderNameOf(id)), resumes },
       permissions,
       {
         ...this.#options,

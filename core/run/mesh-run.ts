@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
+import { folderNameOf } from '../contracts/node-id.ts';
 import { documentPayload, type Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
@@ -135,8 +136,9 @@ export class MeshRun {
     const { observer } = options;
     this.#usage = RunUsage.of(folder.workspaces, options);
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
-      mkdirSync(path.join(folder.workspaces, agent), { recursive: true });
-      writeFileSync(path.join(folder.workspaces, agent, name), text, { mode: 0o600 });
+      const workspace = path.join(folder.workspaces, folderNameOf(agent));
+      mkdirSync(workspace, { recursive: true });
+      writeFileSync(path.join(workspace, name), text, { mode: 0o600 });
     }
     this.#agents = new AgentGroup({
       ...options,
@@ -177,12 +179,11 @@ export class MeshRun {
       runId,
       restarts: options.faults?.restarts === true,
     });
-    const folder = await RunFolder.open(options.out, runId, options.external, options.resumes).catch(
-      async (error) => {
-        await transport.close();
-        throw error;
-      },
-    );
+    const kept = new Set([...options.external].map(folderNameOf));
+    const folder = await RunFolder.open(options.out, runId, kept, options.resumes).catch(async (error) => {
+      await transport.close();
+      throw error;
+    });
     const run = new MeshRun(options, runId, folder, transport);
     try {
       // While the agents start there is nothing else to do.

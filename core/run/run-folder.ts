@@ -48,15 +48,15 @@ export class RunFolder {
   }
 
   /**
-   * Takes the folder for one run and empties its workspaces, but for those of agents that were started by hand: they run
-   * already and write there. The last run's results go to `runs/`, unless `keepsResults`: then they are to be gone on with.
+   * Takes the folder for one run and empties its workspaces, but for the folders `kept` of agents that were started by hand: they
+   * run already and write there. The last run's results go to `runs/`, unless `keepsResults`: then they are to be gone on with.
    *
    * @throws MeshError `locked` while another run has it; `io` when it cannot be written or is somebody else's
    */
   static async open(
     directory: string,
     runId: string,
-    external: ReadonlySet<string>,
+    kept: ReadonlySet<string>,
     keepsResults = false,
   ): Promise<RunFolder> {
     const folder = new RunFolder(directory);
@@ -70,7 +70,7 @@ export class RunFolder {
         { cause: error, setting: 'out' },
       );
     }
-    const entries = (await readdir(folder.workspaces)).filter((name) => !external.has(name));
+    const entries = (await readdir(folder.workspaces)).filter((name) => !kept.has(name));
     if (entries.length > 0 && !entries.includes(MARKER)) {
       throw new MeshError(
         'io',
@@ -81,7 +81,7 @@ export class RunFolder {
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
     folder.#lock = folder.#take();
     if (!keepsResults) await folder.#retire(runId);
-    await folder.#emptyWorkspaces(external);
+    await folder.#emptyWorkspaces(kept);
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
     return folder;
   }
@@ -162,10 +162,10 @@ export class RunFolder {
     }
   }
 
-  async #emptyWorkspaces(external: ReadonlySet<string>): Promise<void> {
+  async #emptyWorkspaces(kept: ReadonlySet<string>): Promise<void> {
     for (const entry of await readdir(this.workspaces, { withFileTypes: true })) {
       const { name } = entry;
-      if (name === LOCK || name === MARKER || external.has(name)) continue;
+      if (name === LOCK || name === MARKER || kept.has(name)) continue;
       const target = path.join(this.workspaces, name);
       // Of a link the link alone goes: `rm` follows none.
       const hasCache = entry.isDirectory() && isFolder(path.join(target, CACHE_FOLDER));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_COPIES } from '../contracts/limits.ts';
-import { nodeIdSchema } from '../contracts/packet.ts';
+import { nodeIdSchema } from '../contracts/node-id.ts';
 import { copyIds, sharedId } from './copy-id.ts';
 
 const isNodeId = (id: string) => nodeIdSchema.safeParse(id).success;
@@ -18,9 +18,9 @@ describe('the ids of copies', () => {
   });
 
   test('are no longer than any id may be', () => {
-    expect(isNodeId('x'.repeat(64))).toBe(true);
-    expect(isNodeId('x'.repeat(65))).toBe(false);
-    expect(isNodeId(`${'x'.repeat(61)}~64`)).toBe(true);
-    expect(isNodeId(`${'x'.repeat(62)}~64`)).toBe(false);
+    expect(isNodeId('x'.repeat(256))).toBe(true);
+    expect(isNodeId('x'.repeat(257))).toBe(false);
+    expect(isNodeId(`${'x'.repeat(253)}~64`)).toBe(true);
+    expect(isNodeId(`${'x'.repeat(254)}~64`)).toBe(false);
   });
 });

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
-import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
+import { nodeIdSchema } from '../contracts/node-id.ts';
+import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
 import type { FrameLink } from './frame-link.ts';
 

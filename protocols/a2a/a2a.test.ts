@@ -72,7 +72,7 @@ describe('a2a', () => {
   it.each([
     ['another number as id', { id: 1 }],
     ['no id', { id: null }],
-    ['an id that is too long', { id: 'x'.repeat(129) }],
+    ['an id that is too long', { id: 'x'.repeat(289) }],
     ['an error beside it', { error: {} }],
     ['another event', { result: { statusUpdate: {} } }],
   ])('refuses an event with %s', (_what, change) => {

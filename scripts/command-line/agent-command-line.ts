@@ -3,7 +3,7 @@ import { DEFAULT_SUBJECT } from '../../core/transports/nats/subjects.ts';
 
 /** What a person types to start an agent. */
 export function agentCommandLine(agent: { id: string; tool: string; place: AgentPlace }): string {
-  return `gaia-mesh agent --id ${agent.id} --tool ${agent.tool} ${placeOptions(agent.place)}`;
+  return `gaia-mesh agent --id ${shellWord(agent.id)} --tool ${agent.tool} ${placeOptions(agent.place)}`;
 }
 
 function placeOptions(place: AgentPlace): string {
@@ -11,4 +11,9 @@ function placeOptions(place: AgentPlace): string {
   const url = place.natsUrl === undefined ? '' : ` --nats-url ${place.natsUrl}`;
   const subject = place.subject === DEFAULT_SUBJECT ? '' : ` --nats-subject ${place.subject}`;
   return `--transport nats${url}${subject}`;
+}
+
+/** An id may be a URL with a query; a node id has no quotes of its own. */
+function shellWord(id: string): string {
+  return /^[\w.:/%@+~-]+$/.test(id) ? id : `'${id}'`;
 }

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import type { AgentPlace, AgentSpec } from '../../core/agent/spec.ts';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { issuesOf, nodeIdSchema } from '../../core/contracts/packet.ts';
+import { folderNameOf, nodeIdSchema } from '../../core/contracts/node-id.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
 import { unknown } from '../../core/contracts/registry.ts';
 import { TRANSPORTS } from '../../core/contracts/team.ts';
 import type { Partner } from '../../core/contracts/tool.ts';
@@ -130,7 +131,7 @@ function workspaceOf({ id, workspace }: AgentCommandOptions): string {
   if (workspace !== undefined) return userPath(workspace);
   const workspaces = path.join(defaultOut(), 'workspaces');
   claimWorkspaces(workspaces);
-  return path.join(workspaces, id);
+  return path.join(workspaces, folderNameOf(id));
 }
 
 /** Where it listens: on a port, or for its name on a NATS server. */
@@ -153,7 +154,8 @@ function placeOf(options: AgentCommandOptions): AgentPlace {
 /** `id:tool,…` */
 function partnersOf(list: readonly string[] = []): Partner[] {
   return list.map((entry) => {
-    const [id = '', tool = ''] = entry.split(':');
+    const colon = entry.lastIndexOf(':');
+    const [id, tool] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
     if (!nodeIdSchema.safeParse(id).success || tool === '') {
       throw new MeshError('usage', `--partners: expected id:tool,…, not ${JSON.stringify(entry)}`);
     }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { issuesOf, nodeIdSchema } from '../../core/contracts/packet.ts';
+import { nodeIdSchema } from '../../core/contracts/node-id.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 
 /**

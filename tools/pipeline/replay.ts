@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { parseRecording, RECORDING_FILE, type RecordedPacket } from '../../core/recording/recording.ts';
 
@@ -19,7 +20,7 @@ function replayTool(): Tool {
     async prepare({ workspace }) {
       const file = path.join(workspace, RECORDING_FILE);
       const own = parseRecording(readText(file), file).packets.filter(
-        ({ packet }) => packet.from === path.basename(workspace),
+        ({ packet }) => folderNameOf(packet.from) === path.basename(workspace),
       );
       replies = Map.groupBy(own, ({ cause }) => cause ?? '');
     },

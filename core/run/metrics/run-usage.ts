@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import type { Engine } from '../../contracts/engine.ts';
+import { folderNameOf } from '../../contracts/node-id.ts';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
 
@@ -36,7 +37,7 @@ export class RunUsage {
 
   /** What is in the files already is of earlier runs: agents that were started by hand keep their workspaces. */
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, id, USAGE_FILE)));
+    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), USAGE_FILE)));
   }
 
   /** What a task took. Ask once, when it has ended: what comes later is in {@link total} alone. */

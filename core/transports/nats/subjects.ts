@@ -15,9 +15,12 @@ export function checkedSubject(name: string, subject: string): string {
   );
 }
 
-/** A dot would begin another part. No node id has an equals sign, so no two ids become one. */
+/** A part has no dot, wildcard or blank: all but letters, digits, `_`, `-` and `~` become `=` and their code, so that no two ids become one. */
 function partOf(id: string): string {
-  return id.replaceAll('.', '=');
+  return id.replaceAll(
+    /[^A-Za-z0-9_~-]/g,
+    (character) => `=${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 }
 
 /**
@@ -31,7 +34,7 @@ export function outboxesOf(root: string) {
     /^[\w-]{1,64}$/.test(runId) ? runId : `=${createHash('sha256').update(runId).digest('hex')}`;
   const ofRun = (runId: string) => `${root}.outbox.${nameOf(runId)}`;
   return {
-    stream: `${partOf(root)}-outbox`,
+    stream: `${root.replaceAll('.', '=')}-outbox`,
     all: `${root}.outbox.>`,
     ofRun: (runId: string) => `${ofRun(runId)}.*`,
     of: (runId: string, node: string) => `${ofRun(runId)}.${partOf(node)}`,

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { adapterNames } from '../../../protocols/registry.ts';
@@ -77,4 +77,27 @@ test('the parts of a task’s time sum to its time', () => {
   expect(Math.abs(sum - Number(total))).toBeLessThan(1);
   for (const part of Object.values(parts)) expect(part).toBeGreaterThanOrEqual(0);
   expect(Number(total) / 1000).toBeCloseTo(Number(metrics.elapsed_ms), -1);
+});
+
+test('a team whose agents have DIDs, URNs and paths as their ids runs, is archived and replayed like any other', async () => {
+  const folder = temporaryFolder();
+  const team = path.join(folder, 'identities.yaml');
+  const ids = {
+    search: 'did:wba:agents.example.com%3A8800:search',
+    extract: 'urn:agent:example:extract',
+    triple: 'acme/knowledge/triple',
+    reason: 'https://example.com/agents/reason?v=1&lang=en',
+  };
+  const agents = Object.entries(ids).map(([tool, id]) => `  - { id: "${id}", tool: ${tool} }`);
+  writeFileSync(
+    team,
+    ['version: 1', 'name: identities', `final: "${ids.reason}"`, 'agents:', ...agents].join('\n'),
+  );
+  const run = await runCli(['bench', '--team', team, '--port-base', 'auto', '--out', folder, '--json']);
+  expect(run.code, run.stderr).toBe(0);
+  expect(JSON.parse(run.stdout)).toMatchObject({ ledger: { balanced: true }, recording: { packets: 4 } });
+  const workspaces = readdirSync(path.join(folder, 'workspaces'), { withFileTypes: true });
+  expect(workspaces.filter((entry) => entry.isDirectory())).toHaveLength(agents.length);
+  const replayed = await runCli(['replay', path.join(folder, 'run_artifacts.tar.gz'), '--json']);
+  expect(replayed.code, replayed.stderr).toBe(0);
 });

@@ -7,6 +7,7 @@ import { taskFilesFolder } from '../../../core/agent/task-files.ts';
 import { Workspace } from '../../../core/agent/workspace.ts';
 import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
 import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { folderNameOf } from '../../../core/contracts/node-id.ts';
 import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
 import { MeshNetwork } from '../../../core/hub/mesh-network.ts';
 import { type Routing, routerNamed } from '../../../core/hub/routing.ts';
@@ -78,7 +79,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   const agents = await Promise.all(
     options.agents.map(async ({ id, tool: name, may_call = [], options: own = {}, subscribes }) => {
       const tool = await toolNamed(name, options.services);
-      const workspace = path.join(folder, 'workspaces', id);
+      const workspace = path.join(folder, 'workspaces', folderNameOf(id));
       mkdirSync(workspace, { recursive: true });
       for (const file of options.workspaceFiles ?? []) {
         if (file.agent === id) writeFileSync(path.join(workspace, file.name), file.text);

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+
+/** Longest id of a node, in characters: DIDs with a key in them have about 200. */
+export const MAX_NODE_ID_LENGTH = 256;
+
+/** What URIs, DIDs, URNs and names like `org/team/agent` are made of; lists and subjects have other separators (`,`, `*`, `>`). */
+const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.:/#?=&%@+-]*(?:~(?:[2-9]|[1-9][0-9]))?$/;
+
+/** An id that is a folder's name as it stands, on every file system. */
+const FOLDER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?(?:~[0-9]{1,2})?$/;
+const READABLE_LENGTH = 48;
+const DIGEST_LENGTH = 16;
+
+/**
+ * An id of a node: a short name, or the identity that the agent has elsewhere, as `did:wba:example.com:alice` (ANP),
+ * `urn:agent:example:alice` or `acme/support/triage` (SLIM). Ids of copies end with `~` and a number; see `core/wire/copy-id.ts`.
+ */
+export const nodeIdSchema = z
+  .string()
+  .max(MAX_NODE_ID_LENGTH, `must have at most ${MAX_NODE_ID_LENGTH} characters`)
+  .regex(
+    NODE_ID,
+    'must begin with a letter or digit and consist of A-Z a-z 0-9 and _ . - : / # ? = & % @ + only',
+  );
+
+export function isNodeId(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_NODE_ID_LENGTH && NODE_ID.test(value);
+}
+
+/**
+ * The name of the folder `workspaces/<name>` of the agent `id`: the id itself where that is a safe name, else what can be read of it
+ * and a digest (the first 64 bits of SHA-256), so that no id leads out of the folder and no two ids share one.
+ */
+export function folderNameOf(id: string): string {
+  if (FOLDER_NAME.test(id)) return id;
+  const readable = id.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, READABLE_LENGTH);
+  return `${readable}_${createHash('sha256').update(id).digest('hex').slice(0, DIGEST_LENGTH)}`;
+}
