@@ -77,8 +77,7 @@ describe('a cause that is every question’s', () => {
     expect(end).toMatchObject({ kind: 'stopped', error: { code: 'engine' } });
     expect(end).toMatchObject({
       reason:
-        'the model, team single, question q6 (What is q6?): 3 questions in a row failed, the last one: no server at :11434. ' +
-        'What was finished is kept; when the cause is gone, --resume asks the rest',
+        'the model, team single, question q6 (What is q6?): 3 questions in a row failed, the last one: no server at :11434',
     });
     expect(journal.size).toBe(4);
 

@@ -225,9 +225,7 @@ function noReply(seconds: number): TeamReply {
 /** Component, question and cause (REQ-067), and what to do. */
 function stoppedBy(team: string, question: Question, error: MeshError): BatchEnd {
   const about = `question ${question.taskId} (${oneLine(question.question, 60)})`;
-  const reason =
-    `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${messageOf(error)}. ` +
-    'What was finished is kept; when the cause is gone, --resume asks the rest';
+  const reason = `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${messageOf(error)}`;
   return { kind: 'stopped', reason, error };
 }
 

@@ -9,6 +9,7 @@ import type { GaiaResult } from '../results/gaia-result.ts';
 import { teamSummary } from '../results/summary.ts';
 import { cycleLines } from '../results/tables/batch-table.ts';
 import { failureLine } from '../results/tables/bench-report.ts';
+import { WrongAnswers } from '../results/tables/wrong-answers.ts';
 import { cachedOutcome, scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { storeCache } from './answer-cache.ts';
@@ -46,6 +47,7 @@ export interface BenchBatch {
   readonly summary: SummaryBuilder;
   readonly wallMs: number;
   readonly failures: readonly string[];
+  readonly wrong: WrongAnswers;
   /** With `--repeat`. */
   readonly cycles: Pick<ReturnType<typeof teamSummary>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
   readonly cycleLines: readonly string[];
@@ -81,7 +83,7 @@ export async function runBenchBatch(
     limits,
     ...(store.cache === undefined ? {} : { cache: storeCache(store.cache, team.name, setup) }),
     journal,
-    toleratesFailures: true,
+    toleratesFailures: planned.faults !== undefined,
     placeFile: async (task) => task,
     clean: (raw) => cleanAnswer(raw) ?? undefined,
     redact: redactor(process.env),
@@ -99,6 +101,7 @@ export async function runBenchBatch(
   const wallMs = performance.now() - startMs;
   const summary = new SummaryBuilder();
   const failures: string[] = [];
+  const wrong = new WrongAnswers();
   for (let cycle = 1; cycle <= repeat; cycle++) {
     for (const task of tasks) {
       const key = { task_id: task.taskId, team: team.name, cycle };
@@ -109,6 +112,12 @@ export async function runBenchBatch(
       else summary.add(task, onMesh);
       if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)
         failures.push(failureLine(onMesh.task_id, onMesh.status, result.reason));
+      if (onMesh.status === 'answered' && onMesh.normalized_em === 0) {
+        const { question, truths } = task;
+        wrong.add({ id: onMesh.task_id, question, truth: truths.join(' | ') }, [
+          [team.name, result.final_answer],
+        ]);
+      }
     }
   }
   const repeated =
@@ -118,7 +127,7 @@ export async function runBenchBatch(
           journal.read({ task_id: taskId, team: team.name, cycle }),
         );
   return {
-    ...{ end, summary, wallMs, failures },
+    ...{ end, summary, wallMs, failures, wrong },
     cycles: repeated && {
       ...(repeated.cycles && { cycles: repeated.cycles }),
       ...(repeated.pass_at && { pass_at: repeated.pass_at }),

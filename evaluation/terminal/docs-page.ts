@@ -5,6 +5,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { gitRevision } from '../../core/run/manifest.ts';
 import { codeFolder, isCheckout, packageVersion } from '../../core/system/package-root.ts';
 import { complain } from './print.ts';
+import { shellWord } from './shell-word.ts';
 
 /** The part of a page that a command writes, with its markers; what stands outside is a person's. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
@@ -104,10 +105,6 @@ const ABSOLUTE_PATH = /(?<=^|[=,])\/[^,]+/g;
 export function commandOf([name = '', ...options]: readonly string[]): string {
   const words = options
     .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
-    .map((word) => quoted(word.replaceAll(ABSOLUTE_PATH, (file) => path.basename(file))));
+    .map((word) => shellWord(word.replaceAll(ABSOLUTE_PATH, (file) => path.basename(file))));
   return ['npm', 'run', name, '--', ...words].join(' ');
-}
-
-function quoted(word: string): string {
-  return /^[\w.,:/=+@%-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,6 @@
 import type { AgentPlace } from '../../core/agent/spec.ts';
 import { DEFAULT_SUBJECT } from '../../core/transports/nats/subjects.ts';
+import { shellWord } from '../../evaluation/terminal/shell-word.ts';
 
 /** What a person types to start an agent. */
 export function agentCommandLine(agent: { id: string; tool: string; place: AgentPlace }): string {
@@ -11,9 +12,4 @@ function placeOptions(place: AgentPlace): string {
   const url = place.natsUrl === undefined ? '' : ` --nats-url ${place.natsUrl}`;
   const subject = place.subject === DEFAULT_SUBJECT ? '' : ` --nats-subject ${place.subject}`;
   return `--transport nats${url}${subject}`;
-}
-
-/** An id may be a URL with a query; a node id has no quotes of its own. */
-function shellWord(id: string): string {
-  return /^[\w.:/%@+~-]+$/.test(id) ? id : `'${id}'`;
 }

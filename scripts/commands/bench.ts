@@ -27,6 +27,7 @@ import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
 export function bench(command: Command): void {
@@ -170,7 +171,7 @@ function report(
   const [task] = plan.tasks;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined)
-      printText(batchReport(summary.json, metrics, summary.interval, batch.cycleLines));
+      printText(batchReport(summary.json, metrics, summary.interval, batch));
     else if (task !== undefined) printText(runReport(task, metrics));
   } else if (batch === undefined && metrics.answer !== null) {
     printText(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
@@ -179,9 +180,14 @@ function report(
   const single =
     status === 'answered' || task === undefined ? [] : [failureLine(task.taskId, status, metrics.reason)];
   for (const line of batch?.failures ?? single) complain(line);
-  const files = `${shortPath(folder.metricsFile)} and ${shortPath(folder.archiveFile)}`;
+  const files = [...(plan.isBatch ? [folder.resultsFile] : []), folder.metricsFile, folder.archiveFile]
+    .map(shortPath)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1');
   if (batch !== undefined && batch.end.kind !== 'finished') {
-    complain(`Batch not finished: ${batch.end.reason}. Partial results: ${files}. --resume continues it.`);
+    complain(
+      `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumeCommand()}`,
+    );
   } else if (status === 'answered') print(`✅ DONE → See ${files}`);
   else complain(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }

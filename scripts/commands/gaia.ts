@@ -23,6 +23,7 @@ import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { type TeamSummary, teamSummary } from '../../evaluation/results/summary.ts';
 import { batchTable } from '../../evaluation/results/tables/batch-table.ts';
 import { gaiaResultsPart } from '../../evaluation/results/tables/results-page.ts';
+import { WrongAnswers } from '../../evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '../../evaluation/results/write-results.ts';
 import type { Store } from '../../evaluation/store/store.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
@@ -31,6 +32,7 @@ import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
@@ -223,6 +225,7 @@ async function finish(
     printText(`${JSON.stringify(summary, null, 2)}\n`);
   } else {
     printText(`\n${batchTable(summaries)}`);
+    printText(`\n${wrongIn(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
   const [answers, page] = [shortPath(places.answers), shortPath(places.report)];
@@ -234,9 +237,22 @@ async function finish(
     else print(`✅ DONE → See ${answers} and ${page}`);
     return;
   }
-  complain(`Not finished: ${end.reason}`);
-  complain(`What there is: ${answers} and ${page}; the same command with --resume asks the rest`);
+  complain(
+    `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumeCommand()}`,
+  );
   process.exitCode = exitCodeOfEnd(end);
+}
+
+function wrongIn({ head, questions, read }: FinishedBatch): WrongAnswers {
+  const wrong = new WrongAnswers();
+  for (const { taskId, question, truths } of questions) {
+    const answers = head.teams.flatMap(({ name }): [string, string][] => {
+      const result = read({ task_id: taskId, team: name, cycle: 1 });
+      return result?.status === 'answered' && result.correct === false ? [[name, result.final_answer]] : [];
+    });
+    wrong.add({ id: taskId, question, truth: truths.join(' | ') }, answers);
+  }
+  return wrong;
 }
 
 /** The page for a browser. */

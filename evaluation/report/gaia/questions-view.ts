@@ -44,15 +44,15 @@ export interface QuestionsView {
 }
 
 /** A page of so many questions opens in about a second. */
-const MAX_QUESTIONS = 2000;
+export const MAX_QUESTIONS = 2000;
 /** Attempts with their texts; of the others the mark alone. */
 const MAX_ATTEMPTS = 30_000;
 /** All traces together: with them the page has some 10 MB, which browsers read at once. */
 const TRACE_CHARACTERS = 8 * 1024 * 1024;
 /** What a person reads of one. */
 const MAX_TRACE_CHARACTERS = 8000;
-const MAX_QUESTION_CHARACTERS = 2000;
-const MAX_ANSWER_CHARACTERS = 400;
+export const MAX_QUESTION_CHARACTERS = 2000;
+export const MAX_ANSWER_CHARACTERS = 400;
 
 /** The questions with what each team made of them, as many as a page should hold. */
 export function questionsView({ head, questions, read }: FinishedBatch): QuestionsView {
@@ -97,7 +97,8 @@ export function questionsView({ head, questions, read }: FinishedBatch): Questio
   return { teams, cycles: head.repeat, questions: views, notes: notes.map(bound) };
 }
 
-function markOf(result: GaiaResult | undefined): string {
+/** The {@link Mark} of an attempt. */
+export function markOf(result: Pick<GaiaResult, 'status' | 'correct' | 'cached'> | undefined): Mark {
   if (result === undefined) return '-';
   const mark =
     result.status === 'timeout'
@@ -140,7 +141,8 @@ function attemptOf(result: GaiaResult, room: number): AttemptView {
   };
 }
 
-function cutEnd(text: string, most: number): string {
+/** `text`, or its beginning and how much is left out. */
+export function cutEnd(text: string, most: number): string {
   return text.length <= most
     ? text
     : `${text.slice(0, most).toWellFormed()} [cut: ${count(text.length - most)} more]`;

@@ -65,20 +65,22 @@ function attemptOf(team, letter, attempt, isOpen) {
     element('p', { class: 'answer' }, answer),
     reason === null ? null : element('p', { class: 'facts' }, reason),
     element('p', { class: 'facts' }, took, tools === '' ? '' : ` · tools: ${tools}`),
-    element(
-      'details',
-      isOpen ? { open: '' } : {},
-      element(
-        'summary',
-        {},
-        `Reasoning and tool calls of ${team}: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
-      ),
-      element(
-        'ol',
-        { class: 'trace' },
-        ...steps.map(({ isTool, text }) => element('li', isTool ? { class: 'tool-step' } : {}, text)),
-      ),
-    ),
+    steps.length === 0
+      ? null
+      : element(
+          'details',
+          isOpen ? { open: '' } : {},
+          element(
+            'summary',
+            {},
+            `Reasoning and tool calls of ${team}: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+          ),
+          element(
+            'ol',
+            { class: 'trace' },
+            ...steps.map(({ isTool, text }) => element('li', isTool ? { class: 'tool-step' } : {}, text)),
+          ),
+        ),
   );
 }
 

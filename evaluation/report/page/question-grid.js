@@ -18,6 +18,13 @@ const FILTERS = /** @type {const} */ ([
   ['from a cache', (/** @type {string} */ marks) => /[A-Z]/.test(marks)],
   ['not asked', (/** @type {string} */ marks) => marks.includes('-')],
 ]);
+const FILTERS_OF_ONE_TEAM = /** @type {const} */ ([
+  ['all questions', () => true],
+  ['wrong', (/** @type {string} */ marks) => /w/i.test(marks)],
+  ['right', (/** @type {string} */ marks) => /r/i.test(marks)],
+  ['failed or out of time', (/** @type {string} */ marks) => /[ft]/i.test(marks)],
+  ['from a cache', (/** @type {string} */ marks) => /[A-Z]/.test(marks)],
+]);
 
 /**
  * Questions down, teams across; a question opens to what every team made of it.
@@ -26,12 +33,13 @@ const FILTERS = /** @type {const} */ ([
  */
 export function questionGrid(view) {
   const { teams, cycles, questions, notes } = view;
+  const filters = teams.length === 1 ? FILTERS_OF_ONE_TEAM : FILTERS;
   const state = { cycle: 0, filter: 0, words: '', rows: ROWS_AT_ONCE };
   const list = element('ol', {});
   const status = element('p', { class: 'note', role: 'status' });
   const more = element('button', { type: 'button', class: 'more' }, '');
   const show = () => {
-    const found = questions.filter((question) => isWanted(question, state));
+    const found = questions.filter((question) => isWanted(question, filters, state));
     const drawn = found.slice(0, state.rows);
     list.replaceChildren(...drawn.map((question) => questionRow(question, teams, state.cycle)));
     status.textContent =
@@ -58,13 +66,19 @@ export function questionGrid(view) {
     element(
       'div',
       { class: 'heading' },
-      element('h3', {}, 'Open a question to read it, and what each team made of it'),
+      element(
+        'h3',
+        {},
+        teams.length === 1
+          ? 'Open a question to read its answer'
+          : 'Open a question to read it, and what each team made of it',
+      ),
       element(
         'div',
         { class: 'controls' },
         chooser(
           'Show',
-          FILTERS.map(([name]) => name),
+          filters.map(([name]) => name),
           (filter) => change({ filter }),
         ),
         cycles < 2
@@ -97,10 +111,11 @@ export function questionGrid(view) {
 
 /**
  * @param {QuestionView} question
+ * @param {typeof FILTERS | typeof FILTERS_OF_ONE_TEAM} filters
  * @param {{ cycle: number, filter: number, words: string }} state
  */
-function isWanted({ id, level, kind, file, text, marks }, { cycle, filter, words }) {
-  const [, fits] = FILTERS[filter] ?? FILTERS[0];
+function isWanted({ id, level, kind, file, text, marks }, filters, { cycle, filter, words }) {
+  const [, fits] = filters[filter] ?? filters[0];
   if (!fits(marks[cycle] ?? '')) return false;
   const all = `${id} level ${level ?? ''} ${kind} ${file ?? ''} ${text}`.toLowerCase();
   return words.split(/\s+/).every((word) => all.includes(word));
@@ -136,7 +151,7 @@ function searchField(onWords) {
 function questionRow(question, teams, cycle) {
   const marks = [...(question.marks[cycle] ?? '')];
   const about = [question.level === null ? null : `level ${question.level}`, question.kind, question.file]
-    .filter((part) => part !== null)
+    .filter((part) => part !== null && part !== '')
     .join(' · ');
   const words = teams.map((team, index) => `${team} ${markWord(marks[index])}`).join(', ');
   const button = element(

@@ -2,6 +2,7 @@ import { distributionsFigure } from './distributions.js';
 import { element, tickText } from './dom.js';
 import { chartFigure } from './figure.js';
 import { linkMapFigure } from './link-map.js';
+import { questionGrid } from './question-grid.js';
 import { Plot, rowLayout } from './rows.js';
 import { sequenceFigure } from './sequence.js';
 import { waterfallFigure } from './waterfall.js';
@@ -14,7 +15,7 @@ import { waterfallFigure } from './waterfall.js';
  * @param {boolean} isTitled its title is that of the page
  */
 export function runSection(view, number, isTitled) {
-  const { name, id, title, facts, alarm, bytes, time, hops, tasks, links } = view;
+  const { name, id, title, facts, alarm, bytes, time, hops, answers, tasks, links } = view;
   return element(
     'section',
     { id: `run-${number}` },
@@ -27,6 +28,7 @@ export function runSection(view, number, isTitled) {
       {},
       ...facts.map((fact) => element('div', {}, element('dt', {}, fact.name), element('dd', {}, fact.value))),
     ),
+    answers === null ? null : questionGrid(answers),
     tasks === null
       ? element(
           'p',

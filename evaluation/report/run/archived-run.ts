@@ -4,12 +4,15 @@ import { ledgerLineSchema } from '../../../core/contracts/ledger.ts';
 import { readArchivedTexts } from '../../../core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '../../../core/recording/recording.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
 import { type TaskEnding, taskEndings } from './task-endings.ts';
 
 const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
+const RESULTS_FILE = 'results.jsonl';
 /** Of metrics and recording together, unpacked. */
 const MAX_BYTES = 512 * 1024 * 1024;
+/** Of a log, and of the results. */
 const MAX_LOG_BYTES = 128 * 1024 * 1024;
 
 const amount = z.number().nonnegative();
@@ -63,6 +66,8 @@ export interface ArchivedRun {
   /** null for a run that was too long to be recorded. */
   readonly recording: Recording | null;
   readonly endings: ReadonlyMap<string, TaskEnding>;
+  /** Of a batch; empty for a run of one task. */
+  readonly results: readonly TaskResult[];
 }
 
 /** @throws MeshError `config` when there is no archive, or what is in it is not a run's */
@@ -79,12 +84,20 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     );
   const metrics = texts.get(METRICS_FILE);
   if (metrics === undefined) throw new MeshError('config', `archive ${archive} holds no ${METRICS_FILE}`);
-  // Of a log that is too long for a page the endings are not shown.
-  const logs = await readArchivedTexts(archive, (name) => name === HUB_LOG, MAX_LOG_BYTES);
+  // What is too long for a page is not shown.
+  const logs = await readArchivedTexts(
+    archive,
+    (name) => name === HUB_LOG || name === RESULTS_FILE,
+    MAX_LOG_BYTES,
+  );
   return {
     metrics: parseJsonLine(metrics, metricsSchema, `${archive}:${METRICS_FILE}`),
     recording: recordingOf(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
     endings: taskEndings(logs?.get(HUB_LOG) ?? ''),
+    results: (logs?.get(RESULTS_FILE) ?? '')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => parseJsonLine(line, taskResultSchema, `${archive}:${RESULTS_FILE}`)),
   };
 }
 

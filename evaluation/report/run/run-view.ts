@@ -1,5 +1,7 @@
-import { count, decimals, oneLine } from '../../terminal/table.ts';
+import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
+import type { QuestionsView } from '../gaia/questions-view.ts';
 import { bytesText, counted, msText, ratioText, shareText } from '../wording.ts';
+import { answersView } from './answers-view.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
 import { type BytesView, bytesTable, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
 import type { DistributionsView } from './distribution.ts';
@@ -23,6 +25,8 @@ export interface RunView {
   readonly bytes: BytesView;
   readonly time: TimeView | null;
   readonly hops: DistributionsView | null;
+  /** Of a batch. */
+  readonly answers: QuestionsView | null;
   readonly tasks: TasksView | null;
   readonly links: LinksView | null;
 }
@@ -34,7 +38,7 @@ export async function runView(run: ArchivedRun, number: number): Promise<RunView
   return {
     name: `Run ${number} · ${oneLine(metrics.adapter, 60)}`,
     id: oneLine(metrics.run_id, 60),
-    title: titleOf(metrics),
+    title: titleOf(run),
     facts: factsOf(metrics),
     alarm: alarmOf(metrics),
     bytes: {
@@ -44,13 +48,20 @@ export async function runView(run: ArchivedRun, number: number): Promise<RunView
     },
     time: timeView(metrics.time_us, metrics.answered),
     hops: hopsView(run),
+    answers: answersView(run),
     tasks: await tasksView(run),
     links: linksView(run),
   };
 }
 
-function titleOf({ status, answer, reason, tasks, answered, elapsed_ms }: ArchivedMetrics): string {
+function titleOf({ metrics, results }: ArchivedRun): string {
+  const { status, answer, reason, tasks, answered, elapsed_ms } = metrics;
   const time = msText(elapsed_ms);
+  const scored = results.filter(({ normalized_em }) => normalized_em !== null);
+  if (scored.length > 1) {
+    const right = scored.filter(({ normalized_em }) => normalized_em === 1).length;
+    return `${count(right)} of ${counted(scored.length, 'task')} right (${shareText(right / scored.length)}), in ${time}`;
+  }
   if (answer !== null) return `Answered “${oneLine(answer, 120)}” in ${time}`;
   if (tasks > 1) return `${count(answered)} of ${counted(tasks, 'task')} answered in ${time}`;
   const why = reason === undefined ? '' : `: ${oneLine(reason, 200)}`;
@@ -58,9 +69,10 @@ function titleOf({ status, answer, reason, tasks, answered, elapsed_ms }: Archiv
 }
 
 function factsOf(metrics: ArchivedMetrics): Fact[] {
-  const { ledger, tasks, answered, quality_score } = metrics;
+  const { ledger, tasks, answered, quality_score, normalized_em } = metrics;
   return [
     { name: 'status', value: tasks > 1 ? `${metrics.status}, ${answered} of ${tasks}` : metrics.status },
+    { name: 'normalized EM', value: percent(normalized_em) },
     { name: 'team', value: oneLine(metrics.team, 60) },
     { name: 'adapter', value: oneLine(metrics.adapter, 60) },
     { name: 'engine', value: oneLine(metrics.engine, 60) },

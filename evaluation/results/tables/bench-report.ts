@@ -6,6 +6,7 @@ import { count, decimals, oneLine, percent, table } from '../../terminal/table.t
 import type { BatchSummary, Interval } from '../bench-summary.ts';
 import { intervalText } from './batch-table.ts';
 import { faultReport } from './fault-report.ts';
+import type { WrongAnswers } from './wrong-answers.ts';
 
 /** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
@@ -81,29 +82,32 @@ export function batchReport(
   summary: BatchSummary,
   metrics: RunMetrics,
   interval: (part?: string) => Interval | null,
-  cycles: readonly string[],
+  { cycleLines, wrong }: { readonly cycleLines: readonly string[]; readonly wrong: WrongAnswers },
 ): string {
   const { dim } = stylesFor(process.stdout);
-  const parts = Object.entries(summary.by_part).filter(([, part]) => part.tasks >= MIN_PART_TASKS);
+  const parts = Object.entries(summary.by_part).filter(
+    // A part with all tasks says what the first line says.
+    ([, part]) => part.tasks >= MIN_PART_TASKS && part.tasks < summary.tasks,
+  );
   const row = (
     name: string,
     part: Pick<BatchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
     bounds: Interval | null,
   ) => [
-    oneLine(name, 40),
+    oneLine(name, 16),
     count(part.tasks),
     count(part.answered),
     percent(part.normalized_em),
+    intervalText(bounds),
     percent(part.f1),
     percent(part.rouge_l),
-    intervalText(bounds),
   ];
   return [
     '',
     table([
-      ['part', 'tasks', 'answered', 'EM', 'F1', 'ROUGE-L', 'EM, 95 % interval'],
-      ...parts.map(([name, part]) => row(name, part, interval(name))),
+      ['part', 'tasks', 'answered', 'normalized EM', '95 % interval', 'F1', 'ROUGE-L'],
       row('all', summary, interval()),
+      ...parts.map(([name, part]) => row(name, part, interval(name))),
     ]),
     '',
     table([
@@ -122,10 +126,11 @@ export function batchReport(
     ...modelReport(metrics),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
-    ...cycles,
+    ...cycleLines,
     ...resumedReport(summary),
     dim(ledgerLine(metrics)),
     '',
+    ...wrong.lines(),
   ].join('\n');
 }
 

@@ -86,9 +86,9 @@ describe('gaia with a model', () => {
 
     expect(gone.code).toBe(1);
     expect(gone.stderr).toMatch(
-      /Not finished: the model, team single, question q-6 \(What is 2 \+ 6\?\): 3 questions in a row failed/,
+      /The batch ended early: the model, team single, question q-6 \(What is 2 \+ 6\?\): 3 questions in a row failed/,
     );
-    expect(gone.stderr).toContain('--resume asks the rest');
+    expect(gone.stderr).toContain(' --resume');
     expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual([
       'q-0',
       'q-1',

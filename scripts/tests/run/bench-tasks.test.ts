@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Packet } from '../../../core/contracts/packet.ts';
+import { readArchivedRun } from '../../../evaluation/report/run/archived-run.ts';
+import { runView } from '../../../evaluation/report/run/run-view.ts';
 import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
@@ -111,10 +115,53 @@ describe('a file of tasks', () => {
     expect(received.map((packet) => packet.task_id)).toEqual(
       Array.from({ length: 20 }, (_, i) => `part-${i}`),
     );
-    expect(stdout).toMatch(/part +20 +20 +100\.0 % +100\.0 % +100\.0 %/);
-    expect(stdout).toMatch(/✅ DONE → See .*metrics\.json and .*run_artifacts\.tar\.gz\n$/);
+    expect(stdout).toMatch(/all +20 +20 +100\.0 % +\S+–100\.0 % +100\.0 % +100\.0 %/);
+    expect(stdout).toMatch(/✅ DONE → See .*results\.jsonl, .*metrics\.json and .*run_artifacts\.tar\.gz\n$/);
     expect(stderr).toContain('20/20 tasks, 20 answered');
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(20);
+  });
+
+  test('shows wrong answers with question and truth, names the file of results, and the page has them all', async () => {
+    const tasks = Array.from({ length: 3 }, (_, i) => ({
+      ...{ task_id: `t-${i}`, question: 'When was the mill built?', answer: i === 0 ? '1804' : '1999' },
+      document: 'The mill was built in 1804. It burned down later.',
+    }));
+    const out = temporaryFolder();
+    const args = ['bench', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out];
+    const { code, stdout, stderr } = await runCli(args);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/Wrong answers: 2\n {2}t-1\n {4}question {2}When was the mill built\?/);
+    expect(stdout).toMatch(/truth {5}1999\n {4}answer {4}1804/);
+    expect(stdout).toMatch(/See \S*results\.jsonl/);
+
+    const run = await readArchivedRun(path.join(out, 'run_artifacts.tar.gz'));
+    const view = await runView(run, 1);
+    expect(view.title).toMatch(/^1 of 3\stasks right \(33\s%\)/);
+    expect(view.answers?.questions.map(({ marks, text, truth }) => [marks[0], text, truth])).toEqual([
+      ['r', 'When was the mill built?', '1804'],
+      ['w', 'When was the mill built?', '1999'],
+      ['w', 'When was the mill built?', '1999'],
+    ]);
+  });
+
+  test('ends after three tasks when the server of the model does not answer, and says how to go on', async () => {
+    const tasks = Array.from({ length: 12 }, (_, i) => ({
+      ...{ task_id: `t-${i}`, question: 'When?', answer: '1804', document: 'The mill was built in 1804.' },
+    }));
+    // Nobody listens there any more.
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    const out = temporaryFolder();
+    const { code, stderr } = await runCli([
+      ...['bench', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out, '--concurrency', '1'],
+      ...['--engine', 'ollama', '--model', 'none', '--host', `http://127.0.0.1:${port}`],
+    ]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('3 questions in a row failed');
+    expect(stderr).toMatch(/To go on: gaia-mesh bench --tasks .* --resume\n$/);
+    expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(3);
   });
 
   test('that the cache answers is answered in metrics.json, too, and moves no byte', async () => {

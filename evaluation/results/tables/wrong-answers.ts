@@ -1,0 +1,66 @@
+import { stylesFor } from '../../terminal/style.ts';
+import { count, oneLine } from '../../terminal/table.ts';
+
+/** Wrong answers that a terminal shows; the page and the file of results have them all. */
+const SHOWN = 5;
+const COLUMNS = 80;
+const MIN_LABEL = 8;
+
+interface Miss {
+  readonly id: string;
+  readonly question: string;
+  readonly truth: string;
+  /** By team. */
+  readonly answers: readonly (readonly [team: string, answer: string])[];
+}
+
+/** What was answered otherwise than it should have been: the first of it, to be read. */
+export class WrongAnswers {
+  readonly #first: Miss[] = [];
+  #answers = 0;
+  #questions = 0;
+
+  /** @param answers of one question, those alone that are wrong */
+  add(question: Omit<Miss, 'answers'>, answers: Miss['answers']): void {
+    if (answers.length === 0) return;
+    this.#questions += 1;
+    this.#answers += answers.length;
+    if (this.#first.length < SHOWN) this.#first.push({ ...question, answers });
+  }
+
+  get first(): readonly Miss[] {
+    return this.#first;
+  }
+
+  get count(): number {
+    return this.#answers;
+  }
+
+  /** Lines of at most 80 columns; none where nothing was wrong. */
+  lines(): string[] {
+    if (this.#answers === 0) return [];
+    const { bold, red } = stylesFor(process.stdout);
+    const shown = this.#first.length;
+    const isOne = this.#first.every(({ answers }) => answers.length === 1);
+    const what = isOne
+      ? count(this.#answers)
+      : `${count(this.#answers)} to ${count(this.#questions)} questions`;
+    const labels = [
+      'question',
+      ...(isOne ? [] : this.#first.flatMap(({ answers }) => answers.map(([team]) => team))),
+    ];
+    const width = Math.max(MIN_LABEL, ...labels.map((label) => oneLine(label, 14).length)) + 2;
+    const line = (label: string, text: string, style = (all: string) => all) =>
+      `    ${oneLine(label, 14).padEnd(width)}${style(oneLine(text, COLUMNS - 4 - width))}`;
+    return [
+      `${bold('Wrong answers')}: ${what}${this.#questions > shown ? `; the first ${shown}:` : ''}`,
+      ...this.#first.flatMap(({ id, question, truth, answers }) => [
+        `  ${oneLine(id, COLUMNS - 2)}`,
+        line('question', question),
+        line('truth', truth),
+        ...answers.map(([team, answer]) => line(isOne ? 'answer' : team, answer, red)),
+      ]),
+      '',
+    ];
+  }
+}

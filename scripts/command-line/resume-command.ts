@@ -1,0 +1,10 @@
+import { redactor } from '../../evaluation/batch/redact.ts';
+import { shellWord } from '../../evaluation/terminal/shell-word.ts';
+
+/** What to type to resume the run of this process: what was typed, with `--resume`. */
+export function resumeCommand(): string {
+  const [name = '', ...options] = process.argv.slice(2).map(redactor(process.env));
+  const words = options.includes('--resume') ? options : [...options, '--resume'];
+  const start = process.env.npm_lifecycle_event === name ? ['npm', 'run', name, '--'] : ['gaia-mesh', name];
+  return [...start, ...words.map(shellWord)].join(' ');
+}
