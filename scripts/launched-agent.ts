@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { Agent } from '../core/agent/agent.ts';
 import { agentSpecSchema } from '../core/agent/spec.ts';
-import { MeshError, systemCodeOf } from '../core/contracts/errors.ts';
+import { lackOf, MeshError, systemCodeOf } from '../core/contracts/errors.ts';
 import { startAgent } from '../evaluation/teams/start-agent.ts';
+import { complain } from '../evaluation/terminal/print.ts';
 import { launcherPermits } from '../tools/engines/permits.ts';
 
 /**
@@ -15,6 +16,11 @@ export async function launchedAgent(): Promise<void> {
     await agent?.stop();
     process.exit(0);
   };
+  // A full disk may strike wherever something is written: a sentence, and the launcher hears that the agent is gone.
+  process.on('uncaughtException', (error) => {
+    complain(lackOf(error) ?? lackOf(error.cause) ?? String(error.stack));
+    process.exit(1);
+  });
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => void end());
   process.on('disconnect', () => void end());

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
 import { type Log, openLog } from '../system/log.ts';
+import { writeWhole } from '../system/whole-file.ts';
 
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;
@@ -123,8 +124,6 @@ export class Workspace {
     clearTimeout(this.#saving);
     this.#saving = undefined;
     const file = path.join(this.directory, 'memory.json');
-    // A reader sees the old file or the new one, never half of it.
-    writeFileSync(`${file}.part`, `${JSON.stringify(this.memory, null, 2)}\n`);
-    renameSync(`${file}.part`, file);
+    writeWhole(file, `${JSON.stringify(this.memory, null, 2)}\n`);
   }
 }

@@ -82,3 +82,33 @@ export function fileFaultOf(error: unknown): string {
       return messageOf(error);
   }
 }
+
+/** What the machine may run out of at any call: no bug of ours, and nothing that a stack trace helps with. */
+const LACKS: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'the disk is full: make room, or choose another folder'],
+  ['EDQUOT', 'the quota of the disk is used up: make room, or choose another folder'],
+  ['EMFILE', 'too many files are open: raise the limit (ulimit -n)'],
+  ['ENFILE', 'too many files are open on this machine'],
+  ['EROFS', 'the file system is read-only: choose another folder'],
+]);
+
+/** What the machine has run out of, in words; undefined for any other error. */
+export function lackOf(error: unknown): string | undefined {
+  return LACKS.get(systemCodeOf(error) ?? '');
+}
+
+/** Why a file cannot be written, in words. */
+export function writeFaultOf(error: unknown): string {
+  switch (systemCodeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such folder';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'no permission to write there';
+    default:
+      return lackOf(error) ?? messageOf(error);
+  }
+}

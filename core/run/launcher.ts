@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../agent/spec.ts';
-import { MeshError } from '../contracts/errors.ts';
+import { lackOf, MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../contracts/limits.ts';
 import { isPermitMessage, type RateLimiter } from './rate-limiter.ts';
 
@@ -83,8 +83,8 @@ export class AgentProcess {
       },
     );
     options.permits.serve(this.#child);
-    // One that could not be started, or has ended already, is heard of by its end.
-    this.#child.send(spec, () => undefined);
+    // One that could not be started has no channel; of that, or that it has ended already, is heard by its end.
+    if (this.#child.pid !== undefined) this.#child.send(spec, () => undefined);
     this.#ended = this.#awaitEnd();
     this.listening = this.#awaitPort();
     // Whoever awaits it hears of a failure; until then it must not count as unhandled.
@@ -144,7 +144,7 @@ export class AgentProcess {
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
     });
-    this.#child.on('error', (error) => resolve(error.message));
+    this.#child.on('error', (error) => resolve(lackOf(error) ?? error.message));
     // Not `close`: Node does not emit it for a child whose channel was closed on this side.
     this.#child.on('exit', (code, signal) => {
       // One that crashed while the run was ending because of that very crash was not ended by this side.
@@ -152,7 +152,8 @@ export class AgentProcess {
       resolve(howItEnded(code, signal));
     });
     const how = await promise;
-    if (stderr !== null && !stderr.readableEnded) {
+    // One that could not be started has none.
+    if (stderr?.readableEnded === false) {
       await Promise.race([once(stderr, 'close'), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     }
     return how + this.#tail();

@@ -17,6 +17,7 @@ import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { RunRecord } from '../recording/run-record.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/warm-up.ts';
+import { writeWhole } from '../system/whole-file.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
 import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
@@ -29,7 +30,7 @@ import type { RunMetrics } from './metrics/metrics-schema.ts';
 import { networkLedger } from './metrics/network-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
-import { newRunId, RunFolder, writeWhole } from './run-folder.ts';
+import { newRunId, RunFolder } from './run-folder.ts';
 
 interface RunOptions
   extends Pick<

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   type Stats,
   writeFileSync,
 } from 'node:fs';
@@ -215,12 +214,6 @@ async function emptyFolder(folder: string, kept: string): Promise<void> {
 export function claimWorkspaces(workspaces: string): void {
   mkdirSync(workspaces, { recursive: true });
   if (readdirSync(workspaces).length === 0) writeFileSync(path.join(workspaces, MARKER), '');
-}
-
-/** Writes a file so that a reader sees the old one or the new one, never half of it. */
-export function writeWhole(file: string, text: string): void {
-  writeFileSync(`${file}.part`, text);
-  renameSync(`${file}.part`, file);
 }
 
 function readText(file: string): string {

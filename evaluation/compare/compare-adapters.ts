@@ -18,6 +18,8 @@ interface CompareOptions {
   readonly random: Random;
   readonly bootstrapSeed: number;
   readonly onRound: (progress: Progress) => void;
+  /** Ends the rounds: those that were played whole count. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -37,14 +39,27 @@ export async function compareAdapters(options: CompareOptions) {
   let rounds = 0;
   let stopped: StopReason | null = null;
   while (stopped === null) {
-    for (const { arm, isNull } of roundOf([...byName.keys()], baseline.name, random)) {
-      const result = await mesh.play(byName.get(arm) ?? baseline);
-      (isNull ? nullRounds : played.get(arm))?.push(result);
+    const round = await playRound().catch((error: unknown) => {
+      // Ctrl-C: an hour of rounds is worth a report.
+      if (options.signal.aborted && rounds > 0) return undefined;
+      throw error;
+    });
+    if (round === undefined) {
+      stopped = 'interrupted';
+      break;
     }
+    for (const { arm, isNull, result } of round) (isNull ? nullRounds : played.get(arm))?.push(result);
     rounds += 1;
     const progress = { rounds, elapsedMs: performance.now() - startMs, intervals: comparisonsOf().all };
     onRound(progress);
     stopped = stopReason(progress, rule);
+  }
+
+  async function playRound() {
+    const results = [];
+    for (const { arm, isNull } of roundOf([...byName.keys()], baseline.name, random))
+      results.push({ arm, isNull, result: await mesh.play(byName.get(arm) ?? baseline) });
+    return results;
   }
 
   function comparisonsOf() {

@@ -90,7 +90,7 @@ const comparisonSchema = z.object({
   null_test: comparedSchema,
   adapters: z.array(adapterSchema).min(1).max(100),
   rounds: z.int().positive(),
-  stopped: z.enum(['precise', 'rounds', 'budget']),
+  stopped: z.enum(['precise', 'rounds', 'budget', 'interrupted']),
   /** Comparisons that were made before there were several runs have none. */
   matrix: z.array(cellSchema).max(10_000).default([]),
 });

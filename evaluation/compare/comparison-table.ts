@@ -1,5 +1,5 @@
 import { stylesFor } from '../terminal/style.ts';
-import { count, decimals, oneLine } from '../terminal/table.ts';
+import { count, decimals, oneLine, wrapped } from '../terminal/table.ts';
 import { markdownOf, type TableView, tableView, terminalTable } from '../terminal/table-view.ts';
 import { type ComparedAdapter, type ComparisonFile, hasMatrix, noiseOf } from './comparison-file.ts';
 import { detectableText, intervalText } from './verdict-text.ts';
@@ -77,6 +77,7 @@ const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
   precise: 'until the intervals were narrow',
   rounds: 'as many as were asked for',
   budget: 'all that fitted the time',
+  interrupted: 'until it was interrupted',
 };
 
 /** What was played, and how often. */
@@ -94,33 +95,38 @@ export function taskShareText({ adapters, baseline, task_ms, tasks }: Comparison
   );
 }
 
-/** For people at a terminal of 100 columns. */
+/** For people at a terminal. */
 export function comparisonText(file: ComparisonFile): string {
   const { bold, dim } = stylesFor(process.stdout);
   const noise = noiseOf(file);
+  const compared = terminalTable(shortened(comparisonTable(file)), RANK);
   const floor = noise === null ? 'unknown' : `${decimals(noise.low, 3)}–${decimals(noise.high, 3)}`;
   return [
     '',
-    terminalTable(narrowed(comparisonTable(file))),
+    compared,
     '',
-    bold(file.sentence),
-    taskShareText(file),
-    dim(`${playedText(file)}; noise floor ${floor} (${file.baseline} against itself)`),
-    dim('bytes: all packets, each once; code: to encode and decode a packet; ms: all tasks, without tools;'),
-    dim('detects: the smallest ratio that such rounds would show in four of five sessions'),
-    ...(hasMatrix(file) ? ['', terminalTable(narrowed(matrixTable(file)))] : []),
+    bold(wrapped(file.sentence)),
+    wrapped(taskShareText(file)),
+    dim(wrapped(`${playedText(file)}; noise floor ${floor} (${file.baseline} against itself)`)),
+    dim(
+      wrapped(
+        'bytes: all packets, each once; code: to encode and decode a packet; ms: all tasks, without tools' +
+          (compared.includes('detects')
+            ? '; detects: the smallest ratio that such rounds would show in four of five sessions'
+            : ''),
+      ),
+    ),
+    ...(hasMatrix(file) ? ['', terminalTable(shortened(matrixTable(file)), ['ms a task'])] : []),
     '',
   ].join('\n');
 }
 
-/** Columns that a terminal has no room for. */
-const LEFT_OUT = ['header', 'session'];
+/** Columns that a narrow terminal has no room for, the least important first. */
+const RANK = ['header', 'session', 'tokens', 'code µs', 'detects'];
 
-function narrowed({ columns, rows }: TableView): TableView {
-  const kept = <T>(cells: readonly T[]) =>
-    cells.filter((_, index) => !LEFT_OUT.includes(columns[index]?.title ?? ''));
+function shortened({ columns, rows }: TableView): TableView {
   const short = (cell: string) => (cell === 'no detectable difference' ? 'no difference' : cell);
-  return { columns: kept(columns), rows: rows.map((row) => kept(row).map(short)) };
+  return { columns, rows: rows.map((row) => row.map(short)) };
 }
 
 /** The same as Markdown. */

@@ -9,7 +9,7 @@ import { codeFolder, packageVersion, readableByAgents } from '../../core/system/
 import { Random } from '../../core/system/random.ts';
 import { fewestRounds } from '../statistics/stopping.ts';
 import { filesFor, readsOf } from '../teams/user-files.ts';
-import { complain } from '../terminal/print.ts';
+import { ProgressBar } from '../terminal/progress-bar.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { type ComparisonFile, parseComparison } from './comparison-file.ts';
 import { sentenceOf } from './verdict-text.ts';
@@ -48,6 +48,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     signal: options.signal,
     ...(agents === undefined ? {} : { agents }),
   });
+  const bar = await ProgressBar.start(100, '% of the time');
   const comparison = await compareAdapters({
     mesh,
     adapters,
@@ -60,9 +61,14 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     random: new Random(seed),
     bootstrapSeed: seed,
     onRound: ({ rounds, elapsedMs }) => {
-      if (rounds % 10 === 0) complain(`${rounds} rounds, ${(elapsedMs / 1000).toFixed(0)} s`);
+      const share = Math.max(rounds / options.maxRounds, elapsedMs / options.budgetMs);
+      bar.at(100 * share, `${rounds} rounds`);
     },
-  }).finally(() => mesh.stop());
+    signal: options.signal,
+  }).finally(() => {
+    bar.end();
+    return mesh.stop();
+  });
   const tokens = await Promise.all(adapters.map((adapter) => promptTokens(recording, adapter)));
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;

@@ -17,7 +17,7 @@ export interface Progress {
   intervals: readonly Interval[];
 }
 
-export type StopReason = 'precise' | 'rounds' | 'budget';
+export type StopReason = 'precise' | 'rounds' | 'budget' | 'interrupted';
 
 /**
  * Whether the rounds so far are enough, and why; null while they are not.

@@ -1,5 +1,6 @@
 import type { RunObserver } from '../../core/run/mesh-run.ts';
 import { complain } from './print.ts';
+import { ProgressBar } from './progress-bar.ts';
 import { type Styles, stylesFor } from './style.ts';
 import { count, oneLine } from './table.ts';
 
@@ -52,43 +53,23 @@ export function flowProgress(): Progress {
   };
 }
 
-/** A bar that fills as tasks end. Off a terminal: a line every tenth of the way. */
+/** A bar that fills as tasks end. */
 export async function barProgress(total: number): Promise<Progress> {
-  const styles = stylesFor(process.stderr);
-  const isTerminal = process.stderr.isTTY;
-  let done = 0;
+  const bar = await ProgressBar.start(total, 'tasks');
   let answered = 0;
-  const { Presets, SingleBar } = await import('cli-progress');
-  let bar: InstanceType<typeof SingleBar> | undefined;
-  if (isTerminal) {
-    bar = new SingleBar(
-      {
-        format: '  {bar} {value}/{total} tasks · {answered} answered · {eta} s left',
-        stream: process.stderr,
-        hideCursor: true,
-      },
-      Presets.shades_classic,
-    );
-    bar.start(total, 0, { answered: 0 });
-  }
   const advance = (isAnswered: boolean) => {
-    done += 1;
     if (isAnswered) answered += 1;
-    bar?.update(done, { answered });
-    if (!isTerminal && done % Math.max(1, Math.ceil(total / 10)) === 0)
-      print(`${done}/${total} tasks, ${answered} answered`);
+    bar.advance(`${answered} answered`);
   };
+  const note = (text: string) => bar.note(text);
   return {
-    note: (text) => print(text),
+    note,
     cached: () => advance(true),
     observer: {
-      ...alarms(styles, (text) => {
-        if (bar !== undefined) process.stderr.write('\r\u001b[K');
-        print(text);
-      }),
+      ...alarms(stylesFor(process.stderr), note),
       taskEnded: ({ status }) => advance(status === 'answered'),
     },
-    end: () => bar?.stop(),
+    end: () => bar.end(),
   };
 }
 

@@ -16,8 +16,9 @@ export function tableView(titles: readonly string[], rows: readonly (readonly st
   return { columns, rows };
 }
 
-export function terminalTable(view: TableView): string {
-  return table(withHeading(view));
+/** @param rank see {@link table} */
+export function terminalTable(view: TableView, rank: readonly string[] = []): string {
+  return table(withHeading(view), rank);
 }
 
 export function markdownOf(view: TableView): string {

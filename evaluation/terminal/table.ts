@@ -1,13 +1,26 @@
+/** Of a terminal that does not say how wide it is, and of a pipe. */
+const USUAL_COLUMNS = 80;
+const GAP = 2;
+
+type Rows = readonly (readonly string[])[];
+
 /**
  * Rows as columns of text: the first row is the heading, numbers line up at the right.
+ *
+ * @param rank headings of columns that can be done without, the least important first: they are left out, one after the other, until
+ *   the table fits the terminal (80 columns where it does not say)
  */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, i) => {
-      widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
-    });
-  const isNumber = (cell: string) => /^[-+]?[\d.,]+( ?(%|ms|s|B|µs|\/s))?$|^–$/.test(cell);
+export function table(all: Rows, rank: readonly string[] = []): string {
+  const columns = Math.max(USUAL_COLUMNS, process.stdout.columns ?? 0);
+  let rows = all;
+  let widths = widthsOf(rows);
+  for (const heading of rank) {
+    if (widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) <= columns) break;
+    const at = rows[0]?.indexOf(heading) ?? -1;
+    rows = rows.map((row) => row.filter((_, i) => i !== at));
+    widths = widthsOf(rows);
+  }
+  const isNumber = (cell: string) => /^[-+]?[\d.,]+( ?(%|ms|s|B|µs|\/s))?$|^[\d.]+–[\d.]+ %$|^–$/.test(cell);
   return rows
     .map((row) =>
       row
@@ -16,10 +29,19 @@ export function table(rows: readonly (readonly string[])[]): string {
           const numeric = rows.slice(1).every((other) => isNumber(other[i] ?? '–'));
           return numeric ? pad + cell : cell + pad;
         })
-        .join('  ')
+        .join(' '.repeat(GAP))
         .trimEnd(),
     )
     .join('\n');
+}
+
+function widthsOf(rows: Rows): number[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
+    });
+  return widths;
 }
 
 // Made when it is first needed: it takes 20 ms.
@@ -47,6 +69,19 @@ export function percent(value: number | null): string {
 /** A number with `digits` decimals, or `–` where it is not known. */
 export function decimals(value: number | null, digits: number): string {
   return value === null ? '–' : value.toFixed(digits);
+}
+
+/** `text` on lines of at most 80 columns, broken between words. */
+export function wrapped(text: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > USUAL_COLUMNS) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
 }
 
 /** One line of at most `columns`, without control characters: what agents say must not drive the terminal. */

@@ -84,7 +84,9 @@ function measureDelivery(rounds: number, tasks: number): Promise<DeliveryRuns> {
       }),
     );
     try {
-      const samples = await interleaved(Object.fromEntries(targets), { rounds, signal });
+      const samples = await interleaved(Object.fromEntries(targets), {
+        ...{ rounds, signal, shownAs: 'rounds' },
+      });
       return {
         rounds,
         tasks,

@@ -1,6 +1,7 @@
 import { Random } from '../../core/system/random.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
 import type { Comparison } from '../../evaluation/statistics/paired.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { count, decimals } from '../../evaluation/terminal/table.ts';
 
 interface Rounds {
@@ -10,7 +11,8 @@ interface Rounds {
   /** Of the order within each round. */
   readonly seed?: number;
   readonly signal?: AbortSignal;
-  readonly onRound?: (round: number) => void;
+  /** What a round is, in the plural: then it is shown how many there were, and how long the others will take. */
+  readonly shownAs?: string;
 }
 
 /**
@@ -21,18 +23,23 @@ interface Rounds {
  */
 export async function interleaved<Name extends string, Sample>(
   targets: Readonly<Record<Name, (round: number) => Sample | Promise<Sample>>>,
-  { rounds, warmUp = 0, seed = 1, signal, onRound }: Rounds,
+  { rounds, warmUp = 0, seed = 1, signal, shownAs }: Rounds,
 ): Promise<Record<Name, Sample[]>> {
   const names = Object.keys(targets) as Name[];
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>;
   const random = new Random(seed);
-  for (let round = -warmUp; round < rounds; round++) {
-    onRound?.(round);
-    for (const name of random.shuffle(names)) {
-      signal?.throwIfAborted();
-      const sample = await targets[name](round);
-      if (round >= 0) samples[name].push(sample);
+  const bar = shownAs === undefined ? undefined : await ProgressBar.start(warmUp + rounds, shownAs);
+  try {
+    for (let round = -warmUp; round < rounds; round++) {
+      for (const name of random.shuffle(names)) {
+        signal?.throwIfAborted();
+        const sample = await targets[name](round);
+        if (round >= 0) samples[name].push(sample);
+      }
+      bar?.advance();
     }
+  } finally {
+    bar?.end();
   }
   return samples;
 }

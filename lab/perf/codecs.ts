@@ -53,7 +53,9 @@ export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
         library,
         packets.map(({ packet }) => packet),
       );
-      const ms = await interleaved(targets, { rounds, warmUp: WARM_UP_ROUNDS, seed: SEED, signal });
+      const ms = await interleaved(targets, {
+        ...{ rounds, warmUp: WARM_UP_ROUNDS, seed: SEED, signal, shownAs: 'rounds' },
+      });
       times.push({
         adapter,
         encode: compare(ms.libraryEncode, ms.encode, { seed: SEED }),

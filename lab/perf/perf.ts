@@ -82,7 +82,5 @@ async function onlyRelay(options: PerfOptions): Promise<void> {
 }
 
 function relayOf({ rounds = RELAY_ROUNDS, quick = false, against }: PerfOptions) {
-  return measureRelay({ rounds, isQuick: quick, against: against && userPath(against) }, (text) =>
-    console.error(text),
-  );
+  return measureRelay({ rounds, isQuick: quick, against: against && userPath(against) });
 }

@@ -25,7 +25,7 @@ export function measureStart(rounds: number): Promise<StartTimes> {
       const { elapsed_ms, hops } = metricsIn(folder, metricsSchema);
       return { wallMs, meshMs: elapsed_ms - hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0) / 1000 };
     };
-    const samples = (await interleaved({ bench }, { rounds, warmUp: 1, signal })).bench;
+    const samples = (await interleaved({ bench }, { rounds, warmUp: 1, signal, shownAs: 'runs' })).bench;
     return {
       wallMs: estimateOf(samples.map(({ wallMs }) => wallMs)),
       meshMs: estimateOf(samples.map(({ meshMs }) => meshMs)),
@@ -57,7 +57,7 @@ export function measureBatch(rounds: number, tasks: number, questions: readonly 
       const { stdout, memory } = await runBench(folder, options, SAMPLE_EVERY_MS);
       return { ...batchSchema.parse(JSON.parse(stdout)), memory };
     };
-    const samples = (await interleaved({ bench }, { rounds, signal })).bench;
+    const samples = (await interleaved({ bench }, { rounds, signal, shownAs: 'batches' })).bench;
     const memory = samples.at(-1)?.memory ?? [];
     return {
       tasks,

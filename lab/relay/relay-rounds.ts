@@ -1,4 +1,6 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
 import { carry } from './carry.ts';
 import { type Load, loadsOf, roundsOf, secondsOf } from './loads.ts';
@@ -28,18 +30,18 @@ interface RelayOptions {
 }
 
 /** Every load and target once a round, the targets of a load one behind the other. */
-export async function measureRelay(
-  { isQuick, rounds, against }: RelayOptions,
-  progress: (text: string) => void,
-): Promise<RelayResults> {
+export async function measureRelay({ isQuick, rounds, against }: RelayOptions): Promise<RelayResults> {
   const targets = await installedTargets(against);
   const loads = loadsOf(isQuick, against !== undefined);
   const installed = targets.map(({ name }) => name);
   const minutes = Math.ceil(secondsOf(loads, rounds, installed) / 60);
-  progress(`not installed, so left out: ${missingTargets(targets).join(', ')}`);
-  progress(
+  const missing = missingTargets(targets);
+  if (missing.length > 0) complain(`not installed, so left out: ${missing.join(', ')}`);
+  complain(
     `${loads.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
   );
+  const total = loads.reduce((sum, load) => sum + roundsOf(load, rounds), 0);
+  const bar = await ProgressBar.start(total, 'loads');
   const outcomes = loads.flatMap((load) =>
     targets
       .filter(({ name }) => load.targets.includes(name))
@@ -47,7 +49,6 @@ export async function measureRelay(
   );
   for (let round = 0; round < rounds; round++) {
     for (const load of loads.filter((each) => round < roundsOf(each, rounds))) {
-      progress(`round ${round + 1} of ${rounds}: ${load.name}`);
       const own = outcomes
         .filter((outcome) => outcome.load === load)
         .map((outcome) => {
@@ -62,8 +63,10 @@ export async function measureRelay(
           return [outcome.target.name, measure] as const;
         });
       await interleaved(Object.fromEntries(own), { rounds: 1, seed: round + 1 });
+      bar.advance(load.name);
     }
   }
+  bar.end();
   return { targets, rounds, outcomes: outcomes.map((each) => ({ ...each, target: each.target.name })) };
 }
 

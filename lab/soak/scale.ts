@@ -13,6 +13,7 @@ import { codeFolder } from '../../core/system/package-root.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
 import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { count, decimals, table } from '../../evaluation/terminal/table.ts';
 import { json } from '../../protocols/json.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
@@ -64,11 +65,13 @@ async function run(options: ScaleOptions): Promise<void> {
   if (others.length === 0) {
     points.push(await measureScale(only, options.seconds, signal));
   } else {
+    const bar = await ProgressBar.start(numbers.length, 'numbers of agents');
     for (const agents of numbers) {
       signal.throwIfAborted();
-      console.error(`${agents} agents …`);
       points.push(await measuredApart(agents, options.seconds));
+      bar.advance(`${agents} agents`);
     }
+    bar.end();
   }
   const part = scalePart(points, options.seconds);
   await publish({ report: { points }, text: table(scaleRows(points)), part }, options.json, page);

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
 import { INTERRUPTED_EXIT } from '../../scripts/command-line/exit-code.ts';
@@ -57,9 +58,10 @@ async function run(options: SoakOptions): Promise<void> {
   console.error(`seed ${seed}: ${agents} agents in ${processes} processes, ${rounds} rounds`);
   const { signal } = interruptible('the soak');
   const packets = options.packets ?? Number.POSITIVE_INFINITY;
+  const bar = await ProgressBar.start(rounds, 'rounds');
   const report = await soakCampaign({ seed, agents, processes, rounds, minutes, packets }, signal, (round) =>
-    console.error(`round ${round.round} (${round.adapter}): ${count(round.packets)} packets`),
-  );
+    bar.advance(`${count(round.packets)} packets of ${round.adapter}`),
+  ).finally(() => bar.end());
   if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else print(report);
   if (report.violations.length > 0) process.exitCode = 1;

@@ -182,7 +182,7 @@ async function measureTransports(options: Measuring): Promise<TransportsReport> 
     try {
       const samples = await interleaved(
         { tcp: () => tcp.sample(), nats: () => nats.sample(), tcpAgain: () => tcp.sample() },
-        { rounds, warmUp: WARM_UP_ROUNDS, seed, signal, onRound: progress },
+        { rounds, warmUp: WARM_UP_ROUNDS, seed, signal, shownAs: 'rounds' },
       );
       const figures = TIMED.map(({ what, unit, shown }, index) => {
         const of = (name: keyof typeof samples) => samples[name].map((sample) => sample[index] ?? Number.NaN);
@@ -205,10 +205,6 @@ async function measureTransports(options: Measuring): Promise<TransportsReport> 
   } finally {
     await tcp.stop();
   }
-}
-
-function progress(round: number): void {
-  if (round > 0 && round % 10 === 0) console.error(`${round} rounds`);
 }
 
 /** What was measured as a Markdown table, with what it means. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
+import { lackOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
@@ -40,21 +40,13 @@ export async function runProgram(program: Program): Promise<void> {
       complain(`${program.name}: ${error.message}${option}`);
       process.exitCode = exitCodeOf(error);
     } else {
-      const lack = LACKS.get(systemCodeOf(error) ?? '');
+      const lack = lackOf(error);
       if (lack === undefined || !(error instanceof Error)) throw error;
       complain(`${program.name}: ${lack} (${error.message})`);
       process.exitCode = 1;
     }
   }
 }
-
-/** What the machine may run out of at any call: no bug of ours, and nothing that a stack trace helps with. */
-const LACKS: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'the disk is full: make room, or choose another folder'],
-  ['EDQUOT', 'the quota of the disk is used up: make room, or choose another folder'],
-  ['EMFILE', 'too many files are open: raise the limit (ulimit -n)'],
-  ['ENFILE', 'too many files are open on this machine'],
-]);
 
 /** Knows the command that was asked for, and of all others the one line. */
 async function parserOf({ name, description, commands }: Program, asked: string | undefined) {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -6,8 +6,8 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
-import { makeFolder } from '../../core/system/make-folder.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
@@ -22,6 +22,7 @@ import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { adapterNames } from '../../protocols/registry.ts';
+import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
 
@@ -63,10 +64,7 @@ export function compare(command: Command): void {
     .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
     .option('--junit <file>', 'write the conditions as a JUnit report')
-    .option(
-      '--out <dir>',
-      'folder for comparison.json, .csv, .md and report.html (default: the project root)',
-    )
+    .option('--out <dir>', 'folder for comparison.json, .csv, .md and .html (default: the project root)')
     .option('--write', 'write them to docs/results/comparison.md, with what HTTP and TLS would add')
     .option('--json', 'print the comparison as one JSON value')
     .action(run);
@@ -82,12 +80,15 @@ async function run(options: CompareCommandOptions): Promise<void> {
   const choice = choiceOf(options);
   const page = options.write ? pageToWrite('docs/results/comparison.md') : undefined;
   const adapters = await chosenAdapters(names);
+  // Before the minutes that the rounds take.
+  checkWritable(outOf(options));
   const { signal } = interruptible();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
   try {
     const scenarios = await scenariosOf(choice, folder, signal);
     const reports: ComparisonFile[] = [];
     for (const [index, scenario] of scenarios.entries()) {
+      if (signal.aborted && reports.length > 0) break;
       if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
       const workspaces = path.join(folder, `replay-${index}`);
       reports.push(
@@ -102,6 +103,10 @@ async function run(options: CompareCommandOptions): Promise<void> {
     else print(comparisonText(report));
     hold(thresholds, report, options);
     await writePage(report, scenarios, options);
+    if (signal.aborted) {
+      process.exitCode = INTERRUPTED_EXIT;
+      return;
+    }
     const [scenario] = scenarios;
     if (page === undefined || scenario === undefined) return;
     await writeResults(page, report, { ...scenario, adapters, args: process.argv.slice(2), signal });
@@ -160,11 +165,10 @@ async function compareOne(
 
 function write(report: ComparisonFile, options: CompareCommandOptions): void {
   const out = outOf(options);
-  makeFolder(out);
-  writeFileSync(path.join(out, 'comparison.json'), jsonOf(report));
-  writeFileSync(path.join(out, 'comparison.csv'), adaptersCsv(report));
-  writeFileSync(path.join(out, 'comparison.md'), comparisonMarkdown(report));
-  if (hasMatrix(report)) writeFileSync(path.join(out, 'matrix.csv'), matrixCsv(report));
+  writeWhole(path.join(out, 'comparison.json'), jsonOf(report));
+  writeWhole(path.join(out, 'comparison.csv'), adaptersCsv(report));
+  writeWhole(path.join(out, 'comparison.md'), comparisonMarkdown(report));
+  if (hasMatrix(report)) writeWhole(path.join(out, 'matrix.csv'), matrixCsv(report));
   complain(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
@@ -177,8 +181,8 @@ async function writePage(
   const archives = new Set(scenarios.map(({ archive }) => archive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
   const html = await reportHtml({ comparison: report, runs });
-  const file = path.join(outOf(options), 'report.html');
-  writeFileSync(file, html);
+  const file = path.join(outOf(options), 'comparison.html');
+  writeWhole(file, html);
   complain(`written: ${file}`);
 }
 
@@ -214,5 +218,5 @@ function hold(
   }
   if (junit === undefined) return;
   mkdirSync(path.dirname(userPath(junit)), { recursive: true });
-  writeFileSync(userPath(junit), junitOf(results));
+  writeWhole(userPath(junit), junitOf(results));
 }

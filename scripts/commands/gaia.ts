@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
 import { exportCacheFile, importCacheFile, storeCache } from '../../evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '../../evaluation/batch/batch.ts';
 import { batchProgress } from '../../evaluation/batch/batch-progress.ts';
@@ -262,11 +261,7 @@ async function writePage(
   summaries: Readonly<Record<string, TeamSummary>>,
 ): Promise<void> {
   const html = await reportHtml({ runs: [], gaia: { batch, summaries } });
-  try {
-    writeFileSync(file, html);
-  } catch (error) {
-    throw new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
-  }
+  writeWhole(file, html);
 }
 
 /**

@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
 import { openBatch, summariesOf } from '../../evaluation/batch/finished-batch.ts';
 import { readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { besides } from '../../evaluation/plan/batch-places.ts';
@@ -61,11 +62,7 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
 async function write(sources: ReportSources, out: string): Promise<void> {
   const html = await reportHtml(sources);
   const file = userPath(out);
-  try {
-    writeFileSync(file, html);
-  } catch (error) {
-    throw new MeshError('io', `--out ${file}: ${fileFaultOf(error)}`, { cause: error });
-  }
+  writeWhole(file, html);
   complain(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
   print(file);
 }

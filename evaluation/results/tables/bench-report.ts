@@ -2,7 +2,7 @@ import type { Task } from '../../../core/contracts/task.ts';
 import type { TaskStatus } from '../../../core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
 import { stylesFor } from '../../terminal/style.ts';
-import { count, decimals, oneLine, percent, table } from '../../terminal/table.ts';
+import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
 import type { BatchSummary, Interval } from '../bench-summary.ts';
 import { intervalText } from './batch-table.ts';
 import { faultReport } from './fault-report.ts';
@@ -39,29 +39,32 @@ export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunM
     '',
     table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
     '',
-    table([
+    table(
       [
-        'elapsed ms',
-        'in tools',
-        'in mesh',
-        'packets',
-        'bytes rx',
-        'bytes tx',
-        'overhead',
-        'tokens',
-        'quality',
+        [
+          'elapsed ms',
+          'in tools',
+          'in mesh',
+          'packets',
+          'bytes rx',
+          'bytes tx',
+          'overhead',
+          'tokens',
+          'quality',
+        ],
+        [
+          decimals(metrics.elapsed_ms, 2),
+          ...timeCells(metrics),
+          count(metrics.pkt_cnt),
+          count(metrics.bytes_rx),
+          count(metrics.bytes_tx),
+          count(metrics.header_overhead),
+          count(metrics.token_sum),
+          decimals(metrics.quality_score, 3),
+        ],
       ],
-      [
-        decimals(metrics.elapsed_ms, 2),
-        ...timeCells(metrics),
-        count(metrics.pkt_cnt),
-        count(metrics.bytes_rx),
-        count(metrics.bytes_tx),
-        count(metrics.header_overhead),
-        count(metrics.token_sum),
-        decimals(metrics.quality_score, 3),
-      ],
-    ]),
+      ['overhead', 'tokens'],
+    ),
     ...modelReport(metrics),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
@@ -104,25 +107,31 @@ export function batchReport(
   ];
   return [
     '',
-    table([
-      ['part', 'tasks', 'answered', 'normalized EM', '95 % interval', 'F1', 'ROUGE-L'],
-      row('all', summary, interval()),
-      ...parts.map(([name, part]) => row(name, part, interval(name))),
-    ]),
-    '',
-    table([
-      ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
+    table(
       [
-        decimals(summary.tasks_per_s, 1),
-        decimals(summary.p50_ms, 1),
-        decimals(summary.p95_ms, 1),
-        count(metrics.pkt_cnt),
-        count(metrics.bytes_rx),
-        count(metrics.bytes_tx),
-        count(metrics.header_overhead),
-        count(metrics.token_sum),
+        ['part', 'tasks', 'answered', 'normalized EM', '95 % interval', 'F1', 'ROUGE-L'],
+        row('all', summary, interval()),
+        ...parts.map(([name, part]) => row(name, part, interval(name))),
       ],
-    ]),
+      ['ROUGE-L', 'F1'],
+    ),
+    '',
+    table(
+      [
+        ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
+        [
+          decimals(summary.tasks_per_s, 1),
+          decimals(summary.p50_ms, 1),
+          decimals(summary.p95_ms, 1),
+          count(metrics.pkt_cnt),
+          count(metrics.bytes_rx),
+          count(metrics.bytes_tx),
+          count(metrics.header_overhead),
+          count(metrics.token_sum),
+        ],
+      ],
+      ['overhead', 'tokens'],
+    ),
     ...modelReport(metrics),
     ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
     ...deliveryReport(metrics),
@@ -178,14 +187,29 @@ function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics)
 function ledgerLine({ ledger, session_bytes, ack_bytes, recording }: RunMetrics): string {
   const { total, written, read, unbooked_bytes, connection } = ledger;
   if (!ledger.balanced)
-    return `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`;
-  return (
-    `Ledger: ${count(total.payload)} payload + ${count(total.envelope)} envelope + ${count(total.payload_coding)} coding + ` +
-    `${count(total.framing)} framing${unbooked_bytes === 0 ? '' : ` + ${count(unbooked_bytes)} that cannot be read`} = ${count(total.wire + unbooked_bytes)} B sent once;\n` +
-    `${connection === undefined ? 'the sockets' : 'the streams over NATS'} wrote ${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`}: balanced.` +
-    (connection === undefined
-      ? ''
-      : `\nThe connection to NATS wrote ${count(connection.written)} B and read ${count(connection.read)} B: ${count(connection.written - written.sockets)} and ${count(connection.read - read.sockets)} are its own.`) +
-    recording.missing.map((what) => `\nNot in the recording: ${what}.`).join('')
-  );
+    return wrapped(
+      `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`,
+    );
+  const parts = [
+    `${count(total.payload)} payload`,
+    `${count(total.envelope)} envelope`,
+    `${count(total.payload_coding)} coding`,
+    `${count(total.framing)} framing`,
+    ...(unbooked_bytes === 0 ? [] : [`${count(unbooked_bytes)} that cannot be read`]),
+  ];
+  const where = connection === undefined ? 'the sockets' : 'the streams over NATS';
+  const acks = ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`;
+  return [
+    `Ledger: ${parts.join(' + ')} = ${count(total.wire + unbooked_bytes)} B sent once; ${where} wrote ` +
+      `${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${acks}: balanced.`,
+    ...(connection === undefined
+      ? []
+      : [
+          `The connection to NATS wrote ${count(connection.written)} B and read ${count(connection.read)} B: ` +
+            `${count(connection.written - written.sockets)} and ${count(connection.read - read.sockets)} are its own.`,
+        ]),
+    ...recording.missing.map((what) => `Not in the recording: ${what}.`),
+  ]
+    .map(wrapped)
+    .join('\n');
 }

@@ -67,7 +67,7 @@ describe('a comparison', () => {
   });
 
   test('draws a page of itself and of the run that it recorded', () => {
-    const html = readFileSync(path.join(out, 'report.html'), 'utf8');
+    const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
     const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
     const { adapters, rounds, run_id } = JSON.parse(run.stdout);
     expect(comparison.baseline).toBe('json');

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Packet } from '../../../core/contracts/packet.ts';
-import { Cli, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
+import { Cli, entry, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { noteQuestion, teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -29,6 +30,17 @@ describe('an agent that does not come up', () => {
     expect(stderr).toContain(`port ${taken.port} is in use`);
     expect(stderr).toContain('--port-base N');
     expect(stderr).toContain('--port-base auto');
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  test.runIf(process.platform === 'linux')('for want of file descriptors is a sentence', () => {
+    const args = ['bench', '--port-base', 'auto', '--out', temporaryFolder()];
+    const limited = 'ulimit -n 30; exec "$0" "$@"';
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', limited, process.execPath, entry, ...args], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/too many files are open: raise the limit \(ulimit -n\)/);
     expect(stderr).not.toMatch(/^ +at /m);
   });
 

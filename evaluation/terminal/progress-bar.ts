@@ -1,0 +1,89 @@
+import type { SingleBar } from 'cli-progress';
+import { complain } from './print.ts';
+
+/** Off a terminal there is a line each time so much more is done. */
+const SHARE_OF_A_LINE = 0.1;
+const CLEAR_LINE = '\r\u001b[K';
+
+/**
+ * How far something is that takes long, on standard error: a bar on a terminal, else a line every tenth of the way, each with the time that
+ * is left if it goes on like this. What is said meanwhile stands above the bar.
+ */
+export class ProgressBar {
+  readonly #total: number;
+  readonly #noun: string;
+  readonly #bar: SingleBar | undefined;
+  readonly #startMs = performance.now();
+  #done = 0;
+  #said = 0;
+
+  /** @param noun of what is done, in the plural */
+  static async start(total: number, noun: string): Promise<ProgressBar> {
+    if (!process.stderr.isTTY) return new ProgressBar(total, noun, undefined);
+    const { Presets, SingleBar: Bar } = await import('cli-progress');
+    const format = `  {bar} {value}/{total} ${noun}{counts}{left}`;
+    // Drawn anew below what was said, though it is the same.
+    const options = { format, stream: process.stderr, hideCursor: true, forceRedraw: true };
+    const bar = new Bar(options, Presets.shades_classic);
+    bar.start(total, 0, { counts: '', left: '' });
+    return new ProgressBar(total, noun, bar);
+  }
+
+  private constructor(total: number, noun: string, bar: SingleBar | undefined) {
+    this.#total = total;
+    this.#noun = noun;
+    this.#bar = bar;
+  }
+
+  /** One more is done. `counts` is what to say of all that are, as `3 answered`. */
+  advance(...counts: readonly string[]): void {
+    this.at(this.#done + 1, ...counts);
+  }
+
+  /** So many are done, of which there may be parts. */
+  at(done: number, ...counts: readonly string[]): void {
+    this.#done = Math.min(Math.max(done, 0), this.#total);
+    const left = this.#left();
+    this.#bar?.update(this.#done, {
+      counts: counts.map((text) => ` · ${text}`).join(''),
+      left: left === undefined ? '' : ` · ${left}`,
+    });
+    const isDue = Math.floor(done / this.#step) > Math.floor(this.#said / this.#step);
+    if (this.#bar !== undefined || !isDue) return;
+    this.#said = done;
+    const parts = [`${Math.floor(done)}/${this.#total} ${this.#noun}`, ...counts];
+    complain([...parts, ...(left === undefined ? [] : [left])].join(', '));
+  }
+
+  /** Says something without overwriting, or being overwritten by, the bar. */
+  note(text: string): void {
+    if (this.#bar === undefined) {
+      complain(text);
+      return;
+    }
+    process.stderr.write(CLEAR_LINE);
+    complain(text);
+    this.#bar.render();
+  }
+
+  end(): void {
+    this.#bar?.stop();
+  }
+
+  get #step(): number {
+    return Math.max(1, Math.ceil(this.#total * SHARE_OF_A_LINE));
+  }
+
+  /** Nothing where it is over, or would be at once. */
+  #left(): string | undefined {
+    if (this.#done === 0) return undefined;
+    const elapsedS = (performance.now() - this.#startMs) / 1000;
+    return remainingText((elapsedS / this.#done) * (this.#total - this.#done));
+  }
+}
+
+/** `about 40 s left`; undefined below a second. */
+export function remainingText(seconds: number): string | undefined {
+  if (!(seconds >= 1)) return undefined;
+  return `about ${seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
+}
