@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
 
 /**
  * Builds the package that is published, `dist/` (`npm publish ./dist`): Node strips no types below `node_modules`, so it is JavaScript
@@ -33,6 +34,7 @@ const TEXTS = {
 
 rmSync(dist, { recursive: true, force: true });
 compile();
+await inline(path.join(dist, 'core', 'recording', 'o200k.js'));
 const assets = copyAssets();
 for (const [from, to] of Object.entries(TEXTS)) copyFileSync(path.join(root, from), path.join(dist, to));
 writeFileSync(path.join(dist, 'package.json'), manifest());
@@ -51,6 +53,13 @@ function compile(): void {
   const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   if (error !== undefined) throw error;
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Puts what a module imports into it: of a package of 30 MB one table is needed. */
+async function inline(file: string): Promise<void> {
+  const built = await rolldown({ input: file, platform: 'node' });
+  const { output } = await built.generate({ format: 'esm', codeSplitting: false });
+  writeFileSync(file, output[0].code);
 }
 
 /** What a user needs of `package.json`, with paths as they are from `dist/`. */

@@ -7,7 +7,8 @@ import type { Recording } from './recording.ts';
  * (GPT-4o and later). null for adapters that write no text.
  */
 export async function promptTokens(recording: Recording, adapter: ProtocolAdapter): Promise<number | null> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+  // 2 MB, for those alone who count.
+  const { tokensOf } = await import('./o200k.ts');
   const codecs = openMembers(
     adapter,
     recording.header.run_id,
@@ -21,7 +22,7 @@ export async function promptTokens(recording: Recording, adapter: ProtocolAdapte
     try {
       const text = decoder.decode(blob);
       if (hasControls(text)) return null;
-      tokens += countTokens(text);
+      tokens += tokensOf(text);
     } catch {
       return null; // Bytes that are no UTF-8 are no text.
     }

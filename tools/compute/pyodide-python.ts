@@ -54,7 +54,7 @@ export async function findPyodide(): Promise<PythonBackend> {
   } catch (cause) {
     throw new MeshError(
       'tool',
-      `the package pyodide is not installed (${messageOf(cause).split('\n')[0]}): npm install`,
+      `the package pyodide is not installed (${messageOf(cause).split('\n')[0]}): npm install pyodide@314`,
       { cause },
     );
   }

@@ -1,6 +1,7 @@
 import type { Engine } from '../../core/contracts/engine.ts';
 import type { JsonValue } from '../../core/contracts/packet.ts';
 import { registry } from '../../core/contracts/registry.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
 import { type Environment, requireKey } from './servers/server-key.ts';
@@ -32,8 +33,18 @@ export interface EngineOptions {
 const engines = registry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).extractiveEngine,
   ollama: async () => (await import('./servers/ollama.ts')).ollamaEngine,
-  openai: async () => (await import('./servers/openai.ts')).openaiEngine,
-  anthropic: async () => (await import('./servers/anthropic.ts')).anthropicEngine,
+  openai: () =>
+    withPackage(
+      'openai@7',
+      '--engine openai',
+      async () => (await import('./servers/openai.ts')).openaiEngine,
+    ),
+  anthropic: () =>
+    withPackage(
+      '@anthropic-ai/sdk@1',
+      '--engine anthropic',
+      async () => (await import('./servers/anthropic.ts')).anthropicEngine,
+    ),
 });
 
 export const engineNames = engines.names;

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { parseReply } from '../web/parse-reply.ts';
 
@@ -34,8 +35,14 @@ export async function readImageText(
   throw new MeshError('tool', `the text in ${name} cannot be recognised: ${outcome.stopped}`);
 }
 
+const OCR_PACKAGES = 'tesseract.js@7 @tesseract.js-data/eng@1';
+
 async function recognised(bytes: Uint8Array): Promise<string> {
-  const { createWorker, OEM } = await import('tesseract.js');
+  const { createWorker, OEM } = await withPackage(
+    OCR_PACKAGES,
+    'text in images',
+    () => import('tesseract.js'),
+  );
   const languages = path.dirname(
     createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json'),
   );
