@@ -44,6 +44,8 @@ export class Agent {
   #numbering = { runId: '', last: 0 };
   #listener: Listener | undefined;
   #session: AgentSession | undefined;
+  /** The run of the last session. */
+  #lastRun: string | undefined;
   #pending = 0;
 
   private constructor(options: AgentOptions) {
@@ -176,7 +178,11 @@ export class Agent {
     const session = new AgentSession(this.#options, socket, this.#termsOf(agreed, outbox));
     this.#session = session;
     this.#listener?.setBusy(true);
-    log.info({ dir: 'session', began: agreed.session.runId, adapter: agreed.adapter.name });
+    // An agent that stays up: the next archive is of the next run alone, and the last one has its own.
+    const { runId } = agreed.session;
+    if (this.#lastRun !== undefined && this.#lastRun !== runId) log.restart();
+    this.#lastRun = runId;
+    log.info({ dir: 'session', began: runId, adapter: agreed.adapter.name });
     socket.start(agreed.maxFrameBytes, (run) => session.receive(run));
     const fault = await socket.closed;
     session.end();
@@ -184,7 +190,7 @@ export class Agent {
     this.#listener?.setBusy(false);
     log.info({
       dir: 'session',
-      ended: agreed.session.runId,
+      ended: runId,
       ...(fault === undefined ? {} : { fault: fault.message }),
     });
   }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import { MAX_LOG_BYTES } from '../contracts/limits.ts';
@@ -27,6 +27,8 @@ export interface Log {
   readonly isOpen: boolean;
   /** What was written so far is in the file when the call returns. */
   flush(): void;
+  /** Throws away what was written so far. */
+  restart(): void;
   close(): void;
 }
 
@@ -102,6 +104,14 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
     },
     flush() {
       if (!isClosed) flush();
+    },
+    restart() {
+      if (isClosed) return;
+      waitingBytes = 0;
+      // The file is open for appending: what follows stands at its beginning.
+      ftruncateSync(descriptor, 0);
+      bytes = 0;
+      isOpen = true;
     },
     close() {
       isOpen = false;
