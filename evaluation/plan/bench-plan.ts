@@ -46,6 +46,8 @@ export interface BenchOptions extends TeamOptions, LimitOptions {
 export interface BenchPlan {
   readonly planned: PlannedTeam;
   readonly tasks: readonly Question[];
+  /** Of the user's document: where its pages begin in its text, if it has pages. */
+  readonly pageStarts?: readonly number[];
   /** Several tasks, or one several times: results are written line by line, and a summary is printed. */
   readonly isBatch: boolean;
   readonly repeat: number;
@@ -81,15 +83,14 @@ export async function planOf(options: BenchOptions): Promise<BenchPlan> {
   scorerNamed(team.scorer);
   const isBatch = options.tasks !== undefined || options.repeat > 1;
   checkTaskOptions(options, isBatch);
-  const tasks =
-    options.tasks === undefined
-      ? [await oneTask(team, options, warnings)]
-      : readTaskFile(userPath(options.tasks), options.limit);
+  const one = options.tasks === undefined ? await oneTask(team, options, warnings) : undefined;
+  const tasks = one === undefined ? readTaskFile(userPath(options.tasks ?? ''), options.limit) : [one.task];
   const planned = await planTeam(team, options, external);
   const digest = createHash('sha256').update(JSON.stringify(tasks)).digest('hex');
   return {
     planned,
     tasks: tasks.map((task) => ({ ...task, category: 'text' })),
+    ...(one?.pageStarts === undefined ? {} : { pageStarts: one.pageStarts }),
     isBatch,
     repeat: options.repeat,
     setup: setupOfBatch({ tasks: `sha256:${digest}`, scorer: team.scorer }, options.repeat, [planned]),
@@ -122,13 +123,19 @@ export function shippedTasks(): string[] {
 
 export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
 
-async function oneTask(team: Team, options: BenchOptions, warnings: string[]): Promise<Task> {
+async function oneTask(
+  team: Team,
+  options: BenchOptions,
+  warnings: string[],
+): Promise<{ task: Task; pageStarts?: readonly number[] }> {
   if (options.document === undefined) {
     if (options.answer !== undefined)
       throw new MeshError('usage', '--answer goes with --document and --question');
     const task = readTaskFolder(taskFolder(options.task ?? DEFAULT_TASK));
     // Another question about the same document: its truth is not this one's.
-    return options.question === undefined ? task : { ...task, question: options.question, truths: [] };
+    return {
+      task: options.question === undefined ? task : { ...task, question: options.question, truths: [] },
+    };
   }
   if (options.question === undefined || options.question.trim() === '') {
     throw new MeshError('usage', '--document needs a --question about it');
@@ -136,18 +143,22 @@ async function oneTask(team: Team, options: BenchOptions, warnings: string[]): P
   const file = userPath(options.document);
   // Most runs have none, and start without the readers.
   const { readUserDocument } = await import('../questions/user-document.ts');
-  const { text: document, notes, language } = await readUserDocument(file);
+  const { text: document, pageStarts, notes, language } = await readUserDocument(file);
   warnings.push(...notes);
   if (language !== undefined && language !== 'English' && isReadByEmbedded(team)) {
     warnings.push(
       `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or take a model (--engine)`,
     );
   }
+  const { question, answer } = options;
   return {
-    taskId: path.basename(file),
-    question: options.question,
-    document,
-    truths: options.answer === undefined ? truthBeside(file, options.question, warnings) : [options.answer],
+    task: {
+      taskId: path.basename(file),
+      question,
+      document,
+      truths: answer === undefined ? truthBeside(file, question, warnings) : [answer],
+    },
+    ...(pageStarts === undefined ? {} : { pageStarts }),
   };
 }
 

@@ -12,6 +12,8 @@ import { languageOf } from './text-language.ts';
 
 interface UserDocument {
   readonly text: string;
+  /** Where each page begins in the text, in UTF-16 units; only of a document with pages. */
+  readonly pageStarts?: readonly number[];
   /** What was read, in a line, and what of it could not be. */
   readonly notes: readonly string[];
   readonly language: string | undefined;
@@ -38,8 +40,8 @@ const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub
  */
 export async function readUserDocument(file: string): Promise<UserDocument> {
   const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(extensionOf(file));
-  const { text, pages, notes } =
-    kind === undefined ? { text: readDocument(file), pages: undefined, notes: [] } : await readAs(kind, file);
+  const { text, pages, pageStarts, notes }: Content =
+    kind === undefined ? { text: readDocument(file), notes: [] } : await readAs(kind, file);
   if (text.trim() === '') {
     const why =
       pages === undefined
@@ -60,7 +62,12 @@ export async function readUserDocument(file: string): Promise<UserDocument> {
     ...(pages === undefined ? [] : [pages === 1 ? '1 page' : `${pages} pages`]),
     ...(language === undefined ? [] : [language]),
   ];
-  return { text, notes: [`document ${path.basename(file)}: ${facts.join(', ')}`, ...notes], language };
+  return {
+    text,
+    ...(pageStarts === undefined ? {} : { pageStarts }),
+    notes: [`document ${path.basename(file)}: ${facts.join(', ')}`, ...notes],
+    language,
+  };
 }
 
 async function isPdf(file: string): Promise<boolean> {
@@ -74,12 +81,24 @@ async function isPdf(file: string): Promise<boolean> {
   }
 }
 
-async function readAs(kind: DocumentKind, file: string) {
+/** Where links lead, and what stands for images, is nothing that a document says. */
+function withoutTargets(markdown: string): string {
+  return markdown.replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)\s]*\)/g, '$1');
+}
+
+interface Content {
+  readonly text: string;
+  readonly notes: string[];
+  readonly pages?: number;
+  readonly pageStarts?: readonly number[];
+}
+
+async function readAs(kind: DocumentKind, file: string): Promise<Content> {
   try {
     const loaded = await loadFile(file, path.basename(file));
     const { text } = await readInThread(loaded, { kind }, new AbortController().signal);
     const content = contentOf(text);
-    if (kind !== 'pdf') return { text: content, pages: undefined, notes: [] };
+    if (kind !== 'pdf') return { text: withoutTargets(content), notes: [] };
     return { ...plainPages(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
@@ -88,11 +107,16 @@ async function readAs(kind: DocumentKind, file: string) {
 }
 
 /** The text of a PDF without what the reader says of its pages, which is no text of it. */
-function plainPages(content: string): { text: string; notes: string[] } {
+function plainPages(content: string): Pick<Content, 'text' | 'notes' | 'pageStarts'> {
   const notes = [...content.matchAll(/^\[((?:cut|no text on)[^\n]*)\]$/gm)].map(([, note]) => note ?? '');
-  const text = content
-    .replace(/\n*^\[(?:cut|no text on)[^\n]*\]$/gm, '')
-    .replace(/^--- page \d+ ---$\n?/gm, '')
-    .trim();
-  return { text, notes };
+  const marked = content.replace(/\n*^\[(?:cut|no text on)[^\n]*\]$/gm, '').trim();
+  // What stands before the first mark, if anything does, is of the first page; pages without text have no mark.
+  const [first = '', ...rest] = marked.split(/^--- page (\d+) ---$\n?/m);
+  const pageStarts: number[] = [];
+  let text = first;
+  for (let at = 0; at < rest.length; at += 2) {
+    for (let page = pageStarts.length + 1; page <= Number(rest[at]); page++) pageStarts.push(text.length);
+    text += rest[at + 1] ?? '';
+  }
+  return { text: text.trimEnd(), notes, pageStarts };
 }

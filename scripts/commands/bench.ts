@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
 import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '../../core/run/run-folder.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
@@ -14,6 +15,9 @@ import { Journal } from '../../evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '../../evaluation/batch/mesh-team.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
+import { answerPlace } from '../../evaluation/questions/answer-place.ts';
+import type { Question } from '../../evaluation/questions/question.ts';
+import { evidenceIn } from '../../evaluation/results/evidence.ts';
 import { batchReport, failureLine, runReport } from '../../evaluation/results/tables/bench-report.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import {
@@ -172,7 +176,8 @@ function report(
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined)
       printText(batchReport(summary.json, metrics, summary.interval, batch));
-    else if (task !== undefined) printText(runReport(task, metrics));
+    else if (task !== undefined)
+      printText(runReport(task, metrics, sourceOf(plan, task, metrics, folder.workspaces)));
   } else if (batch === undefined && metrics.answer !== null) {
     printText(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
@@ -190,6 +195,19 @@ function report(
     );
   } else if (status === 'answered') print(`✅ DONE → See ${files}`);
   else complain(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
+}
+
+/** Where the answer stands in the document, with the passage that it was taken from. */
+function sourceOf(
+  { planned, pageStarts }: BenchPlan,
+  task: Question,
+  { answer }: RunMetrics,
+  workspaces: string,
+) {
+  if (answer === null || task.document === undefined) return undefined;
+  const evidence = evidenceIn(path.join(workspaces, folderNameOf(planned.team.final)), task.taskId);
+  const place = answerPlace({ text: task.document, pageStarts }, answer, evidence);
+  return place === undefined ? undefined : { place, evidence };
 }
 
 async function progressFor(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {

@@ -13,7 +13,11 @@ const MIN_PART_TASKS = 10;
 const COLUMNS = 100;
 
 /** What a run of one task came to, for people. */
-export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunMetrics): string {
+export function runReport(
+  task: Pick<Task, 'question' | 'truths'>,
+  metrics: RunMetrics,
+  source?: { readonly place: string; readonly evidence: string | undefined },
+): string {
   const { bold, dim, green, red } = stylesFor(process.stdout);
   const truth = task.truths[0];
   const isRight = metrics.normalized_em === 1;
@@ -36,6 +40,11 @@ export function runReport(task: Pick<Task, 'question' | 'truths'>, metrics: RunM
     `Question  ${oneLine(task.question, 300)}`,
     `Answer    ${answer}${mark}`,
     ...(truth === undefined ? [] : [`Truth     ${oneLine(truth, 300)}`]),
+    ...(source === undefined
+      ? []
+      : [
+          `Source    ${source.place}${source.evidence === undefined ? '' : dim(`: ${oneLine(source.evidence, 60)}`)}`,
+        ]),
     '',
     table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
     '',

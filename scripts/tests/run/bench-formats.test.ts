@@ -52,6 +52,15 @@ describe('a document of the user’s', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'answered', answer: '3 October 1868' });
   });
 
+  test('is named with the page of the answer and the passage that it was taken from', async () => {
+    const cwd = temporaryFolder();
+    const [first = '', ...others] = SENTENCES;
+    writtenFile(cwd, 'two.pdf', pdfOf([pdfText(others), '', pdfText([first])]));
+    const args = ['bench', '--document', 'two.pdf', '--question', QUESTION, '--port-base', 'auto'];
+    const { stdout } = await runCli(args, { cwd });
+    expect(stdout).toMatch(/Answer +3 October 1868\nSource +page 3: The bridge over the Astel was opened/);
+  });
+
   test('with pages that have no text is read as far as it goes, and says which', async () => {
     const { code, stderr } = await ask('half.pdf', pdfOf([pdfText(SENTENCES), '']));
     expect(code).toBe(0);

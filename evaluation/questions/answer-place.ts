@@ -1,0 +1,37 @@
+/** So much of a passage is enough to find it. */
+const MAX_SOUGHT_WORDS = 40;
+
+/**
+ * Where in a document an answer stands, for a person who wants to look: `page 4` where it has pages, else `line 120`. Undefined where
+ * it is not there in these words.
+ *
+ * @param pageStarts the offset of each page in the text, in UTF-16 units
+ * @param evidence the passage that the answer was taken from, where it is known: a short answer stands in many places
+ */
+export function answerPlace(
+  document: { readonly text: string; readonly pageStarts?: readonly number[] | undefined },
+  answer: string,
+  evidence: string | undefined,
+): string | undefined {
+  const { text, pageStarts } = document;
+  const passage = evidence === undefined ? undefined : find(text, evidence, 0);
+  const at = passage === undefined ? find(text, answer, 0) : (find(text, answer, passage) ?? passage);
+  if (at === undefined) return undefined;
+  if (pageStarts !== undefined && pageStarts.length > 0)
+    return `page ${Math.max(1, pageStarts.filter((start) => start <= at).length)}`;
+  return `line ${text.slice(0, at).split('\n').length}`;
+}
+
+/** A pattern of just these characters. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+/** Offset of `sought` from `start` on; white space is all the same. */
+function find(text: string, sought: string, start: number): number | undefined {
+  const words = sought.trim().split(/\s+/).slice(0, MAX_SOUGHT_WORDS);
+  if (words.length === 0 || words[0] === '') return undefined;
+  const pattern = new RegExp(words.map(literal).join('\\s+'), 'g');
+  pattern.lastIndex = start;
+  return pattern.exec(text)?.index;
+}
