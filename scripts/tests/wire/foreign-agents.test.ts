@@ -37,6 +37,31 @@ async function listening(child: ChildProcess, port: number): Promise<void> {
   throw new Error(`nobody listens on port ${port}`);
 }
 
+/** Passes bytes on between the hub and the agent at `port`, and counts them: `toAgent` is what the hub wrote. */
+async function countingProxy(port: number) {
+  const bytes = { toAgent: 0, fromAgent: 0 };
+  const server = net.createServer((hub) => {
+    const agent = net.connect({ host: '127.0.0.1', port });
+    hub.on('data', (chunk) => {
+      bytes.toAgent += chunk.length;
+    });
+    agent.on('data', (chunk) => {
+      bytes.fromAgent += chunk.length;
+    });
+    hub.pipe(agent).pipe(hub);
+    for (const [socket, other] of [
+      [hub, agent],
+      [agent, hub],
+    ] as const)
+      socket.on('error', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return { bytes, port: (server.address() as net.AddressInfo).port };
+}
+
 /** An agent of the guide that listens, and runs with it; each run ends before the next one begins. */
 async function agentOf(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
   const [program, ...args] = command;
@@ -46,7 +71,8 @@ async function agentOf(command: readonly [string, ...string[]], env: Readonly<Re
     stdio: 'ignore',
   });
   await listening(child, port);
-  const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', port }] });
+  const proxy = await countingProxy(port);
+  const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', port: proxy.port }] });
   return async () => {
     const out = temporaryFolder();
     const document = writtenFile(
@@ -62,6 +88,9 @@ async function agentOf(command: readonly [string, ...string[]], env: Readonly<Re
       answer: 'The mill was built in 1804',
       refused_packets: 0,
     });
+    const { written, read } = readMetrics(out).ledger;
+    expect({ toAgent: written.sockets, fromAgent: read.sockets }).toEqual(proxy.bytes);
+    Object.assign(proxy.bytes, { toAgent: 0, fromAgent: 0 });
     return { out, stdout: run.stdout, archive: path.join(out, 'run_artifacts.tar.gz') };
   };
 }
