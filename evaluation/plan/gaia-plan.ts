@@ -1,10 +1,12 @@
+import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { Team } from '../../core/contracts/team.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
-import { readQuestions } from '../questions/read-questions.ts';
+import { type Questions, readQuestions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
+import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
@@ -23,6 +25,9 @@ import {
 export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   /** `all` alone stands for all that ship. */
   readonly team: readonly string[];
+  /** How the questions are written: as GAIA's are, or as those of WikiTableQuestions, whose tables are in a file of their own. */
+  readonly format?: 'gaia' | 'wtq';
+  readonly tables?: string;
   readonly api?: string;
   readonly random?: boolean;
   readonly limit?: number;
@@ -75,7 +80,7 @@ export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promi
     teams,
     questions,
     setup: setupOfBatch({ questions: sha256 }, options.repeat, teams),
-    folder: folderOf(options),
+    folder: options.format === 'wtq' ? tablesFolder(options) : folderOf(options),
     api,
     limits: limitsOf(options),
     places: placesOf(options),
@@ -94,11 +99,25 @@ async function questionsOf(
     const question = await api.randomQuestion();
     return { questions: [question], sha256: `random ${question.taskId}` };
   }
+  if (options.format === 'wtq') return wtqQuestions(options);
+  if (options.tables !== undefined) throw new MeshError('usage', '--tables goes with --format wtq');
   const all =
     options.questions === undefined ? await api?.questions() : readQuestions(userPath(options.questions));
   if (all === undefined) throw new Error('there is a file or a server');
   return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
 }
+
+function wtqQuestions(options: GaiaOptions): Questions {
+  const { questions, tables, limit } = options;
+  if (questions === undefined || tables === undefined)
+    throw new MeshError(
+      'usage',
+      '--format wtq takes --questions FILE and --tables FILE (.jsonl or .jsonl.gz)',
+    );
+  return readWtq(userPath(questions), userPath(tables), { limit, folder: tablesFolder(options) });
+}
+
+const tablesFolder = (options: GaiaOptions) => path.join(placesOf(options).runs, 'tables');
 
 function teamsOf(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
   const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;

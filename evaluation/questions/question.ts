@@ -27,6 +27,8 @@ export interface Question {
   readonly fileName?: string;
   /** A text that the question is about, where the line has one. */
   readonly document?: string;
+  /** What judges an answer: without it GAIA's scorer; with `wtq` the truths are the items of one answer, not forms of it. */
+  readonly scorer?: 'wtq';
   /** Where the attachment is, once somebody has looked. */
   readonly attachment?: Attachment;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../../core/contracts/limits.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 import type { Task } from '../../core/contracts/task.ts';
@@ -118,11 +119,26 @@ export interface Questions {
  * @throws MeshError `config` with file and line
  */
 export function readQuestions(file: string): Questions {
-  const text = readText(file, MAX_QUESTIONS_BYTES, 'question file');
-  const questions = readLines(file, text, 'question', Number.POSITIVE_INFINITY, (line, where) =>
+  const { entries, sha256 } = readJsonLines(file, 'question', Number.POSITIVE_INFINITY, (line, where) =>
     parseJsonLine(line, questionSchema, where),
   );
-  return { questions, sha256: createHash('sha256').update(text).digest('hex') };
+  return { questions: entries, sha256 };
+}
+
+/**
+ * What the lines of a JSONL file say, and the digest of its text. A file whose name ends with `.gz` is unpacked.
+ *
+ * @throws MeshError `config` with the line
+ */
+export function readJsonLines<Entry extends { readonly taskId: string }>(
+  file: string,
+  what: string,
+  limit: number,
+  entryOf: (line: string, where: string) => Entry,
+): { readonly entries: Entry[]; readonly sha256: string } {
+  const text = readText(file, MAX_QUESTIONS_BYTES, `${what} file`);
+  const entries = readLines(file, text, what, limit, entryOf);
+  return { entries, sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /** What the lines of a JSONL file say, up to a limit; each has an id of its own. */
@@ -188,8 +204,12 @@ function readText(file: string, maxBytes: number, what: string): string {
     if (size > maxBytes)
       throw new MeshError('config', `${file}: ${size} bytes; a ${what} has at most ${maxBytes}`);
     bytes = readFileSync(file);
+    if (file.endsWith('.gz'))
+      bytes = gunzipSync(bytes, { maxOutputLength: Math.min(maxBytes, MAX_QUESTIONS_BYTES) });
   } catch (error) {
     if (error instanceof MeshError) throw error;
+    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+      throw new MeshError('config', `${file}: unpacked, a ${what} has at most ${MAX_QUESTIONS_BYTES} bytes`);
     throw new MeshError('config', `${what} ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
   try {

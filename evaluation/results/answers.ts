@@ -1,8 +1,10 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { makeFolder } from '../../core/system/make-folder.ts';
+import { itemsOf } from '../../tools/tables/answer-form.ts';
+import type { Question } from '../questions/question.ts';
 import type { Submission } from '../questions/scoring-api.ts';
 import { type GaiaResult, gaiaResultSchema } from './gaia-result.ts';
 
@@ -18,6 +20,11 @@ export const answerSchema = gaiaResultSchema
     mesh: true,
   })
   .extend({
+    final_answer: z
+      .union([z.string().min(1), z.array(z.string()), z.null()])
+      .describe(
+        'the answer, never empty; after a failure, what went wrong. Of questions about tables (--format wtq) a list where it has several items, and null where there is none',
+      ),
     correct: gaiaResultSchema.shape.correct.unwrap().optional(),
     correct_lenient: gaiaResultSchema.shape.correct_lenient.unwrap().optional(),
   })
@@ -27,13 +34,12 @@ export const answerSchema = gaiaResultSchema
  * A line of the answers file, which is in input order and has a line for each finished question, cycle and team (REQ-074). What is
  * not known is left out; `cost` is null where a price is not known.
  */
-export function answerLine(result: GaiaResult): string {
-  const { task_id, final_answer, reasoning_trace, raw_answer, status, correct, correct_lenient, level } =
-    result;
+export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer'>): string {
+  const { task_id, reasoning_trace, raw_answer, status, correct, correct_lenient, level } = result;
   const { team, cycle, tokens, cost, packets, bytes, seconds, cached, reason, failed_role, file } = result;
   const line: z.infer<typeof answerSchema> = {
     task_id,
-    final_answer,
+    final_answer: question?.scorer === 'wtq' ? itemsIn(result) : result.final_answer,
     reasoning_trace,
     raw_answer,
     status,
@@ -52,6 +58,12 @@ export function answerLine(result: GaiaResult): string {
     ...(file === undefined ? {} : { file }),
   };
   return JSON.stringify(line);
+}
+
+/** The items of an answer to a question about a table: one as a text, several as a list. */
+function itemsIn({ status, final_answer }: GaiaResult): string | string[] | null {
+  const items = status === 'answered' ? itemsOf(final_answer) : [];
+  return items.length > 1 ? items : (items[0] ?? null);
 }
 
 /** A line as the leaderboard takes it. */

@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { TeamReply } from '../batch/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
+import { wtqCorrect } from '../scorers/wtq.ts';
 import { KNOWN_GAPS, knownGapOf } from './known-gap.ts';
 import { lenientlyCorrect } from './lenient.ts';
 import { meshResultSchema } from './task-result.ts';
@@ -111,7 +113,7 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
   const reason = isAnswered
     ? undefined
     : reply.reason || (status === 'timeout' ? 'no answer in time' : EMPTY);
-  const verdict = verdictOf(isAnswered ? answer : undefined, question.truths);
+  const verdict = verdictOf(isAnswered ? answer : undefined, question);
   return {
     task_id: question.taskId,
     team: facts.team,
@@ -155,11 +157,15 @@ const gaia = scorerNamed('gaia');
 /** No answer is wrong, whatever the official scorer makes of none: failures stay in the denominator. */
 function verdictOf(
   answer: string | undefined,
-  truths: readonly string[],
+  { truths, scorer }: Question,
 ): Pick<GaiaResult, 'correct' | 'correct_lenient'> {
   const [first, ...others] = truths;
   if (first === undefined) return { correct: null, correct_lenient: null };
   if (answer === undefined) return { correct: false, correct_lenient: false };
+  if (scorer === 'wtq') {
+    const isRight = wtqCorrect(truths, itemsOf(answer));
+    return { correct: isRight, correct_lenient: isRight };
+  }
   const correct = gaia.score(answer, [first, ...others]).correct === 1;
   return { correct, correct_lenient: correct || truths.some((truth) => lenientlyCorrect(answer, truth)) };
 }

@@ -17,6 +17,7 @@ export interface Finished {
 /** The answers file, and a leaderboard file for each team, of first attempts. */
 export function writeAnswers(finished: Finished, places: Pick<GaiaPlaces, 'answers'>): void {
   const { teams, repeat } = finished;
+  const byId = new Map(finished.questions.map((question) => [question.taskId, question]));
   writeLines(places.answers, answerLines());
   const leaderboard = places.answers.replace(/(\.jsonl)?$/, '.leaderboard.jsonl');
   for (const team of teams) {
@@ -29,7 +30,9 @@ export function writeAnswers(finished: Finished, places: Pick<GaiaPlaces, 'answe
   function* answerLines(): Generator<string> {
     for (const team of teams) {
       for (let cycle = 1; cycle <= repeat; cycle++)
-        yield* linesOf(results(finished, team, cycle), answerLine);
+        yield* linesOf(results(finished, team, cycle), (result) =>
+          answerLine(result, byId.get(result.task_id)),
+        );
     }
   }
 }

@@ -48,6 +48,12 @@ export function gaia(command: Command): void {
       '--questions <file>',
       "questions, a JSON line each: GAIA's metadata.jsonl, or task_id, question, …",
     )
+    .addOption(
+      new Option('--format <name>', 'how the questions are written: gaia, or wtq (WikiTableQuestions)')
+        .choices(['gaia', 'wtq'])
+        .default('gaia'),
+    )
+    .option('--tables <file>', 'the tables of --format wtq, a JSON line each: {"id", "rows"}')
     .option('--files <dir>', 'folder with their files (default: that of the questions)')
     .option('--api <url>', 'scoring API: gives questions and files, takes the answers')
     .option('--random', 'one random question of the scoring API')

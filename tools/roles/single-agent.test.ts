@@ -51,7 +51,7 @@ describe('a single agent', () => {
 
       expect(final.answer).toBe('No answer was found.');
       expect(final.raw_answer).toBe(
-        `The engine extractive answers from texts alone, and ${why}: this question takes a model, such as --engine ollama.`,
+        `The engine extractive answers from texts and tables alone, and ${why}: this question takes a model, such as --engine ollama.`,
       );
     },
   );

@@ -5,6 +5,9 @@ import { extractSentences } from '../../reader/extract.ts';
 import { answerSchema, chooseAnswer } from '../../reader/reason.ts';
 import { searchPassages } from '../../reader/search.ts';
 import { proposeTriples } from '../../reader/triple.ts';
+import { plainQuestion, separatorIn } from '../../tables/answer-form.ts';
+import { answerTable } from '../../tables/answer-table.ts';
+import { rowsIn } from '../../tables/markdown-rows.ts';
 import { converse } from '../conversation/conversation.ts';
 import type { LoopOptions } from '../conversation/react-loop.ts';
 import type { RoleWork } from '../role-work.ts';
@@ -49,21 +52,25 @@ async function readForAnswer(
 ): Promise<Answered> {
   const { question } = matter;
   const read = await textOf(matter, work);
+  // A table that is not in the form in which our readers show one has no columns to go by.
+  if (isTable(matter.file) && 'text' in read && rowsIn(read.text) === undefined)
+    return gaveUp(`${matter.file} is a table`, work);
   if ('lacking' in read) return gaveUp(read.lacking, work);
   const { answer, evidence } = await work.perform({
     input: { question, text: read.text },
-    embedded: () => readText(question, read.text),
+    embedded: () => answerFrom(question, read.text),
     model: { prompt, variables, reply: foundSchema, result: (reply) => foundSchema.parse(reply) },
   });
-  if (answer === '') return gaveUp('nothing in the text answers the question', work);
-  const reasoning = `The text says: “${evidence}”`;
+  if (answer === '') return gaveUp('nothing in it answers the question for certain', work);
+  const reasoning = evidence.startsWith(TABLE_EVIDENCE) ? evidence : `The text says: “${evidence}”`;
   work.reasoning(reasoning);
   return { text: `${reasoning}\n\n${FINAL_ANSWER_PREFIX}${answer}`, ended: 'answer' };
 }
 
+const isTable = (file: string | undefined) => file !== undefined && contentOfFile(file) === 'table';
+
 /** What a file is called in a sentence; a text can be read. */
-const NAMES: Readonly<Record<Exclude<FileContent, 'text'>, string>> = {
-  table: 'a table',
+const NAMES: Readonly<Record<Exclude<FileContent, 'text' | 'table'>, string>> = {
   data: 'a data file',
   program: 'a program',
   archive: 'an archive',
@@ -78,7 +85,7 @@ async function textOf(
 ): Promise<{ readonly text: string } | { readonly lacking: string }> {
   if (file !== undefined) {
     const content = contentOfFile(file);
-    if (content !== 'text') return { lacking: `${file} is ${NAMES[content]}` };
+    if (content !== 'text' && content !== 'table') return { lacking: `${file} is ${NAMES[content]}` };
     const reader = readerFor(file);
     if (document.trim() === '' && reader !== undefined) {
       // Each action has its reason before it in the trace (REQ-024).
@@ -90,6 +97,19 @@ async function textOf(
   return document.trim() === '' ? { lacking: 'there is no text to read' } : { text: document };
 }
 
+const TABLE_EVIDENCE = 'The table gives it by ';
+
+/** From the first table of the text, where there is one, else by reading. */
+function answerFrom(question: string, text: string) {
+  const rows = rowsIn(text);
+  if (rows === undefined) return readText(question, text);
+  const found = answerTable(plainQuestion(question), rows);
+  if (found === undefined) return { answer: '', evidence: '' };
+  const answer = found.items.join(separatorIn(question)).toWellFormed();
+  const chance = `${Math.round(100 * found.probability)} %`;
+  return { answer, evidence: `${TABLE_EVIDENCE}${found.program}; probability ${chance}`.toWellFormed() };
+}
+
 /** The four steps of the embedded reader. */
 function readText(question: string, text: string) {
   const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
@@ -98,7 +118,7 @@ function readText(question: string, text: string) {
 }
 
 function gaveUp(why: string, work: RoleWork): Answered {
-  const text = `The engine ${work.context.engine.name} answers from texts alone, and ${why}: this question takes a model, such as --engine ollama.`;
+  const text = `The engine ${work.context.engine.name} answers from texts and tables alone, and ${why}: this question takes a model, such as --engine ollama.`;
   work.reasoning(text);
   return { text, ended: 'gave_up' };
 }

@@ -1,0 +1,79 @@
+/**
+ * The official evaluator of WikiTableQuestions 1.0.2 (Pasupat and Liang, ACL 2015), made again from its description: answers are sets of
+ * values, and a prediction is right when it has as many values as the target and each value of the target is among them. A value is a
+ * number (equal to 1e-6), a date `yyyy-mm-dd` with `xx` for what is unknown (field by field), or a text (after normalisation).
+ */
+export type WtqValue =
+  | { readonly kind: 'number'; readonly text: string; readonly amount: number }
+  | { readonly kind: 'date'; readonly text: string; readonly date: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** The values of a list of answers, each once. */
+export function wtqValues(answers: readonly string[]): WtqValue[] {
+  const values = new Map(answers.map((answer) => [answer, parsedValue(answer)]));
+  return [...new Map([...values.values()].map((value) => [keyOf(value), value])).values()];
+}
+
+/** Whether the values of a prediction are those of the target. */
+export function wtqMatches(target: readonly WtqValue[], predicted: readonly WtqValue[]): boolean {
+  return (
+    target.length === predicted.length &&
+    target.every((value) => predicted.some((other) => isSame(value, other)))
+  );
+}
+
+/** Whether `predicted` answers the question whose true answers are `answers`. */
+export function wtqCorrect(answers: readonly string[], predicted: readonly string[]): boolean {
+  return wtqMatches(wtqValues(answers), wtqValues(predicted));
+}
+
+function isSame(a: WtqValue, b: WtqValue): boolean {
+  if (a.text === b.text) return true;
+  if (a.kind === 'number' && b.kind === 'number') return Math.abs(a.amount - b.amount) < 1e-6;
+  return a.kind === 'date' && b.kind === 'date' && a.date === b.date;
+}
+
+function keyOf(value: WtqValue): string {
+  if (value.kind === 'number') return `n ${value.amount}`;
+  return value.kind === 'date' ? `d ${value.date}` : `t ${value.text}`;
+}
+
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
+function parsedValue(answer: string): WtqValue {
+  const text = normalized(answer);
+  const plain = answer.trim();
+  if (NUMBER.test(plain)) return { kind: 'number', text, amount: Number(plain) };
+  const parts = plain.toLowerCase().split('-');
+  const [year = '', month = '', day = ''] = parts;
+  if (parts.length !== 3) return { kind: 'text', text };
+  const y = year === 'xx' || year === 'xxxx' ? -1 : whole(year);
+  const m = month === 'xx' ? -1 : whole(month);
+  const d = day === 'xx' ? -1 : whole(day);
+  const isDate = y !== undefined && isWithin(m, 12) && isWithin(d, 31) && (y !== -1 || m !== -1 || d !== -1);
+  if (!isDate) return { kind: 'text', text };
+  return m === -1 && d === -1
+    ? { kind: 'number', text, amount: y }
+    : { kind: 'date', text, date: `${y}-${m}-${d}` };
+}
+
+const whole = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
+const isWithin = (value: number | undefined, most: number) =>
+  value !== undefined && (value === -1 || (value >= 1 && value <= most));
+
+/** A text as the evaluator compares it: without accents, footnote marks, a last bracket, quotes around it, the last full stop. */
+function normalized(answer: string): string {
+  let text = answer
+    .normalize('NFKD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .replaceAll(/[‘’´`]/g, "'")
+    .replaceAll(/[“”]/g, '"')
+    .replaceAll(/[‐‑‒–—−]/g, '-');
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.trim().replace(/((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$/, '');
+    text = text.trim().replace(/(?<!^)( \([^)]*\))*$/, '');
+    text = text.trim().replace(/^"([^"]*)"$/, '$1');
+  }
+  return text.replace(/\.$/, '').replaceAll(/\s+/g, ' ').toLowerCase().trim();
+}

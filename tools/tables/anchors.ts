@@ -1,0 +1,107 @@
+import type { Table } from './table.ts';
+import { numberIn, stemOf, wordsOf } from './words.ts';
+
+/** A question in words. */
+export interface TableQuestion {
+  readonly words: readonly string[];
+  readonly stems: readonly string[];
+}
+
+export function questionOf(text: string): TableQuestion {
+  const words = wordsOf(text);
+  return { words, stems: words.map(stemOf) };
+}
+
+/** What a phrase of the question selects in a column. */
+export interface Anchor {
+  readonly id: number;
+  readonly column: number;
+  /** Words of the question: from, and behind the last. */
+  readonly start: number;
+  readonly end: number;
+  /** `is`: the cell is the phrase; `has`: it holds it; the others compare the cell's number or year with that of the question. */
+  readonly kind: 'is' | 'has' | '=' | '>' | '<' | '>=' | '<=';
+  readonly rows: readonly number[];
+}
+
+const MAX_PHRASE_WORDS = 10;
+const MAX_ANCHORS = 40;
+/** A word that so large a part of questions have says nothing of a cell. */
+const MIN_WORD_CHARACTERS = 3;
+
+/** What the question mentions of the table's cells, longest phrases first. */
+export function anchorsOf(
+  question: TableQuestion,
+  table: Table,
+  isCommon: (stem: string) => boolean,
+): Anchor[] {
+  return [...phraseAnchors(question, table, isCommon), ...numberAnchors(question, table)]
+    .slice(0, MAX_ANCHORS)
+    .map((anchor, id) => ({ ...anchor, id }));
+}
+
+type Found = Omit<Anchor, 'id'>;
+
+function phraseAnchors(
+  { words, stems }: TableQuestion,
+  table: Table,
+  isCommon: (stem: string) => boolean,
+): Found[] {
+  const found: Found[] = [];
+  for (const { index, cells } of table.columns) {
+    const padded = cells.map(({ norm }) => ` ${norm} `);
+    const taken: [number, number][] = [];
+    for (let length = Math.min(MAX_PHRASE_WORDS, words.length); length > 0; length--) {
+      for (let start = 0; start + length <= words.length; start++) {
+        const end = start + length;
+        if (taken.some(([from, to]) => from <= start && end <= to)) continue;
+        const [first = '', last = ''] = [words[start], words[end - 1]];
+        if (length === 1 && first.length < MIN_WORD_CHARACTERS && numberIn(first) === undefined) continue;
+        if (length === 1 && isCommon(stems[start] ?? '')) continue;
+        if (length > 1 && isCommon(stems[start] ?? '') && isCommon(stems[end - 1] ?? '')) continue;
+        const phrase = words.slice(start, end).join(' ');
+        const is: number[] = [];
+        const has: number[] = [];
+        for (const [row, text] of padded.entries()) {
+          if (text.length === phrase.length + 2 && text === ` ${phrase} `) is.push(row);
+          if (
+            text.includes(` ${phrase} `) ||
+            (length === 1 && last.endsWith('s') && text.includes(` ${last.slice(0, -1)} `))
+          )
+            has.push(row);
+        }
+        if (has.length === 0) continue;
+        taken.push([start, end]);
+        if (is.length > 0) found.push({ column: index, start, end, kind: 'is', rows: is });
+        if (has.length > is.length && has.length < table.size)
+          found.push({ column: index, start, end, kind: 'has', rows: has });
+      }
+    }
+  }
+  return found.sort((a, b) => b.end - b.start - (a.end - a.start) || (a.kind === 'is' ? -1 : 1));
+}
+
+function numberAnchors({ words }: TableQuestion, { columns, size }: Table): Found[] {
+  const found: Found[] = [];
+  for (const [start, word] of words.entries()) {
+    const value = numberIn(word);
+    if (value === undefined) continue;
+    for (const { index, type, cells, isSortable } of columns) {
+      if (!isSortable) continue;
+      const of = cells.map(({ number, date }) => (type === 'date' ? date?.year : number));
+      const tests = {
+        '=': (n: number) => n === value,
+        '>': (n: number) => n > value,
+        '<': (n: number) => n < value,
+        '>=': (n: number) => n >= value,
+        '<=': (n: number) => n <= value,
+      } as const;
+      for (const kind of Object.keys(tests) as (keyof typeof tests)[]) {
+        const rows = of.flatMap((n, row) => (n !== undefined && tests[kind](n) ? [row] : []));
+        if (rows.length === 0 || rows.length === size) continue;
+        found.push({ column: index, start, end: start + 1, kind, rows });
+      }
+    }
+  }
+  return found;
+}

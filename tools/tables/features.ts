@@ -1,0 +1,211 @@
+import type { Anchor, TableQuestion } from './anchors.ts';
+import type { Program, Role } from './programs.ts';
+import type { Column, Table } from './table.ts';
+import { wordsOf } from './words.ts';
+
+/** Features are numbers below this: a hash of what they say. */
+export const FEATURE_BITS = 20;
+
+/**
+ * Programs of one question in factors. A factor is a part that many programs have in common, as an operation or a column in a role; its
+ * features are made once, and the score of a program is the sum over its factors. What features say is general: types, coverage,
+ * matches of words, and which words of a question go with which operation (learned).
+ */
+export class Factors {
+  readonly #question: TableQuestion;
+  readonly #table: Table;
+  readonly #anchors: readonly Anchor[];
+  readonly #ids = new Map<string, number>();
+  /** The features of each factor. */
+  readonly features: Int32Array[] = [];
+  readonly #grams: readonly string[];
+  readonly #opening: readonly string[];
+  readonly #text: string;
+
+  constructor(question: TableQuestion, table: Table, anchors: readonly Anchor[]) {
+    this.#question = question;
+    this.#table = table;
+    this.#anchors = anchors;
+    const { stems, words } = question;
+    this.#grams = [...stems, ...stems.slice(1).map((stem, at) => `${stems[at]} ${stem}`)];
+    this.#opening = [stems[0] ?? '', stems.slice(0, 2).join(' '), stems.slice(0, 3).join(' ')];
+    this.#text = ` ${words.join(' ')} `;
+  }
+
+  /** The factors of a program. */
+  of(program: Program): number[] {
+    const { shape, operations, anchors, roles, answer, type } = program;
+    const list = [this.#id(`shape ${shape}`, () => this.#ofWords(`s ${shape}`))];
+    for (const operation of new Set(operations))
+      list.push(this.#id(`operation ${operation}`, () => this.#ofWords(`o ${operation}`)));
+    for (const role of roles)
+      list.push(this.#id(`role ${role.use} ${role.column}`, () => this.#ofRole(role)));
+    for (const anchor of anchors) list.push(this.#id(`anchor ${anchor.id}`, () => this.#ofAnchor(anchor)));
+    list.push(this.#pairs(program), this.#uncovered(anchors, roles));
+    const size = Math.min(answer.length, 4);
+    const asked = answer.filter((text) => this.#text.includes(` ${wordsOf(text).join(' ')} `)).length;
+    const told = asked === 0 ? 'new' : asked === answer.length ? 'asked' : 'mixed';
+    const outer = operations.at(-1) ?? '';
+    const value = type === 'number' && answer.length === 1 ? sizeOf(Number(answer[0])) : 'no';
+    const kind = `${type} ${size} ${told} ${outer === 'project' ? 'project' : 'made'} ${value}`;
+    list.push(
+      this.#id(`answer ${kind}`, () => {
+        const parts = [
+          `t ${type}`,
+          `n ${size}`,
+          `a ${told}`,
+          `v ${value}`,
+          `k ${kind}`,
+          `tn ${type} ${size}`,
+        ];
+        return parts.flatMap((part) => [part, ...this.#opening.map((opening) => `${part}|${opening}`)]);
+      }),
+    );
+    return list;
+  }
+
+  #id(key: string, make: () => string[]): number {
+    let id = this.#ids.get(key);
+    if (id === undefined) {
+      id = this.features.length;
+      this.#ids.set(key, id);
+      this.features.push(Int32Array.from(new Set(make().map(hashOf))));
+    }
+    return id;
+  }
+
+  #ofWords(name: string): string[] {
+    return [
+      name,
+      ...this.#grams.map((gram) => `${name}|${gram}`),
+      ...this.#opening.map((gram) => `${name}|^${gram}`),
+    ];
+  }
+
+  #ofRole({ use, column }: Role): string[] {
+    const { stems } = this.#question;
+    const own = this.#table.columns[column];
+    if (own === undefined) return [];
+    const { words, type, isSortable } = own;
+    const matched = words.filter((word) => stems.includes(word));
+    const share =
+      words.length === 0
+        ? 'none'
+        : matched.length === words.length
+          ? 'all'
+          : matched.length > 0
+            ? 'some'
+            : 'no';
+    const best = Math.max(...this.#table.columns.map((other) => matchOf(other, stems)));
+    const isBest = best > 0 && matchOf(own, stems) === best;
+    const place = column === 0 ? 'first' : column === this.#table.columns.length - 1 ? 'last' : 'inner';
+    const isFirstText = this.#table.columns.find((other) => other.type === 'text')?.index === column;
+    const title = words.join(' ');
+    const facts = [
+      `m ${share} ${isBest}`,
+      `t ${type} ${isSortable}`,
+      `p ${place}`,
+      `f ${isFirstText}`,
+      `h ${title}`,
+    ];
+    const at = matched.length === 0 ? -1 : stems.indexOf(matched[0] ?? '');
+    if (at >= 0)
+      facts.push(
+        `at ${Math.min(at, 4)} ${share}`,
+        `prev ${stems[at - 1] ?? '^'}`,
+        `next ${stems[at + 1] ?? '$'}`,
+      );
+    return [
+      ...facts.map((fact) => `${use} ${fact}`),
+      ...facts.slice(0, 4).flatMap((fact) => this.#opening.map((opening) => `${use} ${fact}|${opening}`)),
+      ...this.#opening.map((opening) => `${use} h ${title}|${opening}`),
+      ...words.slice(0, 4).flatMap((word) => stems.map((stem) => `${use} ${word}~${stem}`)),
+      ...stems.map((stem) => `${use} type ${type}~${stem}`),
+    ];
+  }
+
+  #ofAnchor({ kind, column, start, end, rows }: Anchor): string[] {
+    const { stems } = this.#question;
+    const own = this.#table.columns[column];
+    const isNamed = own?.words.some((word) => stems.includes(word)) ?? false;
+    const length = Math.min(end - start, 4);
+    const few = rows.length === 1 ? 'one' : rows.length < 4 ? 'few' : 'many';
+    const name = `anchor ${kind}`;
+    return [
+      `${name} ${length}`,
+      `${name} ${few}`,
+      `${name} named ${isNamed}`,
+      `${name} type ${own?.type}`,
+      `${name} p ${stems[start - 1] ?? '^'}`,
+      `${name} n ${stems[end] ?? '$'}`,
+      `${name} pp ${stems[start - 2] ?? '^'} ${stems[start - 1] ?? '^'}`,
+      ...(own?.words.slice(0, 3).map((word) => `${name} h ${word}~${stems[start - 1] ?? '^'}`) ?? []),
+      `${name} h ${own?.words.join(' ')}`,
+    ];
+  }
+
+  /** How the columns of a program go together. */
+  #pairs({ anchors, roles, operations }: Program): number {
+    const filters = new Set(anchors.map(({ column }) => column));
+    const facts: string[] = [];
+    for (const { use, column } of roles) if (filters.has(column)) facts.push(`${use} is filter`);
+    const columns = roles.map(({ column }) => column);
+    if (new Set(columns).size < columns.length) facts.push(`twice ${roles.map(({ use }) => use).join(' ')}`);
+    if (filters.size < anchors.length) facts.push(`filters ${operations[0] ?? ''}`);
+    const key = `pairs ${facts.sort().join(' ')} ${operations.length}`;
+    return this.#id(key, () => [...facts.map((fact) => `pair ${fact}`), `depth ${operations.length}`]);
+  }
+
+  /** What the question mentions and the program leaves out. */
+  #uncovered(used: readonly Anchor[], roles: readonly Role[]): number {
+    const covered = (at: number) => used.some(({ start, end }) => start <= at && at < end);
+    const exact = this.#anchors.filter(({ kind, start }) => kind === 'is' && !covered(start));
+    const partial = this.#anchors.filter(({ kind, start }) => kind === 'has' && !covered(start));
+    const left = (anchors: readonly Anchor[]) => Math.min(3, new Set(anchors.map(({ start }) => start)).size);
+    const long = Math.min(4, Math.max(0, ...exact.map(({ start, end }) => end - start)));
+    const named = this.#table.columns.filter(
+      (column) =>
+        matchOf(column, this.#question.stems) === 1 &&
+        !roles.some((role) => role.column === column.index) &&
+        !used.some((anchor) => anchor.column === column.index),
+    ).length;
+    const key = `left ${left(exact)} ${left(partial)} ${long} ${Math.min(named, 3)}`;
+    return this.#id(key, () => [
+      `left is ${left(exact)}`,
+      `left has ${left(partial)}`,
+      `left long ${long}`,
+      `left named ${Math.min(named, 3)}`,
+      `left ${left(exact)} ${left(partial)} used ${used.length}`,
+    ]);
+  }
+}
+
+/** The share of a title's words that the question has. */
+function matchOf({ words }: Column, stems: readonly string[]): number {
+  return words.length === 0 ? 0 : words.filter((word) => stems.includes(word)).length / words.length;
+}
+
+function sizeOf(value: number): string {
+  if (!Number.isFinite(value)) return 'none';
+  if (!Number.isInteger(value)) return 'fraction';
+  if (value >= 1000 && value <= 2100) return 'year';
+  return value < 0
+    ? 'negative'
+    : value < 3
+      ? String(value)
+      : value < 10
+        ? 'few'
+        : value < 100
+          ? 'tens'
+          : 'many';
+}
+
+/** FNV-1a, 32 bits, folded. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) {
+    hash ^= text.charCodeAt(at);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return ((hash >>> FEATURE_BITS) ^ hash) & ((1 << FEATURE_BITS) - 1);
+}

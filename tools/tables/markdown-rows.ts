@@ -1,0 +1,34 @@
+/** A line of a table in Markdown. */
+const LINE = /^\|(.*)\|\s*$/;
+const RULE = /^[\s|:-]+$/;
+
+/**
+ * The first table of a text in Markdown, as our readers of spreadsheets write it: `| row | A: Year | B: Name |`, line breaks as `<br>`,
+ * bars as `\|`. The first row is the heading; the numbers of rows and the letters of columns are no part of it. Undefined where the
+ * text has no table.
+ */
+export function rowsIn(text: string): string[][] | undefined {
+  const rows: string[][] = [];
+  for (const line of text.split('\n')) {
+    const [, inner] = LINE.exec(line) ?? [];
+    if (inner === undefined) {
+      if (rows.length > 0) break;
+      continue;
+    }
+    if (rows.length === 1 && RULE.test(inner)) continue;
+    rows.push(inner.split(/(?<!\\)\|/).map(cellText));
+  }
+  const [heading] = rows;
+  if (heading === undefined || rows.length < 2) return undefined;
+  if (heading[0] !== 'row') return rows;
+  return rows.map((row, at) =>
+    row.slice(1).map((cell) => (at === 0 ? cell.replace(/^[A-Z]{1,3}: ?/, '') : cell)),
+  );
+}
+
+function cellText(cell: string): string {
+  return cell
+    .trim()
+    .replaceAll('\\|', '|')
+    .replaceAll(/<br\s*\/?>/g, '\n');
+}

@@ -1,0 +1,65 @@
+import { anchorsOf, questionOf } from './anchors.ts';
+import { Factors } from './features.ts';
+import { type Program, programsOf } from './programs.ts';
+import type { Table } from './table.ts';
+
+/** All programs of a question with their factors: what a model scores, and what it learns from. */
+export interface ProgramSpace {
+  readonly programs: readonly Program[];
+  /** Features of each factor. */
+  readonly features: readonly Int32Array[];
+  /** Factors of program `i`: `factors[starts[i]]` up to `factors[starts[i + 1]]`. */
+  readonly factors: Int32Array;
+  readonly starts: Int32Array;
+}
+
+export function spaceOf(question: string, table: Table, common: ReadonlySet<string>): ProgramSpace {
+  const asked = questionOf(question);
+  const anchors = anchorsOf(asked, table, (stem) => common.has(stem));
+  const programs = programsOf(table, anchors);
+  const all = new Factors(asked, table, anchors);
+  const factors: number[] = [];
+  const starts = new Int32Array(programs.length + 1);
+  for (const [at, program] of programs.entries()) {
+    factors.push(...all.of(program));
+    starts[at + 1] = factors.length;
+  }
+  return { programs, features: all.features, factors: Int32Array.from(factors), starts };
+}
+
+/** The probability of each program: a log-linear model over its features. */
+export function probabilities(
+  { programs, features, factors, starts }: ProgramSpace,
+  weights: Float32Array,
+): Float64Array {
+  const ofFactor = features.map((own) => own.reduce((sum, feature) => sum + (weights[feature] ?? 0), 0));
+  const scores = new Float64Array(programs.length);
+  for (let at = 0; at < scores.length; at++) {
+    for (let place = starts[at] ?? 0; place < (starts[at + 1] ?? 0); place++)
+      scores[at] = (scores[at] ?? 0) + (ofFactor[factors[place] ?? 0] ?? 0);
+  }
+  const most = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const odds = scores.map((score) => Math.exp(score - most));
+  const sum = odds.reduce((a, b) => a + b, 0);
+  return odds.map((odd) => odd / sum);
+}
+
+/** Answers with the probability of all programs that give them, the most probable first. */
+export function answersBy(space: ProgramSpace, chances: Float64Array) {
+  const answers = new Map<
+    string,
+    { answer: readonly string[]; program: Program; best: number; probability: number }
+  >();
+  for (const [at, program] of space.programs.entries()) {
+    const chance = chances[at] ?? 0;
+    const key = program.answer.join('\u0001');
+    const known = answers.get(key);
+    if (known === undefined) {
+      answers.set(key, { answer: program.answer, program, best: chance, probability: chance });
+      continue;
+    }
+    known.probability += chance;
+    if (chance > known.best) [known.best, known.program] = [chance, program];
+  }
+  return [...answers.values()].sort((a, b) => b.probability - a.probability);
+}

@@ -1,0 +1,71 @@
+import { packWeightFile, readWeightFile } from '../reader/weight-file.ts';
+import { FEATURE_BITS } from './features.ts';
+
+const KIND = 'TABL';
+const VERSION = 1;
+
+/** What was learned from questions about tables. */
+export interface TableModel {
+  /** Of each feature. */
+  readonly weights: Float32Array;
+  /** Words that so many questions have that they say nothing of a cell. */
+  readonly common: ReadonlySet<string>;
+}
+
+const MAX_INT8 = 127;
+
+/** Sparse: the common words, the scale, and for each weight that is not 0 the gap to the one before (LEB128) and its int8. */
+export function packTableModel({ weights, common }: TableModel): Uint8Array {
+  // The few that are largest are cut, so that the many are exact.
+  const sizes = weights
+    .filter((weight) => weight !== 0)
+    .map(Math.abs)
+    .sort();
+  const most = sizes[Math.floor(sizes.length * 0.9999)] ?? 1;
+  const scale = most / MAX_INT8;
+  const bytes: number[] = [];
+  let previous = -1;
+  for (const [id, weight] of weights.entries()) {
+    const rounded = Math.max(-MAX_INT8, Math.min(MAX_INT8, Math.round(weight / scale)));
+    if (rounded === 0) continue;
+    let gap = id - previous;
+    for (; gap >= 128; gap >>>= 7) bytes.push((gap & 127) | 128);
+    bytes.push(gap, rounded & 255);
+    previous = id;
+  }
+  const head = Buffer.from(JSON.stringify({ scale, common: [...common] }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return packWeightFile(KIND, VERSION, Buffer.concat([length, head, Buffer.from(bytes)]));
+}
+
+export function readTableModel(url: URL): TableModel {
+  const body = Buffer.from(readWeightFile(url, KIND, VERSION));
+  const end = 4 + body.readUInt32LE(0);
+  const head: unknown = JSON.parse(body.toString('utf8', 4, end));
+  if (!isHead(head)) throw new Error(`${url.pathname}: its head is not that of a model of tables`);
+  const weights = new Float32Array(1 << FEATURE_BITS);
+  let id = -1;
+  for (let at = end; at < body.length; ) {
+    let gap = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = body[at++] ?? 0;
+      gap |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    id += gap;
+    weights[id] = body.readInt8(at++) * head.scale;
+  }
+  return { weights, common: new Set(head.common) };
+}
+
+function isHead(value: unknown): value is { scale: number; common: string[] } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'scale' in value &&
+    typeof value.scale === 'number' &&
+    'common' in value &&
+    Array.isArray(value.common)
+  );
+}

@@ -1,0 +1,156 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { anchorsOf, questionOf } from './anchors.ts';
+import { askedForItems, itemsOf, plainQuestion, separatorIn } from './answer-form.ts';
+import { answerTable } from './answer-table.ts';
+import { cellOf } from './cell.ts';
+import { FEATURE_BITS } from './features.ts';
+import { rowsIn } from './markdown-rows.ts';
+import { programsOf } from './programs.ts';
+import { tableOf } from './table.ts';
+import { packTableModel, readTableModel } from './table-model.ts';
+
+const FERRIES = [
+  ['Year', 'Ship', 'Port', 'Passengers', 'Launched'],
+  ['1901', 'Halcyon', 'Dunnavoe', '1,204', '3 May 1899'],
+  ['1902', 'Merrow', 'Sallow', '860', '12 June 1901'],
+  ['1903', 'Petrel', 'Dunnavoe', '1,950', '1 March 1902'],
+  ['1904', 'Grey Gull', 'Astel', '420', '9 April 1903'],
+  ['1905', 'Skua', 'Dunnavoe', '77', '2 July 1904'],
+];
+
+describe('a cell', () => {
+  test.each([
+    ['1,204', 1204, true],
+    ['5.5 km', 5.5, false],
+    ['$3,000', 3000, false],
+    ['12:34.5', 754.5, false],
+    ['2nd', 2, false],
+    ['none', undefined, false],
+  ])('%s holds the number %s', (text, number, isNumber) => {
+    expect(cellOf(text)).toMatchObject({ number, isNumber });
+  });
+
+  test.each([
+    ['3 May 1899', { year: 1899, month: 5, day: 3 }],
+    ['December 1, 2004', { year: 2004, month: 12, day: 1 }],
+    ['1990-05-02', { year: 1990, month: 5, day: 2 }],
+    ['1997', { year: 1997, month: undefined, day: undefined }],
+    ['March', { year: undefined, month: 3, day: undefined }],
+  ])('%s holds a date', (text, date) => {
+    expect(cellOf(text).date).toEqual(date);
+  });
+});
+
+test('columns are typed by what most of their cells are', () => {
+  const types = tableOf(FERRIES).columns.map(({ type, isSortable }) => [type, isSortable]);
+  expect(types).toEqual([
+    ['date', true],
+    ['text', false],
+    ['text', false],
+    ['number', true],
+    ['date', true],
+  ]);
+});
+
+describe('the programs of a question', () => {
+  const table = tableOf(FERRIES);
+  const answersTo = (question: string) =>
+    new Set(
+      programsOf(
+        table,
+        anchorsOf(questionOf(question), table, () => false),
+      ).map(({ shape, answer }) => `${shape}: ${answer.join('; ')}`),
+    );
+
+  test('select, order, count, add, compare, and look above and below', () => {
+    const answers = answersTo(
+      'how many more passengers went from the merrow than from the skua at dunnavoe in 1903?',
+    );
+    for (const expected of [
+      'count(is): 3',
+      'project(first(is)): Halcyon',
+      'project(most(is)): 1,950',
+      'project(least(all)): 77',
+      'sum(is): 3231',
+      'difference(is,is): 783',
+      'project(before(is)): Halcyon',
+      'most frequent(all): Dunnavoe',
+      'range(all): 1873',
+    ])
+      expect(answers).toContain(expected);
+  });
+
+  test('are bounded, whatever the table', () => {
+    const wide = [
+      Array.from({ length: 60 }, (_, i) => `c${i}`),
+      ...Array.from({ length: 400 }, (_, row) =>
+        Array.from({ length: 60 }, (_, i) => String((row * 7 + i) % 9)),
+      ),
+    ];
+    const large = tableOf(wide);
+    expect(large.columns.length).toBeLessThanOrEqual(40);
+    const anchors = anchorsOf(questionOf('1 2 3 4 5 6 7 8 or 9 of c1'), large, () => false);
+    expect(programsOf(large, anchors).length).toBeLessThanOrEqual(8000);
+  });
+});
+
+describe('the parser as it ships', () => {
+  test.each([
+    ['how many ships sailed from dunnavoe?', ['3']],
+    ['which ship carried the most passengers?', ['Petrel']],
+    ['who was the ship after the merrow?', ['Petrel']],
+    ['in what year did the skua sail?', ['1905']],
+  ])('answers “%s”', (question, items) => {
+    expect(answerTable(question, FERRIES)).toMatchObject({ items });
+  });
+
+  test('says the program and how sure it is; an empty table has no answer', () => {
+    const found = answerTable('how many passengers did the skua carry?', FERRIES);
+    expect(found?.probability).toBeGreaterThan(0);
+    expect(found?.probability).toBeLessThanOrEqual(1);
+    expect(found?.program).toMatch(/^project\(.*“Ship” is \(1\)/);
+    expect(answerTable('how many?', [['Year']])).toBeUndefined();
+  });
+});
+
+test('a table in Markdown is read back, with its breaks and bars, without the letters of columns and numbers of rows', () => {
+  const text =
+    '## Sheet "CSV": 2 rows\nThe header is row 1.\n\n| row | A: Year | B: A \\| b |\n| --- | --- | --- |\n| 2 | 1999 | x<br>y |\n| 3 | 2000 |  |\n\nend';
+  expect(rowsIn(text)).toEqual([
+    ['Year', 'A | b'],
+    ['1999', 'x\ny'],
+    ['2000', ''],
+  ]);
+  expect(rowsIn('| a | b |\n|---|---|\n| 1 | 2 |')).toEqual([
+    ['a', 'b'],
+    ['1', '2'],
+  ]);
+  expect(rowsIn('no table')).toBeUndefined();
+});
+
+test('the form of the answer is said to every engine, and is no part of the question', () => {
+  const question = 'which ships?';
+  expect(plainQuestion(askedForItems(question))).toBe(question);
+  expect(separatorIn(askedForItems(question))).toBe(' | ');
+  expect(separatorIn(question)).toBe(', ');
+  expect(itemsOf('Petrel | Skua')).toEqual(['Petrel', 'Skua']);
+  expect(itemsOf('Bangkok, Thailand')).toEqual(['Bangkok, Thailand']);
+});
+
+test('weights are read as they were packed, to a hundredth of the largest', () => {
+  const weights = new Float32Array(1 << FEATURE_BITS);
+  weights[0] = 1;
+  weights[5] = -0.5;
+  weights[(1 << FEATURE_BITS) - 1] = 0.25;
+  const file = path.join(temporaryFolder(), 'tables.bin');
+  writeFileSync(file, packTableModel({ weights, common: new Set(['the']) }));
+  const model = readTableModel(pathToFileURL(file));
+  expect(model.common).toEqual(new Set(['the']));
+  for (const [at, weight] of weights.entries())
+    if (weight !== 0) expect(model.weights[at]).toBeCloseTo(weight, 1);
+  expect(model.weights[1]).toBe(0);
+});

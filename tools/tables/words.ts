@@ -1,0 +1,38 @@
+/** The words of a text, in lower case, numbers with their separators as one: `1,234.5`. */
+export function wordsOf(text: string): string[] {
+  return plain(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
+}
+
+/** Without accents, in lower case, with plain quotes and dashes. */
+export function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .replaceAll(/[‘’´`]/g, "'")
+    .replaceAll(/[“”]/g, '"')
+    .replaceAll(/[‐‑‒–—−]/g, '-')
+    .toLowerCase();
+}
+
+/** A word without its ending, so that `teams`, `team's` and `team` are one. */
+export function stemOf(word: string): string {
+  const base = word.replace(/'s?$/, '');
+  if (base.length <= 3) return base;
+  if (base.endsWith('ies') && base.length > 4) return `${base.slice(0, -3)}y`;
+  if (/(ss|us|is)$/.test(base)) return base;
+  if (/(ch|sh|x|z|ss)es$/.test(base)) return base.slice(0, -2);
+  if (base.endsWith('s')) return base.slice(0, -1);
+  if (base.endsWith('ing') && base.length > 5) return base.slice(0, -3);
+  if (base.endsWith('ed') && base.length > 4) return base.slice(0, -2);
+  return base;
+}
+
+const SMALL_NUMBERS =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
+const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
+
+/** The number that a word of a question stands for. */
+export function numberIn(word: string): number | undefined {
+  const digits = word.replaceAll(',', '');
+  return /^\d+(\.\d+)?$/.test(digits) ? Number(digits) : NUMBER_WORDS.get(word);
+}
