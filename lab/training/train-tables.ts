@@ -19,6 +19,8 @@ import { packTableModel } from '../../tools/tables/table-model.ts';
 
 /** A word that more questions have says nothing of a cell. */
 const COMMON_SHARE = 0.02;
+/** What was learned is surer of itself than it may be: of 0.6 to 1 the factor with the least calibration error on split 1. */
+const CALIBRATION = 0.9;
 /** Smaller steps than these are noise. */
 const SMALLEST = 1e-6;
 const { values } = parseArgs({
@@ -102,7 +104,7 @@ function train(questions: readonly Question[]): Float32Array {
     for (const example of random.shuffle(examples)) likelihood += step(example, learned, squares);
     console.error(`epoch ${epoch}: log-likelihood ${(likelihood / examples.length).toFixed(3)}`);
   }
-  return learned;
+  return learned.map((weight) => weight * CALIBRATION);
 }
 
 /** One step of AdaGrad (Duchi, Hazan and Singer 2011); the log-likelihood before it. */

@@ -91,7 +91,7 @@ function notes(name: string, team: TeamSummary): string[] {
   if (failures.first !== null)
     lines.push(`  failed first: ${failures.first.task_id.slice(0, ID_COLUMNS)}: ${failures.first.reason}`);
   const level1 = levels['1']?.accuracy ?? null;
-  if (level1 !== null)
+  if (level1 !== null && metrics.questions_processed > 0)
     lines.push(
       `  level 1: ${percent(level1)}, ${level1 >= LEVEL_1_FLOOR ? 'at or above' : 'below'} the floor of 30 %`,
     );
