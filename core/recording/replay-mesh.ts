@@ -26,6 +26,8 @@ interface ReplayOptions
   readonly timeoutMs: number;
   /** Agents in all, if more than were recorded: the others hear every packet and say nothing. */
   readonly agents?: number;
+  /** Most agents that a recording may have (64). */
+  readonly maxAgents?: number | undefined;
   /** How its agents get to know adapters of the user's. */
   readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
 }
@@ -82,7 +84,7 @@ export class ReplayMesh {
 
   /** @throws MeshError `agent` when one does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
-    const team = replayTeam(options.recording, options.agents);
+    const team = replayTeam(options.recording, options);
     const lines = recordingLines(scaled(options.recording, options.toolTime));
     for (const { id } of team.agents) {
       const workspace = path.join(options.workspaces, folderNameOf(id));
@@ -186,6 +188,9 @@ function sessionAndTimes(
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }
 
+/** A recording may be somebody else’s, and name a thousand agents. */
+const MAX_REPLAYED_AGENTS = 64;
+
 /** An agent that never sends anything hears everything all the same; it just works on nothing. */
 const LISTENS_TO_NOTHING = ['mesh.nothing'];
 
@@ -194,7 +199,19 @@ const LISTENS_TO_NOTHING = ['mesh.nothing'];
  *
  * @throws MeshError `usage` when fewer are asked for than were recorded
  */
-function replayTeam({ header, packets }: Recording, count = header.agents.length): Team {
+function replayTeam(
+  { header, packets }: Recording,
+  {
+    agents: count = header.agents.length,
+    maxAgents = MAX_REPLAYED_AGENTS,
+  }: Pick<ReplayOptions, 'agents' | 'maxAgents'>,
+): Team {
+  if (header.agents.length > maxAgents) {
+    throw new MeshError(
+      'usage',
+      `the recording has ${header.agents.length} agents, and each becomes a process of this machine: --max-agents ${header.agents.length} allows them`,
+    );
+  }
   if (count < header.agents.length) {
     throw new MeshError(
       'usage',

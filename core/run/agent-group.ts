@@ -6,6 +6,7 @@ import type { Team, TeamAgent } from '../contracts/team.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { unlessAborted } from '../system/abort.ts';
 import { type RunTransport, tcpTransport } from '../transports/run-transport.ts';
+import { secretIn } from '../wire/run-secret.ts';
 import { AgentProcess } from './launcher.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
@@ -137,7 +138,7 @@ export class AgentGroup {
       ...(external.has(id) && howToStart !== undefined ? { start: howToStart({ id, tool, place }) } : {}),
       ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
       // An agent that was started by hand knows no secret but the one that its environment gave it.
-      secret: external.has(agent.id) ? (environment.GAIA_MESH_SECRET ?? '') : secret,
+      secret: external.has(agent.id) ? secretIn(environment) : secret,
     };
   }
 

@@ -22,7 +22,7 @@ export async function writeArchive(
   texts: readonly ArchiveText[],
   manifest: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  for (const { name, text } of texts) await writeFile(path.join(workspaces, name), text);
+  for (const { name, text } of texts) await writeFile(path.join(workspaces, name), text, { mode: 0o600 });
   const { files, omitted } = await listFiles(workspaces);
   const whole = { schema_version: MANIFEST_VERSION, ...manifest, files, omitted };
   await writeFile(path.join(workspaces, 'manifest.json'), `${JSON.stringify(whole, null, 2)}\n`);
@@ -32,7 +32,7 @@ export async function writeArchive(
   const names = ['manifest.json', ...files.map((file) => file.path)];
   // Level 1: a person waits for it.
   await create(
-    { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true },
+    { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true, mode: 0o600 },
     names,
   );
   await rename(temporary, archiveFile);

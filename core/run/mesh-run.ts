@@ -19,6 +19,7 @@ import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/warm-up.ts';
 import { writeWhole } from '../system/whole-file.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
+import { secretIn } from '../wire/run-secret.ts';
 import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { loggedObserver, taskEnded } from './logged-observer.ts';
@@ -130,7 +131,7 @@ export class MeshRun {
     this.#transport = transport;
     this.runId = runId;
     this.folder = folder;
-    this.#secret = options.environment.GAIA_MESH_SECRET || randomBytes(32).toString('hex');
+    this.#secret = secretIn(options.environment) || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#revision = gitRevision(options.codeFolder);

@@ -39,7 +39,7 @@ export interface Log {
  */
 export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
   makeFolder(path.dirname(file));
-  const descriptor = openSync(file, 'a');
+  const descriptor = openSync(file, 'a', 0o600);
   // Not pino's own destination: its flush waits for the disk (fsync), up to 15 ms while a task's clock runs.
   const waiting = Buffer.allocUnsafe(FLUSH_BYTES);
   let waitingBytes = 0;

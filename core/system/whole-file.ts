@@ -25,7 +25,8 @@ export function checkWritable(folder: string): void {
 export function writeWhole(file: string, text: string): void {
   const part = `${file}.part`;
   try {
-    writeFileSync(part, text);
+    // Results hold documents and answers: they are the user's alone.
+    writeFileSync(part, text, { mode: 0o600 });
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });

@@ -63,7 +63,8 @@ export class MeshTeam {
     this.#run = run;
     this.#options = options;
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
-    if (options.isBatch) writeFileSync(run.folder.resultsFile, keptLines(run.folder.resultsFile, options));
+    if (options.isBatch)
+      writeFileSync(run.folder.resultsFile, keptLines(run.folder.resultsFile, options), { mode: 0o600 });
   }
 
   /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */

@@ -21,6 +21,8 @@ interface MeasureOptions {
   readonly agents: number | undefined;
   readonly budgetMs: number;
   readonly maxRounds: number;
+  /** Most agents that the recording may have. */
+  readonly maxAgents?: number;
   readonly seed: number;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
@@ -47,6 +49,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     secret: randomBytes(32).toString('hex'),
     signal: options.signal,
     ...(agents === undefined ? {} : { agents }),
+    maxAgents: options.maxAgents,
   });
   const bar = await ProgressBar.start(100, '% of the time');
   const comparison = await compareAdapters({

@@ -93,7 +93,7 @@ export function writeLines(file: string, lines: Iterable<string>): void {
   const part = `${file}.part`;
   try {
     makeFolder(path.dirname(file));
-    const descriptor = openSync(part, 'w');
+    const descriptor = openSync(part, 'w', 0o600);
     try {
       for (const line of lines) {
         const bytes = Buffer.from(`${line}\n`);

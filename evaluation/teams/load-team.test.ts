@@ -104,7 +104,7 @@ describe('a team file', () => {
     ],
     [
       'with an id that is too long for copies',
-      `${HEAD}agents:\n  - ${AGENT}\n  - { id: ${'x'.repeat(63)}, tool: reason, copies: 2 }\n`,
+      `${HEAD}agents:\n  - ${AGENT}\n  - { id: ${'x'.repeat(255)}, tool: reason, copies: 2 }\n`,
       6,
       'too long an id to have copies',
     ],

@@ -3,6 +3,7 @@ import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/age
 import { Workspace } from '../../core/agent/workspace.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
+import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
@@ -24,7 +25,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Ag
   // An unknown one is better refused here than by every hub.
   if (rest.adapter !== undefined) await adapterNamed(rest.adapter);
   const prompt = rest.prompt === undefined ? promptNamed : promptsWith(rest.prompt);
-  const secret = process.env.GAIA_MESH_SECRET ?? '';
+  const secret = secretIn(process.env);
   const { name, model, host, options, timeoutMs } = chosen;
   const server = host === undefined ? {} : { host };
   checkKey(name, server);

@@ -35,6 +35,7 @@ interface CompareCommandOptions {
   readonly adapters?: readonly string[];
   readonly budget: number;
   readonly rounds: number;
+  readonly maxAgents: number;
   readonly seed: number;
   readonly failIf?: readonly string[];
   readonly junit?: string;
@@ -66,6 +67,12 @@ export function compare(command: Command): void {
     .option('--junit <file>', 'write the conditions as a JUnit report')
     .option('--out <dir>', 'folder for comparison.json, .csv, .md and .html (default: the project root)')
     .option('--write', 'write them to docs/results/comparison.md, with what HTTP and TLS would add')
+    .option(
+      '--max-agents <n>',
+      'most agents that a recording may have; each is a process',
+      positiveInteger,
+      64,
+    )
     .option('--json', 'print the comparison as one JSON value')
     .action(run);
 }
@@ -145,7 +152,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOpt
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
-  { budget, rounds, seed }: CompareCommandOptions,
+  { budget, rounds, seed, maxAgents }: CompareCommandOptions,
   { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
@@ -157,6 +164,7 @@ async function compareOne(
     agents,
     budgetMs: (budget * 1000) / of,
     maxRounds: rounds,
+    maxAgents,
     seed,
     workspaces,
     signal,

@@ -13,6 +13,7 @@ import { RunRecord } from '../../core/recording/run-record.ts';
 import { whenAborted } from '../../core/system/abort.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { ANY } from '../../core/wire/handshake.ts';
+import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { interruptible } from '../command-line/interruptible.ts';
@@ -72,7 +73,7 @@ async function run(options: HubCommandOptions): Promise<void> {
     runId: `hub-${randomBytes(6).toString('hex')}`,
     host: '127.0.0.1',
     adapter,
-    secret: process.env.GAIA_MESH_SECRET ?? '',
+    secret: secretIn(process.env),
     nodes,
     final: null,
     router: routerNamed(routing),
@@ -145,7 +146,7 @@ function nodeOn(text: string): MeshNode {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new MeshError('usage', `--ports: expected ports from 1 to 65535, not ${JSON.stringify(text)}`);
   }
-  return { id: ANY, tool: ANY, port, secret: process.env.GAIA_MESH_SECRET ?? '' };
+  return { id: ANY, tool: ANY, port, secret: secretIn(process.env) };
 }
 
 /** Bytes are whole frames of packets; what the handshakes took is apart. */

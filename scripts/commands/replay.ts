@@ -20,17 +20,24 @@ interface ReplayCommandOptions {
   readonly adapter: string;
   readonly toolTime: string;
   readonly rounds: number;
+  readonly maxAgents: number;
   readonly timeout?: number;
   readonly json?: boolean;
 }
 
 export function replay(command: Command): void {
   command
-    .argument('<archive>', 'run_artifacts.tar.gz of a run')
+    .argument('<archive>', 'run_artifacts.tar.gz of a run, or a file of hub --record')
     .option('--adapter <name>', 'protocol of the packets', 'json')
     .option('--tool-time <factor>', 'recorded, zero, or a factor of it', 'zero')
     .option('--rounds <n>', 'times to play it', positiveInteger, 1)
     .option('--timeout <seconds>', 'time for one task', positiveNumber)
+    .option(
+      '--max-agents <n>',
+      'most agents that the recording may have; each is a process',
+      positiveInteger,
+      64,
+    )
     .option('--json', 'print the result as one JSON value')
     .action(run);
 }
@@ -49,6 +56,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
       toolTime: toolTimeOf(options.toolTime),
       workspaces,
       timeoutMs: (options.timeout ?? 120) * 1000,
+      maxAgents: options.maxAgents,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
       userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },

@@ -23,6 +23,15 @@ describe('findFile', () => {
     });
   });
 
+  test.each(['agent.log', 'AGENT.LOG', 'memory.json', 'usage.log', 'outbox.jsonl', 'truths.jsonl', '.cache'])(
+    'shows nothing of what an agent keeps of itself, such as %s',
+    async (name) => {
+      const place = taskPlace({ 'a.txt': '' });
+      writeFileSync(path.join(place.workspace, name), 'the packets of other questions');
+      expect(await findFile(place, name)).toMatchObject({ isThere: false });
+    },
+  );
+
   test.each([
     ['a.txt', './a.txt'],
     ['./a.txt', './a.txt'],

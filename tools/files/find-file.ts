@@ -14,6 +14,10 @@ interface FoundFile {
   readonly isThere: boolean;
 }
 
+/** What an agent keeps of itself in its workspace is no file of the task: its log names packets, and other files hold answers. */
+const OWN_RECORDS = /(^|\/)(\.[^/]*|[^/]*\.log|memory\.json|[^/]*\.jsonl)(\.part)?$/i;
+const isOwnRecord = (relative: string) => OWN_RECORDS.test(relative) && !relative.includes('/');
+
 export type FilePlace = Pick<DataToolPlace, 'files' | 'workspace'>;
 
 /** Longer names are nobody's: file systems take 255 bytes between two slashes. */
@@ -52,7 +56,7 @@ export async function findFile(place: FilePlace, name: string): Promise<FoundFil
   const { files, workspace } = place;
   const found =
     (files === undefined ? undefined : await taskFileAt(files, relative)) ??
-    (await fileAt(workspace, relative, `workspace/${relative}`));
+    (isOwnRecord(relative) ? undefined : await fileAt(workspace, relative, `workspace/${relative}`));
   if (found !== undefined) return found;
   const inDownloads = relative.startsWith(`${DOWNLOADS}/`) ? relative : `${DOWNLOADS}/${relative}`;
   return { path: path.join(files ?? workspace, inDownloads), name: inDownloads, isThere: false };

@@ -166,9 +166,9 @@ describe('an agent that was started by hand', () => {
   });
 
   test('refuses a run with another secret, and both sides say why', async () => {
-    const { port, workspace } = await agentByHand([], { GAIA_MESH_SECRET: 'hunter-one' });
+    const { port, workspace } = await agentByHand([], { GAIA_MESH_SECRET: 'hunter-one, 16 letters long' });
 
-    const { code, stderr } = await secretBenchWith(port, { GAIA_MESH_SECRET: 'hunter-two' });
+    const { code, stderr } = await secretBenchWith(port, { GAIA_MESH_SECRET: 'hunter-two, 16 letters long' });
 
     expect(code).toBe(1);
     expect(stderr).toContain(`agent 2 (triple) on 127.0.0.1:${port}`);
@@ -183,7 +183,7 @@ describe('an agent that was started by hand', () => {
   });
 
   test('with a secret refuses a run without one', async () => {
-    const { port } = await agentByHand([], { GAIA_MESH_SECRET: 'one' });
+    const { port } = await agentByHand([], { GAIA_MESH_SECRET: 'one, 16 letters long' });
 
     const { code, stderr } = await secretBenchWith(port, {});
 
@@ -195,7 +195,7 @@ describe('an agent that was started by hand', () => {
   test('without a secret is refused by a run that has one', async () => {
     const { port } = await agentByHand();
 
-    const { code, stderr } = await secretBenchWith(port, { GAIA_MESH_SECRET: 'one' });
+    const { code, stderr } = await secretBenchWith(port, { GAIA_MESH_SECRET: 'one, 16 letters long' });
 
     expect(code).toBe(1);
     expect(stderr).toContain('disagree about auth: the hub has hmac, the agent has open');

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { adapterNames } from '../../../protocols/registry.ts';
@@ -78,6 +78,27 @@ test('the parts of a task’s time sum to its time', () => {
   for (const part of Object.values(parts)) expect(part).toBeGreaterThanOrEqual(0);
   expect(Number(total) / 1000).toBeCloseTo(Number(metrics.elapsed_ms), -1);
 });
+
+test('a recording of more agents than are allowed starts none of them', async () => {
+  const run = await runCli(['replay', archive, '--max-agents', '3']);
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('--max-agents 4 allows them') });
+  const compared = await runCli(['compare', '--recording', archive, '--max-agents', '3']);
+  expect(compared).toMatchObject({ code: 2, stderr: expect.stringContaining('the recording has 4 agents') });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'what a run leaves of documents and answers is its user’s alone',
+  () => {
+    const files = [
+      'run_artifacts.tar.gz',
+      'metrics.json',
+      'workspaces/tasks.jsonl',
+      'workspaces/recording.jsonl',
+    ];
+    for (const name of [...files, 'workspaces/3/reason.log', 'workspaces/hub.log'])
+      expect([name, statSync(path.join(out, name)).mode & 0o077]).toEqual([name, 0]);
+  },
+);
 
 test('a team whose agents have DIDs, URNs and paths as their ids runs, is archived and replayed like any other', async () => {
   const folder = temporaryFolder();

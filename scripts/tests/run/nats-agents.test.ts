@@ -34,7 +34,7 @@ describe('copies of an agent on a NATS server', () => {
 
   test('may be started by hand, on other hosts, each under its own id', async () => {
     const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to all' };
+    const env = { GAIA_MESH_SECRET: 'known to all, 16 letters long' };
     await agentByHand(url, '2~2', 'triple', env);
 
     const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12), '--external', '2~2'];
@@ -50,7 +50,7 @@ describe('copies of an agent on a NATS server', () => {
 describe('an agent that was started by hand on a NATS server', () => {
   test('works for one run after the other, with the secret that both were given', async () => {
     const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to both' };
+    const env = { GAIA_MESH_SECRET: 'known to both, 16 letters long' };
     const agent = await agentByHand(url, '2', 'triple', env);
 
     for (const round of [1, 2]) {
@@ -63,13 +63,17 @@ describe('an agent that was started by hand on a NATS server', () => {
 
   test('gives nothing to a hub that does not know its secret, and is free for the one that does', async () => {
     const { url } = await realServer();
-    const agent = await agentByHand(url, '2', 'triple', { GAIA_MESH_SECRET: 'the right one' });
+    const agent = await agentByHand(url, '2', 'triple', {
+      GAIA_MESH_SECRET: 'the right one, 16 letters long',
+    });
 
-    const stranger = await runBench(['--nats-url', url, '--external', '2'], { GAIA_MESH_SECRET: 'a guess' });
+    const stranger = await runBench(['--nats-url', url, '--external', '2'], {
+      GAIA_MESH_SECRET: 'a guess, 16 letters long',
+    });
     expect(stranger.code).toBe(1);
     expect(stranger.stderr).toContain('could not prove');
     const right = await metricsOf(['--nats-url', url, '--external', '2'], {
-      GAIA_MESH_SECRET: 'the right one',
+      GAIA_MESH_SECRET: 'the right one, 16 letters long',
     });
     expect(right.status).toBe('answered');
     agent.signal('SIGTERM');
@@ -92,7 +96,7 @@ describe('an agent that was started by hand on a NATS server', () => {
       { user: two, password: t, permissions: { publish: "gaia.2.>", subscribe: "gaia.2.>" } }`;
     const { url } = await realServer({ config: `authorization: { users: [${users}] }` });
     const as = (credentials: string) => ({
-      GAIA_MESH_SECRET: 'known to both',
+      GAIA_MESH_SECRET: 'known to both, 16 letters long',
       NATS_URL: url.replace('//', `//${credentials}@`),
     });
     await agentByHand(url, '2', 'triple', as('two:t'));
@@ -109,7 +113,7 @@ describe('an agent that was started by hand on a NATS server', () => {
 
   test('shares its name with others, so that two runs at once have one each', async () => {
     const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to all' };
+    const env = { GAIA_MESH_SECRET: 'known to all, 16 letters long' };
     await Promise.all([agentByHand(url, '2', 'triple', env), agentByHand(url, '2', 'triple', env)]);
     const { run: first } = waitingWith(url, env);
     await first.says(/hub +→ all +doc_init/);
@@ -174,7 +178,12 @@ test('a run whose server has an address of a network is answered, and its ledger
     context.skip(message);
   }
   const out = temporaryFolder();
-  const env = { OUT: out, NODE: process.execPath, ENTRY: entry, GAIA_MESH_SECRET: 'known to all' };
+  const env = {
+    OUT: out,
+    NODE: process.execPath,
+    ENTRY: entry,
+    GAIA_MESH_SECRET: 'known to all, 16 letters long',
+  };
   const shell = new Cli([...unshare, 'sh', '-c', OTHER_HOST], { program: 'unshare', env });
 
   const { code, stderr, stdout } = await shell.ended();

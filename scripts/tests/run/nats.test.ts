@@ -216,7 +216,7 @@ describe('when something goes away in the middle of a run over NATS', () => {
 
   test('with acknowledged delivery an agent goes on in an empty workspace, as on another host, and no result comes twice', async () => {
     const { url } = await realServer({ store: storeFolder() });
-    const env = { GAIA_MESH_SECRET: 'known to both' };
+    const env = { GAIA_MESH_SECRET: 'known to both, 16 letters long' };
     const first = await agentByHand(url, '1', 'extract', env);
     const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
     const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure', '--external', '1'];
