@@ -110,10 +110,27 @@ describe('the parser as it ships', () => {
 
   test('says the program and how sure it is; an empty table has no answer', () => {
     const found = answerTable('how many passengers did the skua carry?', FERRIES);
-    expect(found?.probability).toBeGreaterThan(0);
-    expect(found?.probability).toBeLessThanOrEqual(1);
-    expect(found?.program).toMatch(/^project\(.*“Ship” is \(1\)/);
-    expect(answerTable('how many?', [['Year']])).toBeUndefined();
+    if ('why' in found) throw new Error(found.why);
+    expect(found.probability).toBeGreaterThan(0);
+    expect(found.probability).toBeLessThanOrEqual(1);
+    expect(found.program).toMatch(/^project\(.*“Ship” is \(1\)/);
+    expect(answerTable('how many?', [['Year']])).toEqual({ why: 'the table has no rows' });
+  });
+});
+
+test('what a question asks beyond the table is named, and not guessed at', () => {
+  const question =
+    'how many passengers did the skua carry, minus the tonnage of freight that the harbour master had weighed beforehand at the southern quay?';
+  expect(answerTable(question, FERRIES)).toEqual({
+    why: expect.stringMatching(/have no place for .*“tonnage”/),
+  });
+  expect(
+    answerTable('which ship carried the most passengers?', FERRIES, {
+      leastProbability: 1.1,
+      mostUnplaced: 4,
+    }),
+  ).toEqual({
+    why: expect.stringContaining('sure enough'),
   });
 });
 

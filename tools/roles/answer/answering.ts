@@ -58,10 +58,10 @@ async function readForAnswer(
   if ('lacking' in read) return gaveUp(read.lacking, work);
   const { answer, evidence } = await work.perform({
     input: { question, text: read.text },
-    embedded: () => answerFrom(question, read.text),
+    embedded: () => (isTable(matter.file) ? answerByTable : readText)(question, read.text),
     model: { prompt, variables, reply: foundSchema, result: (reply) => foundSchema.parse(reply) },
   });
-  if (answer === '') return gaveUp('nothing in it answers the question for certain', work);
+  if (answer === '') return gaveUp(evidence || 'nothing in it answers the question for certain', work);
   const reasoning = evidence.startsWith(TABLE_EVIDENCE) ? evidence : `The text says: “${evidence}”`;
   work.reasoning(reasoning);
   return { text: `${reasoning}\n\n${FINAL_ANSWER_PREFIX}${answer}`, ended: 'answer' };
@@ -99,12 +99,10 @@ async function textOf(
 
 const TABLE_EVIDENCE = 'The table gives it by ';
 
-/** From the first table of the text, where there is one, else by reading. */
-function answerFrom(question: string, text: string) {
-  const rows = rowsIn(text);
-  if (rows === undefined) return readText(question, text);
-  const found = answerTable(plainQuestion(question), rows);
-  if (found === undefined) return { answer: '', evidence: '' };
+/** From the first table of the text. */
+function answerByTable(question: string, text: string) {
+  const found = answerTable(plainQuestion(question), rowsIn(text) ?? []);
+  if ('why' in found) return { answer: '', evidence: found.why.toWellFormed() };
   const answer = found.items.join(separatorIn(question)).toWellFormed();
   const chance = `${Math.round(100 * found.probability)} %`;
   return { answer, evidence: `${TABLE_EVIDENCE}${found.program}; probability ${chance}`.toWellFormed() };
