@@ -23,11 +23,11 @@ export interface NoTableAnswer {
 export interface Caution {
   /** The least probability: of less sure answers fewer than one in ten is right. */
   readonly leastProbability: number;
-  /** Most words of the question that have no part in the program: with more, one answer in six is right. */
+  /** Most words of the question that have no part in the program: with more, one answer in four is right. */
   readonly mostUnplaced: number;
 }
 
-const CAUTION: Caution = { leastProbability: 0.1, mostUnplaced: 4 };
+const CAUTION: Caution = { leastProbability: 0.1, mostUnplaced: 5 };
 /** Shorter words say too little to be missed. */
 const MIN_WORD_CHARACTERS = 3;
 

@@ -120,7 +120,7 @@ describe('the parser as it ships', () => {
 
 test('what a question asks beyond the table is named, and not guessed at', () => {
   const question =
-    'how many passengers did the skua carry, minus the tonnage of freight that the harbour master had weighed beforehand at the southern quay?';
+    'how many passengers did the skua carry, minus the tonnage of freight that the harbour master had weighed beforehand at the southern quay of the old town?';
   expect(answerTable(question, FERRIES)).toEqual({
     why: expect.stringMatching(/have no place for .*“tonnage”/),
   });
