@@ -1,4 +1,4 @@
-import { MeshError, messageOf, systemCodeOf } from '../contracts/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../core/contracts/errors.ts';
 
 /**
  * Loads what stands on a large package that not everybody needs, and that `npm install gaia-mesh` therefore leaves to those who do.

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { withPackage } from './optional-package.ts';
+
+const missing = (name: string) =>
+  Object.assign(new Error(`Cannot find package '${name}' imported from /x.js`), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  });
+
+test('a package that is not installed is named, with what to type', async () => {
+  const load = () => Promise.reject(missing('@anthropic-ai/sdk'));
+  await expect(withPackage('@anthropic-ai/sdk@1', '--engine anthropic', load)).rejects.toThrow(
+    '--engine anthropic needs the package @anthropic-ai/sdk, which is not installed: npm install @anthropic-ai/sdk@1',
+  );
+  await expect(withPackage('openai@7', '--engine openai', async () => 7)).resolves.toBe(7);
+});
+
+test('any other failure is what it was', async () => {
+  const other = missing('something-else');
+  await expect(withPackage('openai@7', '--engine openai', () => Promise.reject(other))).rejects.toBe(other);
+});
