@@ -20,6 +20,8 @@ export interface FrameLink {
   /** Bytes of frames that this end took and handed over: the books must agree with them. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
+  /** Of the bytes read, those of a frame that has begun and not ended. */
+  readonly pendingBytes: number;
   /** Bytes that wait in this process because the other end does not take them. */
   readonly queuedBytes: number;
 

@@ -107,6 +107,10 @@ export class NatsLink implements FrameLink {
     }
   }
 
+  get pendingBytes(): number {
+    return this.#intake.reader.pendingBytes;
+  }
+
   /** Bytes of frames that were taken out of messages; what NATS puts around them is not counted. */
   get bytesRead(): number {
     return this.#taken;

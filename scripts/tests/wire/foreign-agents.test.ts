@@ -147,6 +147,20 @@ describe('the guide’s agent in Python', () => {
     expect(report.code, report.stderr).toBe(0);
   });
 
+  test.skipIf(!hasPython)(
+    'that is in the middle of a frame when the run ends leaves the ledger balanced',
+    async () => {
+      const whole = readFileSync(programOf('python', 'first_sentence.py'), 'utf8');
+      const half = whole.replace(
+        'send(link, answer(packet, number))',
+        'blob = compact(answer(packet, number)); link.sendall(struct.pack(">I", len(blob)) + blob + struct.pack(">I", 5000) + b"half")',
+      );
+      expect(half).not.toBe(whole);
+      const { out } = await runWith(['python3', writtenFile(folder, 'half.py', half)]);
+      expect(readMetrics(out).ledger).toMatchObject({ balanced: true, read: { torn: 8 } });
+    },
+  );
+
   test.skipIf(!hasPython)('proves that it knows the secret of the run', async () => {
     const program = programOf('python', 'first_sentence.py');
     await runWith(['python3', program], { GAIA_MESH_SECRET: 'a secret of both' });
