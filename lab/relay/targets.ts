@@ -54,7 +54,7 @@ export const AGENT_TOOL = 'search';
 
 /** Longer than any load: the tasks of a run stay open while it is measured. */
 const TASK_TIMEOUT_S = 600;
-const RUN_SECRET = 'of the load';
+const RUN_SECRET = 'the secret of a relay that is measured';
 
 /** All targets that this machine has. `against`: the folder of another checkout, whose run and flood are measured beside ours. */
 export async function installedTargets(against?: string): Promise<RelayTarget[]> {
