@@ -2,6 +2,7 @@ import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
 import { callType, resultType } from '../contracts/tool.ts';
+import { Sampled } from '../system/sampled.ts';
 import { warmUp } from '../system/warm-up.ts';
 import { tcpListen } from '../transports/tcp/tcp-transport.ts';
 import type { Listen, Listener } from '../transports/transport.ts';
@@ -25,6 +26,13 @@ export interface AgentOptions extends SessionOptions {
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
 }
 
+/** A connection in the handshake. */
+interface Pending {
+  readonly socket: FrameLink;
+  /** Whoever is at its other end knows the run's secret. */
+  isKnown: boolean;
+}
+
 /** What a handshake came to. */
 type Agreed = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
 
@@ -46,7 +54,9 @@ export class Agent {
   #session: AgentSession | undefined;
   /** The run of the last session. */
   #lastRun: string | undefined;
-  #pending = 0;
+  /** Connections in the handshake, the oldest first. */
+  readonly #pending = new Set<Pending>();
+  readonly #refusals = new Sampled();
 
   private constructor(options: AgentOptions) {
     this.#options = options;
@@ -83,13 +93,23 @@ export class Agent {
   }
 
   #accept(socket: FrameLink): void {
-    if (this.#pending >= MAX_PENDING_HANDSHAKES) {
+    if (!this.#hasRoom()) {
       socket.destroy();
       return;
     }
     this.#sockets.add(socket);
     void socket.closed.then(() => this.#sockets.delete(socket));
     void this.#serve(socket);
+  }
+
+  /** Makes room by closing the oldest connection that has proved nothing: strangers keep no hub out, whatever their number. */
+  #hasRoom(): boolean {
+    if (this.#pending.size < MAX_PENDING_HANDSHAKES) return true;
+    const stranger = [...this.#pending].find(({ isKnown }) => !isKnown);
+    if (stranger === undefined) return false;
+    this.#pending.delete(stranger);
+    stranger.socket.destroy(new MeshError('handshake', 'it waited longest of too many connections'));
+    return true;
   }
 
   async #warmAdapter(name: string): Promise<ProtocolAdapter> {
@@ -140,7 +160,8 @@ export class Agent {
 
   async #serve(socket: FrameLink): Promise<void> {
     const { log } = this.#options.workspace;
-    this.#pending += 1;
+    const pending: Pending = { socket, isKnown: false };
+    this.#pending.add(pending);
     let outbox: Outbox | undefined;
     const agreed = await answerHub(socket, {
       node: this.#options.id,
@@ -149,6 +170,9 @@ export class Agent {
       secret: this.#options.secret,
       ...this.#packetTypes(),
       resolveAdapter: (name) => this.#warmAdapter(name),
+      onTicket: () => {
+        pending.isKnown = true;
+      },
       isBusy: () => this.#session !== undefined || this.#isBeginning,
       delivery: async (runId) => {
         outbox = await this.#outboxOf(runId);
@@ -165,11 +189,12 @@ export class Agent {
       // What the others offered may be no good.
       .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
       .catch((error: unknown) => {
-        log.warn({ dir: 'session', refused: messageOf(error) });
+        const leftOut = this.#refusals.next();
+        if (leftOut !== undefined) log.warn({ dir: 'session', refused: messageOf(error), left_out: leftOut });
         socket.end();
         return undefined;
       });
-    this.#pending -= 1;
+    this.#pending.delete(pending);
     if (agreed === undefined) {
       // A peer that was refused and does not hang up would keep its connection for ever.
       setTimeout(() => socket.destroy(), 1000).unref();

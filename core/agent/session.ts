@@ -19,6 +19,7 @@ import {
 } from '../contracts/tool.ts';
 import { usageOf } from '../contracts/usage.ts';
 import { monotonicUs } from '../system/clock.ts';
+import { Sampled } from '../system/sampled.ts';
 import {
   BACK_TYPE,
   BOOKS_TYPE,
@@ -83,6 +84,7 @@ export class AgentSession {
   readonly #works = new Set<Work>();
   readonly #ended = new AbortController();
   readonly #outbox: Outbox | undefined;
+  readonly #refusals = new Sampled();
   readonly #receipts: Receipts | undefined;
   /** Whether the hub has said its first word, and so what the outbox holds was sent again. */
   #isResumed = false;
@@ -132,7 +134,9 @@ export class AgentSession {
       if (this.#isForUs(head)) packet = packetOf(this.#codec, head, blob);
     } catch (error) {
       this.#books.refused(bytes);
-      log.warn({ dir: 'received', refused: messageOf(error), bytes });
+      const leftOut = this.#refusals.next();
+      if (leftOut !== undefined)
+        log.warn({ dir: 'received', refused: messageOf(error), bytes, left_out: leftOut });
       return;
     }
     if (packet?.type.startsWith(MESH_TYPE_PREFIX)) {

@@ -24,13 +24,16 @@ export const MAX_HANDSHAKE_FRAME_BYTES = 256 * 1024;
 /** Frames that do not fit a slab are read by as many agents at once as fit into this, and by one whatever its size. */
 export const MAX_LARGE_FRAMES_BYTES = 4 * 1024 * 1024;
 
+/** All large frames that have begun, the stalled ones among them: three of the largest. */
+export const MAX_BEGUN_FRAMES_BYTES = 3 * MAX_FRAME_BYTES;
+
 /** Of a frame that did not come on in this time nobody waits for the end. */
 export const LARGE_FRAME_PATIENCE_MS = 100;
 
 /** A peer that has connected must finish the handshake within this time. */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-/** Connections that an agent lets wait in the handshake at once; one more is closed unread. */
+/** Connections that an agent lets wait in the handshake at once; for one more the oldest that has proved nothing is closed. */
 export const MAX_PENDING_HANDSHAKES = 8;
 
 /** An agent process must listen within this time of its start. Generous: five cold starts share two cores. */
@@ -47,6 +50,9 @@ export const SETTLE_TIMEOUT_MS = 5_000;
  * what waits here is there for each destination and has left the caches before it goes on: four times as much was slower.
  */
 export const MAX_LINK_QUEUE_BYTES = 1024 * 1024;
+
+/** Packet types that are counted one by one, in a run and in a task; the rest share a line. A team has a few dozen. */
+export const MAX_PACKET_TYPES = 1000;
 
 /** A destination that takes nothing for this long while its queue is full is deregistered by name. */
 export const STALL_TIMEOUT_MS = 10_000;

@@ -45,6 +45,7 @@ const agentSchema = z.strictObject({
     .optional()
     .describe('Packet types it works on, instead of its tool’s'),
   may_call: z.array(nodeIdSchema).optional().describe('Agents it may address; without it, all'),
+  may_fail: z.boolean().optional().describe('Whether a task ends when this agent says that it failed (true)'),
   engine: z.string().min(1).optional().describe('Engine of this agent, instead of the team’s'),
   model: z.string().min(1).optional().describe('Model of this agent, instead of the team’s'),
   engine_options: optionsSchema.optional(),

@@ -1,5 +1,6 @@
 import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
+import { entryOrOthers } from '../contracts/others.ts';
 import {
   FINAL_ANSWER,
   type JsonObject,
@@ -73,9 +74,8 @@ export class Authorizer {
       delivery.receive(sender);
       return this.#refuse(sender, error, frameBytes);
     }
-    const typeCounts = this.typeCounts.get(head.type);
     // What was counted before is none, and looking that up is quicker.
-    const isControl = typeCounts === undefined && head.type.startsWith(MESH_TYPE_PREFIX);
+    const isControl = !this.typeCounts.has(head.type) && head.type.startsWith(MESH_TYPE_PREFIX);
     if (!isControl && !delivery.receive(sender, head)) {
       sender.counts.repeatedPackets += 1;
       sender.counts.repeatedBytes += frameBytes;
@@ -97,7 +97,7 @@ export class Authorizer {
     counts.packetsRx += 1;
     counts.bytesRx += frameBytes;
     counts.tokens += head.token_used;
-    count(typeCounts ?? this.#newType(head.type), head, frameBytes, recipients.length);
+    count(entryOrOthers(this.typeCounts, head.type, noCounts), head, frameBytes, recipients.length);
     const clock = tasks.get(head.task_id);
     if (clock !== undefined) {
       clock.count(head, frameBytes, recipients.length, nowMs);
@@ -113,7 +113,14 @@ export class Authorizer {
   #checkRights({ node }: Link, head: PacketHead, payload: JsonObject | undefined): void {
     const { final } = this.#options;
     this.#rights.check(node, head);
-    if (head.tag !== FINAL_ANSWER || final === null) return;
+    if (final === null) return;
+    if (head.tag === TASK_FAILED && node.mayFail === false) {
+      throw new MeshError(
+        'packet',
+        `${node.id} may not end a task by ${TASK_FAILED} (may_fail of the team file)`,
+      );
+    }
+    if (head.tag !== FINAL_ANSWER) return;
     if (sharedId(node.id) !== final) {
       throw new MeshError('packet', `${node.id} tagged a final answer; only ${final} may`);
     }
@@ -122,17 +129,15 @@ export class Authorizer {
     }
   }
 
-  #newType(type: string): TypeCounts {
-    const counts = { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
-    this.typeCounts.set(type, counts);
-    return counts;
-  }
-
   #refuse(sender: Link, error: unknown, frameBytes: number): undefined {
     sender.counts.refusedPackets += 1;
     sender.counts.refusedBytes += frameBytes;
     this.#options.observer.refused(sender.node.id, messageOf(error), frameBytes);
   }
+}
+
+function noCounts(): TypeCounts {
+  return { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
 }
 
 /** As cheaply as the codec can. */

@@ -29,6 +29,9 @@ export interface DialOptions {
   readonly delivery: Pick<DeliveryStrategy, 'terms'>;
 }
 
+/** An agent that hung up without a word had too many others to talk to: it is dialled again so often. */
+const MAX_DIALS = 10;
+
 /** An agent that does not listen yet is dialled again after this time. */
 const REDIAL_MS = 50;
 
@@ -147,32 +150,47 @@ async function dial(
   const { dialler = tcpDialler(options.host) } = options;
   const place = dialler.where(node);
   const where = node.id === ANY ? place : `agent ${node.id} (${node.tool}) on ${place}`;
-  let socket: FrameLink | undefined;
-  try {
-    socket = await reach(dialler, node, options.patienceMs ?? 0, options.signal);
-    if (options.skipsHandshake === true) return foreignLink(node, options, socket);
-    const terms = options.delivery.terms(node.id);
-    const agreed = await greetAgent(socket, {
-      runId: options.runId,
-      node: node.id,
-      tool: node.tool,
-      adapter: options.adapter.name,
-      secret: node.secret,
-      maxFrameBytes: options.maxFrameBytes,
-      ...(terms === undefined ? {} : { delivery: terms }),
-      ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
-    });
-    const { node: id, tool, session, subscribes, emits } = agreed;
-    const done = agreed.delivery?.done ?? [];
-    const read = () => opener.open(session);
-    const link = new Link({ ...node, id, tool }, socket, read, { subscribes, emits, done });
-    link.counts.sessionRx = socket.bytesRead;
-    link.counts.sessionTx = socket.bytesWritten;
-    return link;
-  } catch (error) {
-    socket?.destroy();
-    throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
+  for (let dials = 1; ; dials++) {
+    let socket: FrameLink | undefined;
+    try {
+      socket = await reach(dialler, node, options.patienceMs ?? 0, options.signal);
+      if (options.skipsHandshake === true) return foreignLink(node, options, socket);
+      return await greet(node, options, socket, opener, join);
+    } catch (error) {
+      const wasCrowdedOut = socket?.isClosed === true && socket.bytesRead === 0;
+      socket?.destroy();
+      if (!wasCrowdedOut || dials === MAX_DIALS)
+        throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
+    }
+    await sleep(REDIAL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
   }
+}
+
+async function greet(
+  node: MeshNode,
+  options: DialOptions,
+  socket: FrameLink,
+  opener: Pick<ProtocolAdapter, 'open'>,
+  join?: (id: string, offer: JsonValue | undefined) => Promise<Offers> | undefined,
+): Promise<Link> {
+  const terms = options.delivery.terms(node.id);
+  const agreed = await greetAgent(socket, {
+    runId: options.runId,
+    node: node.id,
+    tool: node.tool,
+    adapter: options.adapter.name,
+    secret: node.secret,
+    maxFrameBytes: options.maxFrameBytes,
+    ...(terms === undefined ? {} : { delivery: terms }),
+    ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
+  });
+  const { node: id, tool, session, subscribes, emits } = agreed;
+  const done = agreed.delivery?.done ?? [];
+  const read = () => opener.open(session);
+  const link = new Link({ ...node, id, tool }, socket, read, { subscribes, emits, done });
+  link.counts.sessionRx = socket.bytesRead;
+  link.counts.sessionTx = socket.bytesWritten;
+  return link;
 }
 
 async function reach(

@@ -12,6 +12,8 @@ export interface MeshNode {
   readonly port: number;
   /** Nodes that it may address; without the list, all. */
   readonly mayCall?: readonly string[];
+  /** Whether its `task_failed` ends a task; true if not given. */
+  readonly mayFail?: boolean;
   readonly secret: string;
   /** What a person types to start it, where nobody else does. */
   readonly start?: string;

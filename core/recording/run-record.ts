@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Codec } from '../contracts/adapter.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../contracts/ledger.ts';
+import { entryOrOthers } from '../contracts/others.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
 import type { BroadcastTimes, RelayedBatch } from '../hub/mesh-observer.ts';
@@ -78,9 +79,7 @@ export class RunRecord {
       if (typeof packet === 'string') continue;
       const lines = all.get(sender) ?? new Map<string, LedgerLine>();
       all.set(sender, lines);
-      const line = lines.get(packet.type) ?? emptyLine();
-      lines.set(packet.type, line);
-      addLine(line, lineRead(codec, packet, blob.length));
+      addLine(entryOrOthers(lines, packet.type, emptyLine), lineRead(codec, packet, blob.length));
     }
     return all;
   }

@@ -137,6 +137,7 @@ export class AgentGroup {
       port,
       ...(external.has(id) && howToStart !== undefined ? { start: howToStart({ id, tool, place }) } : {}),
       ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
+      ...(agent.may_fail === undefined ? {} : { mayFail: agent.may_fail }),
       // An agent that was started by hand knows no secret but the one that its environment gave it.
       secret: external.has(agent.id) ? secretIn(environment) : secret,
     };

@@ -3,10 +3,11 @@ import { type BroadcastTimes, type MeshObserver, silentObserver } from '../hub/m
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import type { Log } from '../system/log.ts';
+import { Sampled } from '../system/sampled.ts';
 import { type Scores, toMicroseconds } from './metrics/metrics.ts';
 import { PacketLines } from './packet-lines.ts';
 
-/** Puts all that an observer is told into a hub's log and its record, and passes it on. An agent's loss goes to `onLost` instead. */
+/** Puts all that an observer is told into a hub's log and its record, and passes it on, refusals sampled. An agent's loss goes to `onLost` instead. */
 export function loggedObserver(
   log: Log,
   record: RunRecord,
@@ -14,6 +15,7 @@ export function loggedObserver(
   onLost: (node: MeshNode, reason: string) => void,
 ): MeshObserver {
   const observer = { ...silentObserver, ...watching };
+  const refusals = new Sampled();
   const lines = new PacketLines(log.append);
   return {
     relayed(batch) {
@@ -28,7 +30,15 @@ export function loggedObserver(
       observer.broadcast(packet, times, bytes, recipients);
     },
     refused(node, reason, bytes) {
-      log.warn({ event: 'refused', from: node, reason, bytes });
+      const leftOut = refusals.next();
+      if (leftOut === undefined) return;
+      log.warn({
+        event: 'refused',
+        from: node,
+        reason,
+        bytes,
+        ...(leftOut > 0 ? { left_out: leftOut } : {}),
+      });
       observer.refused(node, reason, bytes);
     },
     agentLost(node, reason) {

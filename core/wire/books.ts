@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { addLine, emptyLine, type LedgerLine, ledgerLineSchema } from '../contracts/ledger.ts';
+import { MAX_PACKET_TYPES } from '../contracts/limits.ts';
+import { entryOrOthers } from '../contracts/others.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 
 /**
@@ -31,7 +33,7 @@ export const booksSchema = z.strictObject({
         encode_us: z.number().nonnegative(),
       }),
     )
-    .max(10_000),
+    .max(MAX_PACKET_TYPES + 1),
   /** `decode_us` is over all packets, most of which need only their heads read. */
   received: z.strictObject({
     packets: z.int().nonnegative(),
@@ -51,11 +53,7 @@ export class BookKeeper {
   readonly #refused = { packets: 0, bytes: 0 };
 
   sent(type: string, line: LedgerLine, times: { readonly toolUs: number; readonly encodeUs: number }): void {
-    let entry = this.#sent.get(type);
-    if (entry === undefined) {
-      entry = { line: emptyLine(), toolUs: 0, encodeUs: 0 };
-      this.#sent.set(type, entry);
-    }
+    const entry = entryOrOthers(this.#sent, type, () => ({ line: emptyLine(), toolUs: 0, encodeUs: 0 }));
     addLine(entry.line, line);
     entry.toolUs += times.toolUs;
     entry.encodeUs += times.encodeUs;

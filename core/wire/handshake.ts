@@ -11,7 +11,7 @@ import type { FrameLink } from './frame-link.ts';
 /**
  * What hub and agent agree on before the first packet, as JSON in frames, in turns:
  *
- *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce
+ *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce, ticket?
  *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits, offer?
  *     hub   → agent  begin    proof, max_frame, offers?
  *     agent → hub    ready
@@ -20,6 +20,9 @@ import type { FrameLink } from './frame-link.ts';
  * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce, said]), where
  * `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the hub, null where there is none. Both nonces
  * are fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ *
+ * The hello's `ticket` (HMAC-SHA256(secret, JSON of ["ticket", wire, run, node, tool, adapter, nonce])) gives no rights: it could be
+ * played again. An agent with too many connections in the handshake closes those without one first.
  *
  * Where deliveries are to be acknowledged (`core/wire/delivery.ts`), hello and welcome have a `delivery` each: the last packet that the hub
  * has from the agent, and what the agent is done with. What `said` is gains it as a last element, on both sides.
@@ -57,6 +60,7 @@ const helloSchema = z.strictObject({
   adapter: z.string().min(1).max(256),
   auth: authSchema,
   nonce: nonceSchema,
+  ticket: z.string().max(64).exactOptional(),
   delivery: hubDeliverySchema.exactOptional(),
 });
 
@@ -118,6 +122,8 @@ export interface AgentSide {
   readonly emits: readonly string[];
   /** Finds the adapter; throws with the names that this agent knows. */
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
+  /** Whoever says hello knows the secret, or has heard somebody who does. */
+  readonly onTicket?: () => void;
   /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
   readonly isBusy: () => boolean;
   /** What it is done with in a run. An agent without it acknowledges nothing. */
@@ -148,7 +154,7 @@ export async function greetAgent(
     }
 > {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
-  const hello: Hello = {
+  const plain: Hello = {
     kind: 'hello',
     wire: WIRE_VERSION,
     run: side.runId,
@@ -159,6 +165,7 @@ export async function greetAgent(
     nonce: randomBytes(32).toString('hex'),
     ...(side.delivery === undefined ? {} : { delivery: side.delivery }),
   };
+  const hello = side.secret === '' ? plain : { ...plain, ticket: ticketOf(side.secret, plain) };
   send(socket, hello);
   const welcome = await receive(socket, welcomeSchema, deadlineMs);
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
@@ -212,6 +219,13 @@ export async function answerHub(
 > {
   const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
   const hello = await receive(socket, helloSchema, deadlineMs);
+  if (
+    hello.ticket !== undefined &&
+    side.secret !== '' &&
+    proves(hello.ticket, ticketOf(side.secret, hello))
+  ) {
+    side.onTicket?.();
+  }
   const refuseFor = (error: unknown) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`);
   const name = side.adapter ?? hello.adapter;
   const adapter = await side.resolveAdapter(name).catch(refuseFor);
@@ -283,8 +297,15 @@ function proofOf(
   said: readonly unknown[],
 ): string {
   if (secret === '') return '';
-  const text = JSON.stringify([role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
-  return createHmac('sha256', secret).update(text).digest('hex');
+  return hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
+}
+
+function ticketOf(secret: string, { wire, run, node, tool, adapter, nonce }: Hello): string {
+  return hmacOf(secret, ['ticket', wire, run, node, tool, adapter, nonce]);
+}
+
+function hmacOf(secret: string, said: readonly unknown[]): string {
+  return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
 }
 
 /** What is proved only where it was said: without it, texts are those of a wire that does not know it. */

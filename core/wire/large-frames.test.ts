@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type net from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LARGE_FRAME_PATIENCE_MS, MAX_FRAME_BYTES, MAX_LARGE_FRAMES_BYTES } from '../contracts/limits.ts';
+import {
+  LARGE_FRAME_PATIENCE_MS,
+  MAX_BEGUN_FRAMES_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_LARGE_FRAMES_BYTES,
+  STALL_TIMEOUT_MS,
+} from '../contracts/limits.ts';
 import { bareListener } from '../testing/loopback.ts';
 import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { frameOf } from './frame.ts';
@@ -169,5 +175,29 @@ describe('large frames', () => {
     paused?.hub.resume();
     await until(() => paused?.came.length === 1);
     expect(paused?.came).toEqual([digest(blob(MIB, 2))]);
+  });
+
+  it('that have begun hold a bounded memory, and who stops in the middle of one while others wait for it is cut off', async () => {
+    stopClock();
+    const count = MAX_BEGUN_FRAMES_BYTES / MAX_FRAME_BYTES + 1;
+    const stalled = await connected(count);
+    const prefix = Buffer.alloc(4);
+    prefix.writeUInt32BE(MAX_FRAME_BYTES - 4);
+    for (const { bare } of stalled) bare.write(Buffer.concat([prefix, blob(SLAB_BYTES - 4, 4)]));
+    await until(() => stalled.every(({ hub }) => hub.pendingBytes === SLAB_BYTES));
+    // Each gets its turn when the one before it is found not to come on.
+    for (let looks = 0; looks < 3 * count; looks++) {
+      vi.advanceTimersByTime(LARGE_FRAME_PATIENCE_MS);
+      await turn();
+    }
+    expect(largeFrames.begunBytes).toBe(MAX_BEGUN_FRAMES_BYTES);
+    expect(stalled.map(({ hub }) => hub.isClosed)).toEqual(stalled.map(() => false));
+    const [first] = stalled;
+    const last = stalled.at(-1);
+    last?.bare.write(blob(SLAB_BYTES, 5));
+    vi.advanceTimersByTime(STALL_TIMEOUT_MS + LARGE_FRAME_PATIENCE_MS);
+    expect((await first?.hub.closed)?.message).toContain('while others waited for the memory that it holds');
+    await until(() => last?.hub.pendingBytes === 2 * SLAB_BYTES);
+    expect(largeFrames.begunBytes).toBe(MAX_BEGUN_FRAMES_BYTES);
   });
 });

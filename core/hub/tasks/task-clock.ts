@@ -1,3 +1,4 @@
+import { MAX_PACKET_TYPES } from '../../contracts/limits.ts';
 import type { JsonObject, JsonValue, PacketHead } from '../../contracts/packet.ts';
 
 /** How a task can end. */
@@ -65,7 +66,7 @@ export class TaskClock {
     this.counts.bytes_rx += frameBytes;
     this.counts.bytes_tx += frameBytes * copies;
     this.counts.token_sum += head.token_used;
-    this.seenTypes.add(head.type);
+    if (this.seenTypes.size < MAX_PACKET_TYPES) this.seenTypes.add(head.type);
     if (this.counts.token_sum > this.#maxTokens) {
       const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
       this.stop('failed', null, nowMs, { reason });

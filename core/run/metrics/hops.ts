@@ -1,3 +1,4 @@
+import { entryOrOthers, OTHERS } from '../../contracts/others.ts';
 import type { Timeline } from '../../recording/timeline.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import { Samples } from './samples.ts';
@@ -7,9 +8,12 @@ export function hopMetrics(timeline: Timeline): RunMetrics['hops'] {
   const hops = new Map<string, Hop>();
   for (const { trace, us, parts } of timeline.pieces()) {
     const { from, type } = trace.packet;
-    const key = `${from} ${type}`;
-    const hop = hops.get(key) ?? { type, from, latencyUs: new Samples(), sumUs: 0, toolUs: 0 };
-    hops.set(key, hop);
+    const hop = entryOrOthers(hops, `${from} ${type}`, (key) => ({
+      ...(key === OTHERS ? { type: OTHERS, from: OTHERS } : { type, from }),
+      latencyUs: new Samples(),
+      sumUs: 0,
+      toolUs: 0,
+    }));
     hop.latencyUs.add(us);
     hop.sumUs += us;
     // One packet of which nobody knows makes a mean that nobody knows.

@@ -1,4 +1,5 @@
 import { addLine, emptyLine, type LedgerLine } from '../../contracts/ledger.ts';
+import { entryOrOthers } from '../../contracts/others.ts';
 import type { Link } from '../../hub/link.ts';
 import type { LinesByType } from '../../recording/run-record.ts';
 import type { FaultLines } from './fault-ledger.ts';
@@ -28,14 +29,13 @@ export function runLedger(
   { decoded, faults, connection, further = [] }: LedgerSources = {},
 ): RunLedger {
   const differences: string[] = [...(faults?.differences ?? []), ...further];
-  const types: Record<string, LedgerLine> = {};
+  const types = new Map<string, LedgerLine>();
   const total = emptyLine();
   const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
   const read = { packets: 0, session: 0, acks: 0, refused: 0, torn: 0, repeated: 0, sockets: 0 };
   let unbooked = 0;
   const book = (type: string, line: LedgerLine) => {
-    types[type] ??= emptyLine();
-    addLine(types[type], line);
+    addLine(entryOrOthers(types, type, emptyLine), line);
     addLine(total, line);
   };
   if (ownLine.packets > 0) book(ownType, ownLine);
@@ -96,7 +96,7 @@ export function runLedger(
   return {
     balanced: differences.length === 0,
     differences,
-    types,
+    types: Object.fromEntries(types),
     total,
     unbooked_bytes: unbooked,
     written,

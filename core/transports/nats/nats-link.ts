@@ -2,6 +2,7 @@ import { MeshError } from '../../contracts/errors.ts';
 import { type FrameRun, frameOf } from '../../wire/frame.ts';
 import { FrameIntake } from '../../wire/frame-intake.ts';
 import type { FrameLink, SlabPart } from '../../wire/frame-link.ts';
+import { largeFrames, type Waiter } from '../../wire/large-frames.ts';
 import { HEADER_BYTES, messageOf, readMessage } from './link-message.ts';
 import type { NatsMessage, NatsServer } from './nats-server.ts';
 import { PieceQueue } from './piece-queue.ts';
@@ -29,7 +30,7 @@ const MAX_SILENT_BEATS = 30;
  * its place in the stream: what a server loses is noticed, and ends the connection. An end sends no more than
  * {@link WINDOW_BYTES} beyond what the other end said that it took, so a slow reader is waited for, as on TCP.
  */
-export class NatsLink implements FrameLink {
+export class NatsLink implements FrameLink, Waiter {
   readonly closed: Promise<MeshError | undefined>;
   readonly #server: NatsServer;
   readonly #ear: string;
@@ -53,6 +54,7 @@ export class NatsLink implements FrameLink {
   #announced = 0;
   readonly #waiting: Uint8Array[] = [];
   #isPaused = false;
+  #isWaiting = false;
   #isTaking = false;
   #hasHungUp = false;
   #silentBeats = 0;
@@ -75,6 +77,7 @@ export class NatsLink implements FrameLink {
       this.#finish();
     });
     this.#beat = setInterval(() => this.#onBeat(), HEARTBEAT_MS);
+    this.#intake.reader.waiter = this;
   }
 
   /** One message that came to this end's ear. */
@@ -164,6 +167,21 @@ export class NatsLink implements FrameLink {
 
   resume(): void {
     this.#isPaused = false;
+    if (this.#isWaiting) largeFrames.look();
+    else this.#takeWaiting();
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  wait(): void {
+    this.#isWaiting = true;
+  }
+
+  goOn(): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
     this.#takeWaiting();
   }
 
@@ -218,7 +236,7 @@ export class NatsLink implements FrameLink {
       return;
     }
     // The client's buffer, of which these are a part, may be much larger.
-    if (this.#isPaused || this.#isTaking) this.#waiting.push(Buffer.from(bytes));
+    if (this.#isPaused || this.#isWaiting || this.#isTaking) this.#waiting.push(Buffer.from(bytes));
     else this.#take(bytes);
   }
 
@@ -252,7 +270,7 @@ export class NatsLink implements FrameLink {
 
   #takeWaiting(): void {
     if (this.#isTaking) return;
-    while (!this.#isPaused && !this.#isEnded) {
+    while (!this.#isPaused && !this.#isWaiting && !this.#isEnded) {
       const bytes = this.#waiting.shift();
       if (bytes === undefined) break;
       this.#take(bytes);

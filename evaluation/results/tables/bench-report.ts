@@ -11,6 +11,8 @@ import type { WrongAnswers } from './wrong-answers.ts';
 /** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
 const COLUMNS = 100;
+/** Lines of the table of packets; agents may invent any number of types. */
+const MAX_HOPS = 40;
 
 /** What a run of one task came to, for people. */
 export function runReport(
@@ -26,15 +28,17 @@ export function runReport(
       ? red(`none: ${oneLine(metrics.reason ?? metrics.status, 400)}`)
       : bold(oneLine(metrics.answer, 300));
   const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
-  const hops = metrics.hops.map((hop) => [
-    hop.type,
-    metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
-    count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
-    count(metrics.ledger.types[hop.type]?.header_size ?? 0),
-    decimals(hop.latency_us.mean / 1000, 2),
-    hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
-    hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
-  ]);
+  const hops = metrics.hops
+    .slice(0, MAX_HOPS)
+    .map((hop) => [
+      hop.type,
+      metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
+      count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
+      count(metrics.ledger.types[hop.type]?.header_size ?? 0),
+      decimals(hop.latency_us.mean / 1000, 2),
+      hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
+      hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
+    ]);
   return [
     '',
     `Question  ${oneLine(task.question, 300)}`,
@@ -47,6 +51,9 @@ export function runReport(
         ]),
     '',
     table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
+    ...(metrics.hops.length > MAX_HOPS
+      ? [dim(`and ${count(metrics.hops.length - MAX_HOPS)} more in metrics.json`)]
+      : []),
     '',
     table(
       [

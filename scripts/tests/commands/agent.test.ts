@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { frameOf } from '../../../core/wire/frame.ts';
 import { Cli, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
@@ -224,6 +225,29 @@ describe('an agent that was started by hand', () => {
     expect(second.stderr).toContain('already works for another hub');
     first.signal('SIGINT');
     expect((await first.ended()).code).toBe(130);
+  });
+
+  test('lets no number of strangers keep the hub out, whatever they say', async () => {
+    const env = { GAIA_MESH_SECRET: 'correct horse battery staple' };
+    const { port } = await agentByHand([], env);
+    const hello = { kind: 'hello', wire: 1, run: 'r', node: '*', tool: '*', adapter: 'json', auth: 'hmac' };
+    const strangers = new Set<net.Socket>();
+    const connect = () => {
+      const socket = net.connect({ host: '127.0.0.1', port });
+      strangers.add(socket);
+      socket.on('error', () => undefined).on('close', () => strangers.delete(socket));
+      const ticket = '0'.repeat(64);
+      socket.write(frameOf(Buffer.from(JSON.stringify({ ...hello, nonce: ticket, ticket }))));
+    };
+    for (let i = 0; i < 100; i++) connect();
+    const flood = setInterval(connect, 5);
+
+    const { stderr, out } = await secretBenchWith(port, env);
+
+    clearInterval(flood);
+    for (const socket of strangers) socket.destroy();
+    expect(stderr).toContain('doc_init');
+    expect(readMetrics(out)).toMatchObject({ ledger: { balanced: true } });
   });
 
   test('outlives a stranger who connects and talks nonsense', async () => {

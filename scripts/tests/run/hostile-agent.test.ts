@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MAX_PACKET_TYPES } from '../../../core/contracts/limits.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
@@ -7,7 +8,11 @@ import { noteQuestion, teamFile } from '../../testing/team-file.ts';
 
 describe('an agent that misbehaves on the wire', () => {
   /** A hostile agent beside one that answers as soon as the hub has said what the test waits for. */
-  async function runBeside(misbehave: (cause: Packet, agent: RawAgent) => void, until: RegExp) {
+  async function runBeside(
+    misbehave: (cause: Packet, agent: RawAgent) => void,
+    until: RegExp,
+    rights: { readonly may_fail?: boolean } = {},
+  ) {
     const out = temporaryFolder();
     const { promise: asked, resolve } = Promise.withResolvers<Packet>();
     const hostile = await RawAgent.listen({
@@ -16,12 +21,12 @@ describe('an agent that misbehaves on the wire', () => {
       onPacket: (packet, agent) => packet.type === 'doc_init' && misbehave(packet, agent),
     });
     const final = await RawAgent.listen({ id: '3', tool: 'reason', onPacket: resolve });
-    const team = teamFile({ final: 3, agents: [hostile.entry, final.entry] });
+    const team = teamFile({ final: 3, agents: [{ ...hostile.entry, ...rights }, final.entry] });
     const run = new Cli(['bench', '--team', team, '--external', '0,3', '--out', out, ...noteQuestion(out)]);
     await run.says(until);
     final.answer(await asked, 'still here');
-    const { code, stderr } = await run.ended();
-    return { code, stderr, metrics: readMetrics(out), received: final.received };
+    const { code, stdout, stderr } = await run.ended();
+    return { code, stdout, stderr, metrics: readMetrics(out), received: final.received };
   }
 
   test('a blob that does not decode is dropped and counted; its link stays and the run goes on', async () => {
@@ -54,6 +59,48 @@ describe('an agent that misbehaves on the wire', () => {
     const { code, metrics } = await runBeside(
       (cause, agent) => agent.answer(cause, 'mine'),
       /refused from 0: .*final answer/,
+    );
+
+    expect(code).toBe(0);
+    expect(metrics).toMatchObject({ answer: 'still here', refused_packets: 1 });
+  });
+
+  test('types that it invents without end share a line, in a bounded table', async () => {
+    const invented = 20_000;
+    const { code, stdout, metrics } = await runBeside((cause, agent) => {
+      for (let i = 0; i < invented; i++) agent.send(cause, { type: `note-${i}`, payload: {} });
+      agent.send(cause, { type: 'note', from: '3', payload: {} });
+    }, /refused from 0: /);
+
+    expect(code).toBe(0);
+    const types = Object.values(metrics.packet_types);
+    expect(types).toHaveLength(MAX_PACKET_TYPES + 1);
+    expect(types.reduce((sum, { packets }) => sum + packets, 0)).toBe(metrics.pkt_cnt);
+    expect(metrics.packet_types['(others)']?.packets).toBe(metrics.pkt_cnt - MAX_PACKET_TYPES);
+    expect(Object.keys(metrics.ledger.types).length).toBeLessThanOrEqual(MAX_PACKET_TYPES + 1);
+    expect(metrics.hops.length).toBeLessThanOrEqual(MAX_PACKET_TYPES + 1);
+    expect(metrics.ledger).toMatchObject({ balanced: true });
+    expect(stdout.split('\n').length).toBeLessThan(100);
+  });
+
+  test('what is refused without end is told by sample, and counted', async () => {
+    const refused = 5000;
+    const { code, stderr, metrics } = await runBeside((cause, agent) => {
+      for (let i = 0; i < refused; i++) agent.sendBlob(Buffer.from('nothing'));
+      agent.send(cause, { type: 'note', payload: {} });
+    }, /refused from 0: /);
+
+    expect(code).toBe(0);
+    expect(metrics.refused_packets).toBe(refused);
+    expect(stderr.match(/refused from 0/g)?.length).toBeLessThan(40);
+  });
+
+  test('an agent that may not fail ends no task by saying that it failed', async () => {
+    const { code, metrics } = await runBeside(
+      (cause, agent) =>
+        agent.send(cause, { type: 'task_failed', tag: 'task_failed', payload: { message: 'so there' } }),
+      /refused from 0: .*may_fail/,
+      { may_fail: false },
     );
 
     expect(code).toBe(0);
