@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import type net from 'node:net';
 import type { Agent } from '../core/agent/agent.ts';
 import { agentSpecSchema } from '../core/agent/spec.ts';
 import { lackOf, MeshError, systemCodeOf } from '../core/contracts/errors.ts';
-import { startAgent } from '../evaluation/teams/start-agent.ts';
+import { PORT_HINT, startAgent } from '../evaluation/teams/start-agent.ts';
 import { complain } from '../evaluation/terminal/print.ts';
 import { launcherPermits } from '../tools/engines/permits.ts';
 
@@ -24,15 +25,16 @@ export async function launchedAgent(): Promise<void> {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => void end());
   process.on('disconnect', () => void end());
-  const [message] = await once(process, 'message');
+  const [message, server] = await once(process, 'message');
+  // Nobody who knows the run comes before the agent is ready.
+  server?.on('connection', (socket: net.Socket) => socket.destroy());
   try {
-    agent = await startAgent(agentSpecSchema.parse(message), launcherPermits(process));
+    agent = await startAgent(agentSpecSchema.parse(message), launcherPermits(process), server);
     process.send?.({ listening: agent.port });
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     const isPortTaken = systemCodeOf(error.cause) === 'EADDRINUSE';
-    const hint = '; choose other ports: --port-base N, or --port-base auto for any free ones';
-    const failed = isPortTaken ? error.message + hint : error.message;
+    const failed = isPortTaken ? error.message + PORT_HINT : error.message;
     process.send?.({ failed }, () => process.exit(1));
   }
 }

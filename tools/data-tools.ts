@@ -1,6 +1,7 @@
 import type { ToolNeeds } from '../core/contracts/tool.ts';
 import type { DataTool } from './data-tool.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
+import { type ServiceName, variablesOf } from './web/services.ts';
 
 /** A tool that others ask, in the registry; see `tools/registry.ts`. */
 interface DataToolEntry {
@@ -13,6 +14,13 @@ const FINDS_FILES: ToolNeeds = { files: 'read' };
 const READS_FILES: ToolNeeds = { files: 'read', workers: true };
 const WRITES_FILES: ToolNeeds = { files: 'write' };
 const RUNS_CODE: ToolNeeds = { files: 'read', childProcesses: true };
+/** Asks services on the network; `further` are variables that it reads beside those of the services. */
+function asks(services: readonly ServiceName[], further: readonly string[] = []): ToolNeeds {
+  return { network: true, environment: [...variablesOf(services), ...further] };
+}
+/** Fetches whatever address it is given. */
+const FETCHES: ToolNeeds = asks([], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']);
+const WATCHES: ToolNeeds = asks(['gemini'], ['GEMINI_MODEL']);
 const KEEPS_ATTEMPTS: ToolNeeds = { store: true };
 
 /** The tools that get or work out something for others, by name. A role knows them by this list, too. */
@@ -20,23 +28,40 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // What is on the web.
   duckduckgo_search: {
     load: async () => (await import('./web/search/duckduckgo-search.ts')).duckduckgoSearch,
+    needs: asks(['duckduckgo', 'duckduckgoLite']),
   },
-  tavily_search: { load: async () => (await import('./web/search/tavily-search.ts')).tavilySearch },
-  searxng_search: { load: async () => (await import('./web/search/searxng-search.ts')).searxngSearch },
-  wikipedia: { load: async () => (await import('./web/search/wikipedia.ts')).wikipedia },
-  arxiv_search: { load: async () => (await import('./web/search/arxiv-search.ts')).arxivSearch },
+  tavily_search: {
+    load: async () => (await import('./web/search/tavily-search.ts')).tavilySearch,
+    needs: asks(['tavily']),
+  },
+  searxng_search: {
+    load: async () => (await import('./web/search/searxng-search.ts')).searxngSearch,
+    needs: asks(['searxng']),
+  },
+  wikipedia: {
+    load: async () => (await import('./web/search/wikipedia.ts')).wikipedia,
+    needs: asks(['wikipedia']),
+  },
+  arxiv_search: {
+    load: async () => (await import('./web/search/arxiv-search.ts')).arxivSearch,
+    needs: asks(['arxiv']),
+  },
   youtube_transcript: {
     load: async () => (await import('./web/youtube/youtube-transcript.ts')).youtubeTranscript,
+    needs: asks(['youtube'], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']),
   },
   fetch_page: {
     load: async () => (await import('./web/pages/fetch-page.ts')).fetchPage,
-    needs: { childProcesses: true },
+    needs: { ...FETCHES, childProcesses: true },
   },
   download_file: {
     load: async () => (await import('./web/pages/download-file.ts')).downloadFile,
-    needs: WRITES_FILES,
+    needs: { ...FETCHES, ...WRITES_FILES },
   },
-  gaia_file: { load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile, needs: WRITES_FILES },
+  gaia_file: {
+    load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile,
+    needs: { ...asks(['huggingface', 'scoring']), ...WRITES_FILES },
+  },
   // Files of the question.
   list_files: { load: async () => (await import('./files/list-files.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
@@ -62,15 +87,22 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // What is seen and heard.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
-    needs: RUNS_CODE,
+    needs: {
+      ...asks(['vision', 'gemini', 'ollama'], ['VISION_MODEL', 'GEMINI_MODEL', 'OLLAMA_VISION_MODEL']),
+      ...RUNS_CODE,
+    },
   },
   understand_audio: {
     load: async () => (await import('./media/understand-audio.ts')).understandAudio,
-    needs: READS_FILES,
+    needs: { ...asks(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']), ...READS_FILES },
   },
-  understand_video: { load: async () => (await import('./media/understand-video.ts')).understandVideo },
+  understand_video: {
+    load: async () => (await import('./media/understand-video.ts')).understandVideo,
+    needs: WATCHES,
+  },
   analyze_youtube_video: {
     load: async () => (await import('./media/understand-video.ts')).analyzeYoutubeVideo,
+    needs: WATCHES,
   },
   // What is worked out.
   calculator: {

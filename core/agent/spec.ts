@@ -68,13 +68,19 @@ export type AgentPlace = z.infer<typeof placeSchema>;
 /** What whoever knows the team says about an agent; the group that launches it adds where it is. */
 type AgentSetup = Omit<AgentSpec, 'id' | 'tool' | 'place' | 'workspace' | 'resumes'>;
 
-/** What an agent's process may do beyond reading the code and writing its workspace (Node's permission model). */
+/** What an agent's process may do beyond reading the code and writing its workspace; see `core/run/confinement.ts`. */
 export interface AgentPermissions {
   /** Files, and folders that end with a separator. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly childProcesses?: boolean;
   readonly workers?: boolean;
+  /** SQLite, which writes files past the permission model. */
+  readonly store?: boolean;
+  /** Connections of its own; without it, only what its hub opens to it, where the machine can see to that. */
+  readonly network?: boolean;
+  /** Variables of the environment beside the plain ones, such as PATH. */
+  readonly environment?: readonly string[] | 'all';
 }
 
 /** How one agent of a team is launched. */

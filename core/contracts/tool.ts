@@ -42,6 +42,10 @@ export interface ToolNeeds {
   readonly store?: true;
   readonly childProcesses?: true;
   readonly workers?: true;
+  /** Connections to services. */
+  readonly network?: true;
+  /** Variables of the environment that it reads: keys and addresses of services. */
+  readonly environment?: readonly string[];
 }
 
 /** A packet that a tool wants sent; the agent adds the envelope. */

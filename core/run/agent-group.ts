@@ -34,6 +34,8 @@ export interface AgentGroupOptions {
   /** What a person types to start an agent that nobody launches, for the message that it is not there. */
   readonly howToStart?: (agent: { id: string; tool: string; place: AgentPlace }) => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What to do where a port is in use, for people. */
+  readonly portHint?: string;
   /** How the hub reaches them; without it, over their ports. */
   readonly transport?: RunTransport;
   /** The run's secret, which launched agents get. */
@@ -102,9 +104,16 @@ export class AgentGroup {
     const { launchOf, environment, workspaces } = this.#options;
     const { setup, permissions = {} } = launchOf(agent);
     const place = this.#transport.placeOf(id, this.#portOf(id));
+    // What its transport adds to the environment is for all agents of the run.
+    const { environment: named = [] } = permissions;
+    const ofTransport = Object.keys(this.#transport.environment);
     const process = new AgentProcess(
       { ...setup, id, tool, place, workspace: path.join(workspaces, folderNameOf(id)), resumes },
-      permissions,
+      {
+        ...permissions,
+        network: permissions.network === true || !('port' in place),
+        environment: named === 'all' ? named : [...named, ...ofTransport],
+      },
       {
         ...this.#options,
         permits: this.#permits,

@@ -1,15 +1,16 @@
+import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
-import { documentPayload, type Task } from '../contracts/task.ts';
 import { engineOf, type Team } from '../contracts/team.ts';
 import { reportedWork } from '../recording/agent-work.ts';
 import { RECORDING_FILE } from '../recording/recording.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
-import { taskLines, writeArchive } from './archive.ts';
+import { writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
+import type { TaskLog } from './task-log.ts';
 
 /** A run that is over, with all that its archive says of it beside what its workspaces hold. */
 interface FinishedRun {
@@ -26,20 +27,15 @@ interface FinishedRun {
   readonly faults: object | undefined;
   /** The text of `metrics.json`. */
   readonly metrics: string;
-  readonly tasks: readonly Task[];
-  /** The text of `results.jsonl`; only of a batch. */
-  readonly results: string | undefined;
+  /** Only a batch leaves `results.jsonl`. */
+  readonly isBatch: boolean;
 }
 
 /** Writes the archive, from which a run can be looked at, made again and replayed: its recording lies in the workspaces already. */
 export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<void> {
-  const { adapter, engine, team, command, version, timeoutMs, metrics, tasks, results, faults } = run;
-  const texts = [
-    { name: 'metrics.json', text: metrics },
-    { name: 'tasks.jsonl', text: taskLines(tasks) },
-    ...(results === undefined ? [] : [{ name: 'results.jsonl', text: results }]),
-  ];
-  await writeArchive(folder.archiveFile, folder.workspaces, texts, {
+  const { adapter, engine, team, command, version, timeoutMs, metrics, isBatch, faults } = run;
+  if (isBatch) await copyFile(folder.resultsFile, path.join(folder.workspaces, 'results.jsonl'));
+  await writeArchive(folder.archiveFile, folder.workspaces, [{ name: 'metrics.json', text: metrics }], {
     run_id: run.runId,
     started_at: run.startedAt.toISOString(),
     command,
@@ -64,9 +60,8 @@ export async function writeRecording(
     adapter,
     engine,
     tasks,
-  }: Pick<FinishedRun, 'runId' | 'team' | 'adapter' | 'engine' | 'tasks'>,
+  }: Pick<FinishedRun, 'runId' | 'team' | 'adapter' | 'engine'> & { readonly tasks: TaskLog },
 ): Promise<{ timeline: Timeline; recording: RunMetrics['recording'] }> {
-  const byId = new Map(tasks.map((task) => [task.taskId, task]));
   const header = {
     run_id: runId,
     team: team.name,
@@ -78,10 +73,7 @@ export async function writeRecording(
   };
   const { traces, missing } = await record.write(path.join(workspaces, RECORDING_FILE), {
     header: () => header,
-    payloadOf: (taskId) => {
-      const task = byId.get(taskId);
-      return task && documentPayload(task);
-    },
+    payloadOf: (taskId) => tasks.payloadOf(taskId),
     work: await reportedWork(
       workspaces,
       team.agents.map(({ id }) => id),

@@ -1,15 +1,12 @@
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { JsonObject } from '../contracts/packet.ts';
-import type { Task } from '../contracts/task.ts';
 import { MANIFEST_VERSION } from '../recording/read-archive.ts';
 import { listFiles } from './manifest.ts';
 
 /** A file of the run as it lies in the archive. */
 interface ArchiveText {
   readonly name: string;
-  /** In pieces, where the whole is long. */
-  readonly text: string | Iterable<string>;
+  readonly text: string;
 }
 
 /**
@@ -36,24 +33,4 @@ export async function writeArchive(
     names,
   );
   await rename(temporary, archiveFile);
-}
-
-/** The lines of `tasks.jsonl`, from which the run can be made again, one after the other: documents are long. */
-export function* taskLines(tasks: readonly Task[]): Generator<string> {
-  for (const task of tasks) yield taskLine(task);
-}
-
-/** A task as a line of `tasks.jsonl`. */
-export function taskLine(task: Task): string {
-  const [answer, ...aliases] = task.truths;
-  const line: JsonObject = {
-    task_id: task.taskId,
-    question: task.question,
-    document: task.document,
-    ...(answer === undefined ? {} : { answer, aliases }),
-    ...(task.fileName === undefined ? {} : { file_name: task.fileName }),
-    ...(task.source === undefined ? {} : { source: task.source }),
-    ...(task.level === undefined ? {} : { level: task.level }),
-  };
-  return `${JSON.stringify(line)}\n`;
 }

@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { AgentPermissions } from '../agent/spec.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS } from '../contracts/limits.ts';
+import { hasNamespaces } from '../system/without-network.ts';
 import { AgentProcess } from './launcher.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
@@ -16,10 +19,16 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+interface Surroundings {
+  readonly permissions: AgentPermissions;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
 /** Starts a script in the place of an agent. */
 function launch(
   script: string,
   onDeath: (agent: AgentProcess, how: string) => void = () => undefined,
+  { permissions = {}, environment = process.env }: Partial<Surroundings> = {},
 ): AgentProcess {
   const code = path.join(folder, 'code');
   mkdirSync(code, { recursive: true });
@@ -33,12 +42,12 @@ function launch(
       workspace: path.join(folder, 'workspaces', '1'),
       engine: { name: 'extractive' },
     },
-    {},
+    permissions,
     {
       entry,
       readable: [code + path.sep],
       secret: 'a secret',
-      environment: process.env,
+      environment,
       permits: new RateLimiter(),
       onDeath,
     },
@@ -224,5 +233,76 @@ describe('the permissions of an agent', () => {
       startThread: denied,
     });
     expect(readFileSync(path.join(folder, 'workspaces', '2', 'memory.json'), 'utf8')).toBe('private');
+  });
+
+  /** What a script of an agent finds, which puts it in `found`. */
+  async function foundBy(script: string, surroundings: Partial<Surroundings>): Promise<unknown> {
+    const agent = launch(
+      `
+      import fs from 'node:fs';
+      import net from 'node:net';
+      const found = {};
+      ${script}
+      fs.writeFileSync(${JSON.stringify(path.join(folder, 'workspaces', '1', 'found.json'))}, JSON.stringify(found));
+      ${UP}
+    `,
+      undefined,
+      surroundings,
+    );
+    await agent.listening;
+    await agent.stop();
+    return JSON.parse(readFileSync(path.join(folder, 'workspaces', '1', 'found.json'), 'utf8'));
+  }
+
+  test('are of the environment what every program needs, and the variables that its tool names', async () => {
+    const environment = {
+      PATH: process.env.PATH,
+      TZ: 'UTC',
+      TAVILY_API_KEY: 'a key',
+      OPENAI_API_KEY: 'another key',
+      NODE_OPTIONS: '--no-deprecation',
+      LD_PRELOAD: '',
+      https_proxy: 'http://127.0.0.1:1',
+    };
+    const found = await foundBy('found.names = Object.keys(process.env).sort();', {
+      permissions: { environment: ['TAVILY_API_KEY'] },
+      environment,
+    });
+
+    expect(found).toEqual({
+      names: ['GAIA_MESH_SECRET', 'NODE_COMPILE_CACHE', 'PATH', 'TAVILY_API_KEY', 'TZ'],
+    });
+  });
+
+  const TRIES = `
+    found.sqlite = await import('node:sqlite').then(() => 'there', () => 'missing');
+    const [, port] = process.env.TZ.split(':');
+    found.network = await new Promise((resolve) => {
+      const socket = net.connect({ host: '127.0.0.1', port: Number(port) });
+      socket.on('connect', () => resolve('there')).on('error', () => resolve('missing'));
+    });
+    process.on('message', (_message, server) => server?.close());
+  `;
+
+  test.each([
+    ['without declaring them', {}, 'missing'],
+    ['declaring them', { network: true, store: true }, 'there'],
+  ] as const)('%s are no connections and no SQLite', async (_how, permissions, expected) => {
+    if (!hasNamespaces()) {
+      console.warn('not tested: processes without a network cannot be started here');
+      return;
+    }
+    const server = net.createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+
+    const found = await foundBy(TRIES, {
+      permissions,
+      environment: { PATH: process.env.PATH, TZ: `x:${port}` },
+    });
+
+    expect(found).toEqual({ sqlite: expected, network: expected });
   });
 });

@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
+import type net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../agent/spec.ts';
 import { lackOf, MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../contracts/limits.ts';
+import { openPort } from '../transports/tcp/tcp-transport.ts';
+import { confined } from './confinement.ts';
 import { isPermitMessage, type RateLimiter } from './rate-limiter.ts';
 
 /**
@@ -28,6 +31,8 @@ interface LauncherOptions {
   readonly readable: readonly string[];
   readonly secret: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What to do where a port is in use, for people. */
+  readonly portHint?: string;
   /** Who grants the agents their requests to model servers: they share the servers (decided). */
   readonly permits: RateLimiter;
   /** Called once for an agent that ends before it was told to. */
@@ -54,39 +59,47 @@ export class AgentProcess {
   #isShot = false;
 
   constructor(spec: AgentSpec, permissions: AgentPermissions, options: LauncherOptions) {
+    const { place, workspace } = spec;
     this.id = spec.id;
     this.tool = spec.tool;
-    const { workspace } = spec;
     this.#logFile = path.join(workspace, 'agent.log');
     // It must be there when Node starts: a folder that is not counts as a file, and nothing in it may be written.
     const cache = path.join(workspace, CACHE_FOLDER);
     mkdirSync(cache, { recursive: true });
-    this.#child = spawn(
-      process.execPath,
+    const { program, args, environment, isOffline } = confined(
       [
-        '--permission',
         // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet takes longer than the packet.
         '--min-semi-space-size=16',
         // No more than that, and all is collected when it has grown by half, not to four times: an agent that had worked through
         // a thousand tasks held nearly twice the memory. It costs a twentieth of the tasks per second.
         '--max-semi-space-size=16',
         '--heap-growing-percent=50',
-        ...permissionOptions(permissions, options.readable, workspace + path.sep),
         options.entry,
         'agent',
       ],
-      {
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-        // A process group of its own: a terminal's Ctrl-C would end an agent that has not got as far as ignoring it.
-        detached: true,
-        env: { ...options.environment, GAIA_MESH_SECRET: options.secret, NODE_COMPILE_CACHE: cache },
-      },
+      permissions,
+      options.readable,
+      workspace,
+      options.environment,
     );
+    this.#child = spawn(program, args, {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // A process group of its own: a terminal's Ctrl-C would end an agent that has not got as far as ignoring it.
+      detached: true,
+      env: { ...environment, GAIA_MESH_SECRET: options.secret, NODE_COMPILE_CACHE: cache },
+    });
     options.permits.serve(this.#child);
-    // One that could not be started has no channel; of that, or that it has ended already, is heard by its end.
-    if (this.#child.pid !== undefined) this.#child.send(spec, () => undefined);
     this.#ended = this.#awaitEnd();
-    this.listening = this.#awaitPort();
+    const { promise: noPort, reject: refuse } = Promise.withResolvers<never>();
+    if (isOffline && 'port' in place) {
+      openPort(place.port).then(
+        (server) => this.#tell(spec, server),
+        (error: MeshError) => refuse(error.message + (options.portHint ?? '')),
+      );
+    } else {
+      this.#tell(spec);
+    }
+    this.listening = this.#awaitPort(noPort);
     // Whoever awaits it hears of a failure; until then it must not count as unhandled.
     this.listening.catch(() => undefined);
     void this.#ended.then((how) => {
@@ -112,7 +125,17 @@ export class AgentProcess {
     clearTimeout(timer);
   }
 
-  async #awaitPort(): Promise<number> {
+  /** One that could not be started has no channel; of that, or that it has ended already, is heard by its end. */
+  #tell(spec: AgentSpec, server?: net.Server): void {
+    if (this.#child.pid === undefined || !this.#child.connected) {
+      server?.close();
+      return;
+    }
+    server?.on('connection', (socket) => socket.destroy());
+    this.#child.send(spec, server, () => server?.close());
+  }
+
+  async #awaitPort(noPort: Promise<never>): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const timer = setTimeout(
       () => reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
@@ -126,6 +149,7 @@ export class AgentProcess {
       else reject(result.data.failed);
     });
     void this.#ended.then(reject);
+    noPort.catch(reject);
     try {
       return await promise;
     } catch (why) {
@@ -144,7 +168,10 @@ export class AgentProcess {
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
     });
-    this.#child.on('error', (error) => resolve(lackOf(error) ?? error.message));
+    this.#child.on('error', (error) => {
+      // Of one that was started the end is heard; this may be a message that came too late for it.
+      if (this.#child.pid === undefined) resolve(lackOf(error) ?? error.message);
+    });
     // Not `close`: Node does not emit it for a child whose channel was closed on this side.
     this.#child.on('exit', (code, signal) => {
       // One that crashed while the run was ending because of that very crash was not ended by this side.
@@ -170,19 +197,6 @@ export class AgentProcess {
       .slice(-TAIL_LINES);
     return `; the end of its log:\n${lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')}`;
   }
-}
-
-function permissionOptions(
-  { reads = [], writes = [], childProcesses, workers }: AgentPermissions,
-  readable: readonly string[],
-  workspace: string,
-): string[] {
-  return [
-    ...[...readable, workspace, ...reads].map((name) => `--allow-fs-read=${name}`),
-    ...[workspace, ...writes].map((name) => `--allow-fs-write=${name}`),
-    ...(childProcesses === true ? ['--allow-child-process'] : []),
-    ...(workers === true ? ['--allow-worker'] : []),
-  ];
 }
 
 function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
@@ -32,6 +31,7 @@ import { networkLedger } from './metrics/network-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { newRunId, RunFolder } from './run-folder.ts';
+import { TaskLog } from './task-log.ts';
 
 interface RunOptions
   extends Pick<
@@ -42,6 +42,7 @@ interface RunOptions
     | 'entry'
     | 'readable'
     | 'launchOf'
+    | 'portHint'
     | 'howToStart'
     | 'environment'
     | 'signal'
@@ -111,6 +112,7 @@ export class MeshRun {
   readonly #options: RunOptions;
   readonly #log: Log;
   readonly #record: RunRecord;
+  readonly #tasks: TaskLog;
   readonly #agents: AgentGroup;
   readonly #tally = new RunTally();
   readonly #secret: string;
@@ -134,6 +136,7 @@ export class MeshRun {
     this.#secret = secretIn(options.environment) || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
+    this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
     this.#revision = gitRevision(options.codeFolder);
     const { observer } = options;
     this.#usage = RunUsage.of(folder.workspaces, options);
@@ -208,6 +211,7 @@ export class MeshRun {
     await this.#faults?.taskBegins();
     this.#firstTaskMs ??= performance.now();
     const { timeoutMs = this.#options.timeoutMs, maxTokens, signal } = bounds;
+    this.#tasks.add(task);
     const ended = await network.runTask(
       {
         taskId: task.taskId,
@@ -233,10 +237,9 @@ export class MeshRun {
   }
 
   /**
-   * Closes the books, ends the agents and writes the results. `tasks` go into the archive, so that the run can be made
-   * again from it. Call it once.
+   * Closes the books, ends the agents and writes the results. Call it once.
    */
-  async close(tasks: readonly Task[], isBatch: boolean): Promise<RunMetrics> {
+  async close(isBatch: boolean): Promise<RunMetrics> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     const nowMs = performance.now();
@@ -279,12 +282,13 @@ export class MeshRun {
     const { timeline, recording } = await writeRecording(this.#record, this.folder, {
       ...this.#options,
       runId: this.runId,
-      tasks,
+      tasks: this.#tasks,
     });
+    this.#tasks.close();
     const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum(), recording };
     const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
-    await this.#archive(text, tasks, isBatch);
+    await this.#archive(text, isBatch);
     this.folder.release();
     return timed;
   }
@@ -328,8 +332,7 @@ export class MeshRun {
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
   }
 
-  async #archive(metrics: string, tasks: readonly Task[], isBatch: boolean): Promise<void> {
-    const results = isBatch ? await readFile(this.folder.resultsFile, 'utf8') : undefined;
+  async #archive(metrics: string, isBatch: boolean): Promise<void> {
     await archiveRun(this.folder, {
       ...this.#options,
       runId: this.runId,
@@ -337,8 +340,7 @@ export class MeshRun {
       revision: await this.#revision,
       faults: this.#faults?.manifest,
       metrics,
-      tasks,
-      results,
+      isBatch,
     });
   }
 }

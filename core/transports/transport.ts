@@ -27,7 +27,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-interface Hearer {
+export interface Hearer {
   accept(link: FrameLink): void;
   /** It listens on, but something is wrong. */
   fault(message: string): void;

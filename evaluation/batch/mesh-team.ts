@@ -22,6 +22,7 @@ import { attemptId, type Question } from '../questions/question.ts';
 import { scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { agentLaunch, type RunPlaces } from '../teams/agent-launch.ts';
+import { PORT_HINT } from '../teams/start-agent.ts';
 import type { ResultKey } from './journal/journal-index.ts';
 import { redactor } from './redact.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
@@ -57,7 +58,6 @@ export class MeshTeam {
   readonly ask: AskTeam;
   readonly #run: MeshRun;
   readonly #options: MeshTeamOptions;
-  readonly #tasks: Task[] = [];
 
   private constructor(run: MeshRun, options: MeshTeamOptions) {
     this.#run = run;
@@ -88,6 +88,7 @@ export class MeshTeam {
       readable: readableByAgents(),
       launchOf: (agent) => agentLaunch(withRun, agent, places),
       environment: process.env,
+      portHint: PORT_HINT,
       engine: await engineNamed(team.engine, {
         prompts: promptNamed,
         ...(team.model === undefined ? {} : { model: team.model }),
@@ -106,7 +107,7 @@ export class MeshTeam {
 
   /** Ends the agents and writes the mesh's own results. */
   close(): Promise<RunMetrics> {
-    return this.#run.close(this.#tasks, this.#options.isBatch);
+    return this.#run.close(this.#options.isBatch);
   }
 
   /** A task was answered by the cache; `result` is its line of the results. */
@@ -122,7 +123,6 @@ export class MeshTeam {
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<TeamReply> {
     const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
     const task = await taskOf(team, question, cycle, signal);
-    this.#tasks.push(task);
     const asked = await this.#run.ask(task, {
       signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -84,20 +84,25 @@ export async function planOf(options: BenchOptions): Promise<BenchPlan> {
   const isBatch = options.tasks !== undefined || options.repeat > 1;
   checkTaskOptions(options, isBatch);
   const one = options.tasks === undefined ? await oneTask(team, options, warnings) : undefined;
-  const tasks = one === undefined ? readTaskFile(userPath(options.tasks ?? ''), options.limit) : [one.task];
+  const { tasks, sha256 } =
+    one === undefined ? readTaskFile(userPath(options.tasks ?? ''), options.limit) : listOf(one.task);
   const planned = await planTeam(team, options, external);
-  const digest = createHash('sha256').update(JSON.stringify(tasks)).digest('hex');
   return {
     planned,
-    tasks: tasks.map((task) => ({ ...task, category: 'text' })),
+    tasks,
     ...(one?.pageStarts === undefined ? {} : { pageStarts: one.pageStarts }),
     isBatch,
     repeat: options.repeat,
-    setup: setupOfBatch({ tasks: `sha256:${digest}`, scorer: team.scorer }, options.repeat, [planned]),
+    setup: setupOfBatch({ tasks: `sha256:${sha256}`, scorer: team.scorer }, options.repeat, [planned]),
     limits: limitsOf(options),
     external,
     warnings,
   };
+}
+
+function listOf(task: Task): ReturnType<typeof readTaskFile> {
+  const sha256 = createHash('sha256').update(JSON.stringify(task)).digest('hex');
+  return { tasks: [{ ...task, category: 'text' }], sha256 };
 }
 
 function checkTaskOptions(options: BenchOptions, isBatch: boolean): void {

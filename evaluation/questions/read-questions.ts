@@ -9,6 +9,7 @@ import { issuesOf } from '../../core/contracts/packet.ts';
 import type { Task } from '../../core/contracts/task.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { LINK_FAULT, leadsOut, type Question, questionSchema } from './question.ts';
+import { lineAt, type TextLine, textLines } from './text-lines.ts';
 
 /** Names that a document has in a task folder, in the order they are looked for. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
@@ -83,25 +84,44 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
  *
  * @throws MeshError `config` with the line number
  */
-export function readTaskFile(file: string, limit = Number.POSITIVE_INFINITY): Task[] {
+export function readTaskFile(
+  file: string,
+  limit = Number.POSITIVE_INFINITY,
+): { readonly tasks: readonly TaskQuestion[]; readonly sha256: string } {
   let shared: string | undefined;
-  const text = readText(file, Number.POSITIVE_INFINITY, 'task file');
-  return readLines(file, text, 'task', limit, (line, where): Task => {
+  const { entries, sha256 } = readLines(file, 'task', Number.POSITIVE_INFINITY, limit, (line, where) => {
     const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
-      line,
+      line.text,
       lineSchema,
       where,
     );
     if (document === undefined) shared ??= readDocument(documentIn(path.dirname(file), where));
-    return {
+    const task = {
       taskId: task_id,
       question,
-      document: document ?? shared ?? '',
       truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
+      category: 'text',
       ...(source === undefined ? {} : { source }),
       ...(level === undefined ? {} : { level }),
     };
+    if (document === undefined) return { ...task, document: shared ?? '' };
+    if (file.endsWith('.gz')) return { ...task, document };
+    const { at, bytes } = line;
+    return withDocument(task, () => {
+      const again = parseJsonLine(lineAt(file, { at, bytes }), lineSchema, where);
+      if (again.task_id === task_id && again.document !== undefined) return again.document;
+      throw new MeshError('config', `${where}: the line has changed since the run began`);
+    });
   });
+  return { tasks: entries, sha256 };
+}
+
+/** A task as a question of a batch. */
+export type TaskQuestion = Task & Pick<Question, 'category'>;
+
+/** `task` with a document that is read each time it is asked for: those of a long batch are never in memory together. */
+function withDocument(task: Omit<TaskQuestion, 'document'>, document: () => string): TaskQuestion {
+  return Object.defineProperty({ ...task, document: '' }, 'document', { get: document, enumerable: true });
 }
 
 /** The whole of GAIA is under 1 MB; a larger file than this is no list of questions. */
@@ -136,29 +156,26 @@ export function readJsonLines<Entry extends { readonly taskId: string }>(
   limit: number,
   entryOf: (line: string, where: string) => Entry,
 ): { readonly entries: Entry[]; readonly sha256: string } {
-  const text = readText(file, MAX_QUESTIONS_BYTES, `${what} file`);
-  const entries = readLines(file, text, what, limit, entryOf);
-  return { entries, sha256: createHash('sha256').update(text).digest('hex') };
+  return readLines(file, what, MAX_QUESTIONS_BYTES, limit, ({ text }, where) => entryOf(text, where));
 }
 
-/** What the lines of a JSONL file say, up to a limit; each has an id of its own. */
+/** What the lines of a JSONL file say, up to a limit, and the digest of these lines; each has an id of its own. */
 function readLines<Entry extends { readonly taskId: string }>(
   file: string,
-  text: string,
   what: string,
+  maxBytes: number,
   limit: number,
-  entryOf: (line: string, where: string) => Entry,
-): Entry[] {
+  entryOf: (line: TextLine, where: string) => Entry,
+): { readonly entries: Entry[]; readonly sha256: string } {
   const entries: Entry[] = [];
   const numbers = new Map<string, number>();
-  let number = 0;
-  for (const line of text.split('\n')) {
-    number += 1;
+  const hash = createHash('sha256');
+  for (const line of linesOf(file, what, maxBytes)) {
+    const { text, number } = line;
     if (entries.length >= limit) break;
-    if (line.trim() === '') continue;
+    if (text.trim() === '') continue;
+    hash.update(text).update('\n');
     const where = `${file}:${number}`;
-    if (Buffer.byteLength(line) > MAX_LINE_BYTES)
-      throw new MeshError('config', `${where}: longer than ${MAX_LINE_BYTES} bytes`);
     const entry = entryOf(line, where);
     const other = numbers.get(entry.taskId);
     if (other !== undefined)
@@ -167,7 +184,31 @@ function readLines<Entry extends { readonly taskId: string }>(
     entries.push(entry);
   }
   if (entries.length === 0) throw new MeshError('config', `${file}: there is no ${what} in it`);
-  return entries;
+  return { entries, sha256: hash.digest('hex') };
+}
+
+/** A packed file is unpacked whole, and its lines are kept. */
+function* linesOf(file: string, what: string, maxBytes: number): Generator<TextLine> {
+  if (file.endsWith('.gz')) {
+    let number = 0;
+    for (const text of readText(file, maxBytes, `${what} file`).split('\n')) {
+      number += 1;
+      const bytes = Buffer.byteLength(text);
+      if (bytes > MAX_LINE_BYTES)
+        throw new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
+      yield { text, number, at: 0, bytes };
+    }
+    return;
+  }
+  try {
+    const { size } = statSync(file);
+    if (size > maxBytes)
+      throw new MeshError('config', `${file}: ${size} bytes; a ${what} file has at most ${maxBytes}`);
+    yield* textLines(file);
+  } catch (error) {
+    if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
+    throw new MeshError('config', `${what} file ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
 }
 
 /**

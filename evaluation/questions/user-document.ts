@@ -4,9 +4,9 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
 import { kindOf } from '../../tools/files/file-kind.ts';
 import { loadFile } from '../../tools/files/load-file.ts';
+import { readConfined } from '../../tools/files/read-confined.ts';
 import { extensionOf } from '../../tools/files/readers.ts';
 import { contentOf, type Reading } from '../../tools/files/reading.ts';
-import { readInThread } from '../../tools/files/reading-thread.ts';
 import { readDocument } from './read-questions.ts';
 import { languageOf } from './text-language.ts';
 
@@ -96,7 +96,7 @@ interface Content {
 async function readAs(kind: DocumentKind, file: string): Promise<Content> {
   try {
     const loaded = await loadFile(file, path.basename(file));
-    const { text } = await readInThread(loaded, { kind }, new AbortController().signal);
+    const text = await readConfined(loaded, { kind }, new AbortController().signal);
     const content = contentOf(text);
     if (kind !== 'pdf') return { text: withoutTargets(content), notes: [] };
     return { ...plainPages(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };

@@ -33,3 +33,22 @@ test('an agent has the team’s model and server where it has the team’s engin
 test('an agent with another engine has its own, or none', () => {
   expect(engineOf('1')).toEqual({ name: 'ollama', model: 'gemma3', host: undefined });
 });
+
+test('an agent may what its tool and its engine need, and no more', () => {
+  const search = { id: '4', tool: 'tavily_search', engine: 'extractive', may_call: [] };
+  const plain = { id: '5', tool: 'list_files', engine: 'extractive', may_call: [] };
+  const [thinks] = team.agents;
+  if (thinks === undefined) throw new Error('no agent');
+
+  expect(agentLaunch(team, search).permissions).toMatchObject({
+    network: true,
+    store: false,
+    childProcesses: false,
+    environment: ['TAVILY_BASE_URL', 'TAVILY_API_KEY', 'GAIA_MESH_CONTACT'],
+  });
+  expect(agentLaunch(team, plain).permissions).toMatchObject({ network: false, environment: [] });
+  expect(agentLaunch(team, thinks).permissions).toMatchObject({
+    network: true,
+    environment: ['OLLAMA_HOST'],
+  });
+});

@@ -2,9 +2,21 @@ import path from 'node:path';
 import type { AgentLaunch, AgentPermissions } from '../../core/agent/spec.ts';
 import { engineOf, type Team, type TeamAgent } from '../../core/contracts/team.ts';
 import { sharedId } from '../../core/wire/copy-id.ts';
+import { engineNeeds } from '../../tools/engines/registry.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 import { storeFile } from '../store/sql/store-file.ts';
 import { filesFor, readsOf } from './user-files.ts';
+
+/** What Postgres's own programs read. */
+const POSTGRES_VARIABLES = [
+  'PGHOST',
+  'PGPORT',
+  'PGUSER',
+  'PGDATABASE',
+  'PGPASSWORD',
+  'PGPASSFILE',
+  'PGSSLMODE',
+];
 
 /** Places of a run that some agents may use beside their own workspaces. */
 export interface RunPlaces {
@@ -43,16 +55,19 @@ export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunP
       options: toolOptionsOf(team, agent),
       userFiles,
     },
-    permissions: permissionsOf(agent, own, readsOf(userFiles)),
+    permissions: permissionsOf(agent, engine, own, readsOf(userFiles)),
   };
 }
 
 function permissionsOf(
   { tool, prompt }: TeamAgent,
+  engine: string,
   { files, store }: { files: string | undefined; store: string | undefined },
   userReads: readonly string[],
 ): AgentPermissions {
   const needs = toolNeeds(tool);
+  const thinking = engineNeeds(engine);
+  const isServer = store !== undefined && storeFile(store) === undefined;
   const fileFolder = files === undefined ? [] : [files + path.sep];
   const storeFolder = store === undefined ? [] : folderOf(store);
   return {
@@ -60,6 +75,12 @@ function permissionsOf(
     writes: [...(needs.files === 'write' ? fileFolder : []), ...storeFolder],
     childProcesses: needs.childProcesses === true,
     workers: needs.workers === true,
+    store: store !== undefined,
+    network: needs.network === true || thinking.network || isServer,
+    environment:
+      thinking.environment === 'all'
+        ? 'all'
+        : [...(needs.environment ?? []), ...thinking.environment, ...(isServer ? POSTGRES_VARIABLES : [])],
   };
 }
 

@@ -1,8 +1,10 @@
+import type net from 'node:net';
 import { Agent } from '../../core/agent/agent.ts';
 import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
+import { inheritedListen } from '../../core/transports/tcp/tcp-transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
@@ -12,13 +14,17 @@ import { toolNamed } from '../../tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
+/** What to do where a port of a run is in use. */
+export const PORT_HINT = '; choose other ports: --port-base N, or --port-base auto for any free ones';
+
 /**
  * Starts the agent that a spec describes, in this process.
  *
  * @param permits who may ask a model server when; without it, this process alone decides
+ * @param opened the port that it listens on, where its launcher opened it
  * @throws MeshError `usage` and `config` for what the spec names and is not there, `io` when it cannot listen there
  */
-export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Agent> {
+export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: net.Server): Promise<Agent> {
   const { id, engine: chosen, place, ...rest } = agentSpecSchema.parse(spec);
   for (const { kind, file } of rest.userFiles) register(kind, file);
   const tool = await toolNamed(rest.tool, toolServices);
@@ -50,7 +56,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits): Promise<Ag
     prompt,
     workspace: new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes }),
     host: '127.0.0.1',
-    ...listenAt(place, id, secret),
+    ...(opened === undefined ? listenAt(place, id, secret) : { port: 0, listen: inheritedListen(opened) }),
     secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,

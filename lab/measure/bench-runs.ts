@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import type { Task } from '../../core/contracts/task.ts';
-import { taskLine } from '../../core/run/archive.ts';
+import { taskLine } from '../../core/run/task-log.ts';
 import { unlessAborted } from '../../core/system/abort.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
@@ -95,7 +95,9 @@ export function metricsIn<T>(folder: string, schema: z.ZodType<T>): T {
 
 /** Every question about every document that ships with the project. */
 export function shippedQuestions(): Task[] {
-  return shippedTasks().flatMap((name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')));
+  return shippedTasks().flatMap(
+    (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
+  );
 }
 
 /** Writes a file for `--tasks` with `questions`, over and over if there are fewer than `count`. @returns its path */

@@ -54,7 +54,7 @@ async function run(options: PerfOptions): Promise<void> {
   const page = options.write ? pageToWrite('docs/results/runs.md') : undefined;
   const readme = options.write ? pageToWrite('README.md') : undefined;
   const file = options.questions === undefined ? undefined : userPath(options.questions);
-  const questions = file === undefined ? shippedQuestions() : readTaskFile(file);
+  const questions = file === undefined ? shippedQuestions() : readTaskFile(file).tasks;
   console.error('runs of npm run bench …');
   const start = await measureStart(rounds ?? START_ROUNDS);
   console.error(`batches of ${TASKS} tasks …`);

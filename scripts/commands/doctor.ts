@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { messageOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { hasNamespaces } from '../../core/system/without-network.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../core/transports/nats/nats-server.ts';
 import { loadTeam } from '../../evaluation/teams/load-team.ts';
@@ -81,6 +82,11 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
+const NETWORK = {
+  held: 'those whose tool needs no network have none (unshare --net)',
+  open: 'all may open connections, since no network namespace can be made here (unshare --net)',
+};
+
 /** Whether agents are really held to their folder. */
 async function sandbox(): Promise<Finding> {
   const script = "require('node:fs').readFileSync(process.execPath)";
@@ -92,7 +98,7 @@ async function sandbox(): Promise<Finding> {
       ? {
           what: 'sandbox',
           status: 'ok',
-          detail: 'agents read the code and write their own workspace only (node --permission)',
+          detail: `agents read the code and write their own workspace only (node --permission); ${NETWORK[hasNamespaces() ? 'held' : 'open']}`,
         }
       : { what: 'sandbox', status: 'bad', detail: messageOf(error) };
   }

@@ -4,7 +4,7 @@ import { registry } from '../../core/contracts/registry.ts';
 import { withPackage } from '../optional-package.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
-import { type Environment, requireKey } from './servers/server-key.ts';
+import { type Environment, KEY_HOSTS, requireKey } from './servers/server-key.ts';
 import { anthropicKey, anthropicUrl, ollamaUrl, openaiKey, openaiUrl } from './servers/server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
@@ -62,6 +62,19 @@ const SERVER_URLS = new Map([
   ['openai', checked(openaiUrl, openaiKey)],
   ['anthropic', checked(anthropicUrl, anthropicKey)],
 ]);
+
+/** Variables that engines read; those of a file of the user's are not known. */
+const VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  extractive: [],
+  ollama: ['OLLAMA_HOST'],
+  openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
+  anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
+};
+
+/** What the process of an agent must be allowed that thinks with an engine. */
+export function engineNeeds(name: string): { network: boolean; environment: readonly string[] | 'all' } {
+  return { network: name !== 'extractive', environment: VARIABLES[name] ?? 'all' };
+}
 
 /** An address that may have the key. */
 function checked(urlOf: typeof openaiUrl, keyOf: typeof openaiKey): typeof openaiUrl {

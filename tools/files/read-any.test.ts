@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { hasNamespaces } from '../../core/system/without-network.ts';
 import { readAnyText } from './read-any.ts';
 import { docxOf, docxParagraph, pdfOf, pdfText, pptxOf, shapeOf, zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';
@@ -53,4 +55,53 @@ test('an unreadable one, too (REQ-052)', async () => {
     'a.bin holds bytes that are no text',
   );
   await expect(readAnyText(files, idle)).rejects.toMatchObject({ code: 'tool' });
+});
+
+describe.skipIf(process.platform !== 'linux')('a document is read by a process', () => {
+  /** Reads a large PDF, and gives the process that does so to `look` while it is at it. */
+  async function readWhile(look: (pid: number) => void): Promise<string> {
+    const page = pdfText(Array.from({ length: 30 }, (_, line) => `line ${line} of a page`));
+    const { files } = taskPlace({ 'a.pdf': pdfOf(Array<string>(300).fill(page)) });
+    const before = new Set(children());
+    const text = readAnyText(path.join(files, 'a.pdf'), idle);
+    // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+    text.catch(() => undefined);
+    const reader = await vi.waitFor(() => {
+      const pid = children().find((child) => !before.has(child) && commandOf(child).includes('--permission'));
+      if (pid === undefined) throw new Error('no reader yet');
+      return pid;
+    });
+    look(reader);
+    return text;
+  }
+
+  const children = () =>
+    readdirSync('/proc/self/task').flatMap((task) =>
+      readFileSync(`/proc/self/task/${task}/children`, 'utf8').trim().split(' ').map(Number),
+    );
+  const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+
+  test('with none of the caller’s keys, files or connections', async () => {
+    vi.stubEnv('OPENAI_API_KEY', 'canary-key');
+    onTestFinished(() => void vi.unstubAllEnvs());
+
+    const text = await readWhile((pid) => {
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('canary');
+      expect(commandOf(pid).filter((option) => option.startsWith('--allow'))).toEqual(
+        commandOf(pid).filter((option) => /^--allow-fs-read=.+(core|tools|node_modules)\/$/.test(option)),
+      );
+      if (hasNamespaces()) {
+        expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync('/proc/self/ns/net'));
+      }
+    });
+
+    expect(text).toContain('line 9 of a page');
+  });
+
+  test('whose death is one document that was not read', async () => {
+    await expect(readWhile((pid) => process.kill(pid, 'SIGKILL'))).rejects.toMatchObject({
+      code: 'tool',
+      message: expect.stringMatching(/a\.pdf.* was not read: its reader ended with SIGKILL/),
+    });
+  });
 });

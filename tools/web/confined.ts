@@ -1,20 +1,25 @@
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { whenAborted } from '../../core/system/abort.ts';
+import { nodeWithoutNetwork } from '../../core/system/without-network.ts';
 
 /**
  * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that
- * process ends, and nothing else. It may read code and packages, nothing else, and write nothing (Node's permission
- * model); it has no environment. One file holds both ends, so that it is found in sources, in a bundle and in a package:
+ * process ends, and nothing else. It may read code and packages, nothing else, and write nothing (Node's permission model); it has no
+ * environment, and no network where the machine can see to that. One file holds both ends, so that it is found in sources, in a bundle
+ * and in a package:
  *
  *     if (isConfined('read-page')) await answerConfined(async (bytes) => …);
  */
 export interface ConfinedLimits {
   readonly timeoutMs: number;
   readonly heapMb: number;
+  /** Of the whole process, what lies outside the heap among it; looked at from outside, on Linux. */
+  readonly rssMb?: number;
+  readonly maxOutputBytes?: number;
   /** Libraries that bring threads of their own. */
   readonly workers?: boolean;
   readonly signal: AbortSignal;
@@ -28,6 +33,8 @@ const JOB_VARIABLE = 'GAIA_MESH_CONFINED_JOB';
 
 /** A text of this many bytes is more than a reply may have. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MEMORY_CHECK_MS = 100;
+const PAGE_BYTES = 4096;
 const MAX_STDERR_CHARACTERS = 2000;
 /** Before the message of what was thrown. */
 const FAULT = 'confined work failed: ';
@@ -37,26 +44,32 @@ export async function runConfined(
   moduleUrl: string,
   job: string,
   bytes: Uint8Array,
-  { timeoutMs, heapMb, workers = false, signal }: ConfinedLimits,
+  { timeoutMs, heapMb, rssMb, maxOutputBytes = MAX_OUTPUT_BYTES, workers = false, signal }: ConfinedLimits,
 ): Promise<ConfinedOutcome> {
   if (signal.aborted) return { stopped: 'the task has ended' };
-  const child = spawn(
-    process.execPath,
-    [
-      '--permission',
-      ...(workers ? ['--allow-worker'] : []),
-      ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
-      `--max-old-space-size=${heapMb}`,
-      '--no-warnings',
-      fileURLToPath(moduleUrl),
-    ],
-    { env: { [JOB_VARIABLE]: job }, stdio: ['pipe', 'pipe', 'pipe'] },
-  );
+  const { program, args } = nodeWithoutNetwork([
+    '--permission',
+    '--no-experimental-sqlite',
+    ...(workers ? ['--allow-worker'] : []),
+    ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
+    `--max-old-space-size=${heapMb}`,
+    '--no-warnings',
+    fileURLToPath(moduleUrl),
+  ]);
+  const child = spawn(program, args, {
+    env: { [JOB_VARIABLE]: job },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const { promise, resolve } = Promise.withResolvers<ConfinedOutcome>();
   const timer = setTimeout(
     () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
     timeoutMs,
   );
+  const watch = setInterval(() => {
+    if (rssMb !== undefined && rssMbOf(child.pid) > rssMb) {
+      resolve({ stopped: `it took more than ${rssMb} MB of memory` });
+    }
+  }, MEMORY_CHECK_MS);
   const unwatch = whenAborted(signal, () => resolve({ stopped: 'the task has ended' }));
   const parts: Buffer[] = [];
   let size = 0;
@@ -64,7 +77,7 @@ export async function runConfined(
   child.stdout.on('data', (part: Buffer) => {
     parts.push(part);
     size += part.length;
-    if (size > MAX_OUTPUT_BYTES) resolve({ stopped: `it wrote more than ${MAX_OUTPUT_BYTES} bytes` });
+    if (size > maxOutputBytes) resolve({ stopped: `it wrote more than ${maxOutputBytes} bytes` });
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_STDERR_CHARACTERS);
@@ -81,8 +94,19 @@ export async function runConfined(
     return await promise;
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
     unwatch();
     child.kill('SIGKILL');
+  }
+}
+
+/** 0 where nobody says. */
+function rssMbOf(pid: number | undefined): number {
+  try {
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
+    return (pages * PAGE_BYTES) / 2 ** 20;
+  } catch {
+    return 0;
   }
 }
 

@@ -60,6 +60,15 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
+/** The variables that move these services, hold their keys, or say who asks. */
+export function variablesOf(names: readonly ServiceName[]): string[] {
+  const ofServices = names.flatMap((name) => {
+    const { variable, sharedVariable, keys = [] }: Service = SERVICES[name];
+    return [variable, ...(sharedVariable === undefined ? [] : [sharedVariable]), ...keys];
+  });
+  return [...new Set([...ofServices, 'GAIA_MESH_CONTACT'])];
+}
+
 export type ServicePlace = Pick<DataToolPlace, 'environment' | 'options' | 'signal'>;
 
 type Environment = DataToolPlace['environment'];

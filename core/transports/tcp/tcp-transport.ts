@@ -1,7 +1,10 @@
 import net from 'node:net';
 import { MeshError, messageOf, systemCodeOf } from '../../contracts/errors.ts';
-import type { Dialler, Listen } from '../transport.ts';
+import type { Dialler, Hearer, Listen, Listener } from '../transport.ts';
 import { FrameSocket } from './frame-socket.ts';
+
+/** Agents of a run listen on this machine alone. */
+const HOST = '127.0.0.1';
 
 /** Agents that listen on ports of one host. */
 export function tcpDialler(host: string): Dialler {
@@ -20,26 +23,47 @@ export function tcpDialler(host: string): Dialler {
 
 /** Listens on a port; 0 takes any free one. */
 export function tcpListen(host: string, port: number): Listen {
-  return async ({ accept, fault }) => {
-    const server = net.createServer({ noDelay: true }, (socket) => accept(FrameSocket.accept(socket)));
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject);
-    server.listen({ host, port }, resolve);
-    try {
-      await promise;
-    } catch (error) {
-      const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
-      throw new MeshError('io', `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
-    }
-    server.on('error', (error) => fault(messageOf(error)));
-    const address = server.address();
-    const taken = typeof address === 'object' && address !== null ? address.port : 0;
-    return {
-      port: taken,
-      where: `${host}:${taken}`,
-      // Nobody else has the port: whoever dials it is told.
-      setBusy: () => undefined,
-      close: () => new Promise((done) => server.close(() => done())),
-    };
+  return async (hearer) => listenerOf(await openPort(port, host), hearer);
+}
+
+/** Listens on a port that another process opened: one with no network of its own. */
+export function inheritedListen(server: net.Server): Listen {
+  return async (hearer) => {
+    server.removeAllListeners('connection');
+    return listenerOf(server, hearer);
+  };
+}
+
+/**
+ * Takes a port, 0 any free one.
+ *
+ * @throws MeshError `io` when it cannot listen there
+ */
+export async function openPort(port: number, host = HOST): Promise<net.Server> {
+  const server = net.createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host, port }, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
+    throw new MeshError('io', `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+  }
+  return server;
+}
+
+function listenerOf(server: net.Server, { accept, fault }: Hearer): Listener {
+  server.on('connection', (socket) => accept(FrameSocket.accept(socket)));
+  server.on('error', (error) => fault(messageOf(error)));
+  const address = server.address();
+  const { address: host, port } =
+    typeof address === 'object' && address !== null ? address : { address: HOST, port: 0 };
+  return {
+    port,
+    where: `${host}:${port}`,
+    // Nobody else has the port: whoever dials it is told.
+    setBusy: () => undefined,
+    close: () => new Promise((done) => server.close(() => done())),
   };
 }

@@ -10,7 +10,7 @@ const MAKERS = {
 type KeyVariable = keyof typeof MAKERS;
 
 /** Servers that the user named, beside the makers' own: addresses with commas between them. */
-const KEY_HOSTS = 'GAIA_MESH_KEY_HOSTS';
+export const KEY_HOSTS = 'GAIA_MESH_KEY_HOSTS';
 
 /** Stands where a library insists on a key, and a server on none. */
 export const NO_KEY = 'none';

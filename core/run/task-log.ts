@@ -1,0 +1,62 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import type { JsonObject } from '../contracts/packet.ts';
+import { documentPayload, type Task } from '../contracts/task.ts';
+
+/**
+ * The tasks that a run was asked, as lines of `tasks.jsonl`, from which it can be made again. Documents are long and batches, too: they
+ * are kept there, not in memory.
+ */
+export class TaskLog {
+  readonly #descriptor: number;
+  readonly #lines = new Map<string, { readonly at: number; readonly bytes: number }>();
+  #end = 0;
+
+  constructor(file: string) {
+    this.#descriptor = openSync(file, 'w+', 0o600);
+  }
+
+  /** A task that is asked again stands there once. */
+  add(task: Task): void {
+    if (this.#lines.has(task.taskId)) return;
+    const line = Buffer.from(taskLine(task));
+    for (let from = 0; from < line.length; )
+      from += writeSync(this.#descriptor, line, from, line.length - from, this.#end + from);
+    this.#lines.set(task.taskId, { at: this.#end, bytes: line.length });
+    this.#end += line.length;
+  }
+
+  /** The payload of the document that opened a task, as it was; undefined for one that was not asked. */
+  payloadOf(taskId: string): JsonObject | undefined {
+    const line = this.#lines.get(taskId);
+    if (line === undefined) return undefined;
+    const bytes = Buffer.allocUnsafe(line.bytes);
+    readSync(this.#descriptor, bytes, 0, line.bytes, line.at);
+    const { task_id, question, document, file_name: fileName } = JSON.parse(bytes.toString());
+    return documentPayload({
+      taskId: task_id,
+      question,
+      document,
+      truths: [],
+      ...(fileName === undefined ? {} : { fileName }),
+    });
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+/** A task as a line of `tasks.jsonl`. */
+export function taskLine(task: Task): string {
+  const [answer, ...aliases] = task.truths;
+  const line: JsonObject = {
+    task_id: task.taskId,
+    question: task.question,
+    document: task.document,
+    ...(answer === undefined ? {} : { answer, aliases }),
+    ...(task.fileName === undefined ? {} : { file_name: task.fileName }),
+    ...(task.source === undefined ? {} : { source: task.source }),
+    ...(task.level === undefined ? {} : { level: task.level }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}

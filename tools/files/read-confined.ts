@@ -1,0 +1,41 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
+import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
+import { shown } from './find-file.ts';
+import type { LoadedFile } from './load-file.ts';
+import { perform, type Reading } from './reading.ts';
+
+const JOB = 'read-document';
+/** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */
+const LIMITS = { timeoutMs: 60_000, heapMb: 768, rssMb: 2048, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
+/** In front of the file's bytes: how long the JSON is that says what to do with them. */
+const LENGTH_BYTES = 4;
+
+/**
+ * Reads a file for a process that has the user's rights and keys: in a process of its own, which has neither. One that dies over it has
+ * not read this file, and that is all.
+ *
+ * @throws MeshError `tool` when the file cannot be read, or not in time, or not within the memory, or when `signal` is aborted
+ */
+export async function readConfined(
+  { name, bytes }: LoadedFile,
+  reading: Reading,
+  signal: AbortSignal,
+): Promise<string> {
+  const task = Buffer.from(JSON.stringify({ name, reading }));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(task.length);
+  const input = Buffer.concat([length, task, bytes]);
+  const outcome = await runConfined(import.meta.url, JOB, input, { ...LIMITS, signal });
+  if ('output' in outcome) return outcome.output;
+  throw new MeshError('tool', `${shown(name)} was not read: ${outcome.stopped}`);
+}
+
+async function readHere(input: Uint8Array): Promise<string> {
+  const begin = LENGTH_BYTES + Buffer.from(input.buffer, input.byteOffset).readUInt32BE();
+  const { name, reading } = JSON.parse(Buffer.from(input.subarray(LENGTH_BYTES, begin)).toString());
+  const { text } = await perform(reading, { name, bytes: new Uint8Array(input.subarray(begin)) });
+  return text;
+}
+
+if (isConfined(JOB)) await answerConfined(readHere);
