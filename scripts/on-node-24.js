@@ -18,6 +18,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
  * @param {() => Promise<unknown>} program
  */
 export async function onNode24(program) {
+  endWithNpm();
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
     runWith(packagedNode());
     return;
@@ -49,6 +50,21 @@ function packagedNode() {
       `Install Node ${REQUIRED_MAJOR} (https://nodejs.org), or run "npm install node@${REQUIRED_MAJOR}" or "npm rebuild node" here.`,
   );
   process.exit(1);
+}
+
+/** How often is looked whether npm is still there. */
+const LOOK_EVERY_MS = 500;
+
+/** What npm started ends with npm, also where that is killed and tells nobody: as if the terminal had been closed. */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    process.kill(process.pid, 'SIGHUP');
+  }, LOOK_EVERY_MS);
+  look.unref();
 }
 
 /** @param {string} node */

@@ -3,6 +3,7 @@ import { MeshError } from '../contracts/errors.ts';
 import type { LedgerLine } from '../contracts/ledger.ts';
 import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../contracts/limits.ts';
 import { issuesOf, type JsonObject } from '../contracts/packet.ts';
+import { afterPatience } from '../system/patience.ts';
 import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { sharedId } from '../wire/copy-id.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
@@ -150,9 +151,9 @@ export class MeshNetwork {
     this.#authorizer.close();
     this.#tellAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
-    const timer = setTimeout(this.#settled.resolve, SETTLE_TIMEOUT_MS);
+    const callOff = afterPatience(SETTLE_TIMEOUT_MS, this.#settled.resolve);
     await this.#settled.promise;
-    clearTimeout(timer);
+    callOff();
   }
 
   /**

@@ -164,8 +164,14 @@ describe('an agent that does not come up', () => {
   test('is given up after its time and killed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const agent = launch('setInterval(() => 0, 1000);');
+    let isOver = false;
+    agent.listening.catch(() => {
+      isOver = true;
+    });
     await vi.advanceTimersByTimeAsync(AGENT_START_TIMEOUT_MS - 1);
-    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(false);
+    // On a busy machine it is given more.
+    for (let i = 0; i < 100 && !isOver; i++) await vi.advanceTimersByTimeAsync(AGENT_START_TIMEOUT_MS / 4);
 
     await expect(agent.listening).rejects.toMatchObject({
       code: 'agent',

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../agent/spec.ts';
 import { lackOf, MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../contracts/limits.ts';
+import { afterPatience } from '../system/patience.ts';
 import { openPort } from '../transports/tcp/tcp-transport.ts';
 import { confined } from './confinement.ts';
 import { isPermitMessage, type RateLimiter } from './rate-limiter.ts';
@@ -137,9 +138,8 @@ export class AgentProcess {
 
   async #awaitPort(noPort: Promise<never>): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const timer = setTimeout(
-      () => reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
-      AGENT_START_TIMEOUT_MS,
+    const callOff = afterPatience(AGENT_START_TIMEOUT_MS, () =>
+      reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
     );
     this.#child.on('message', (message) => {
       if (isPermitMessage(message)) return;
@@ -157,7 +157,7 @@ export class AgentProcess {
       this.#child.kill('SIGKILL');
       throw new MeshError('agent', `agent ${this.id} (${this.tool}) did not come up: ${why}`);
     } finally {
-      clearTimeout(timer);
+      callOff();
     }
   }
 

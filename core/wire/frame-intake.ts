@@ -1,5 +1,6 @@
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
+import { afterPatience } from '../system/patience.ts';
 import { FrameReader, type FrameRun } from './frame.ts';
 
 /** Blobs that may wait unread while the handshake takes turns. More is flooding. */
@@ -62,21 +63,24 @@ export class FrameIntake {
 
   /** See `FrameLink.nextBlob`. */
   async nextBlob(timeoutMs: number): Promise<Buffer> {
-    const deadlineMs = performance.now() + timeoutMs;
-    for (;;) {
-      const blob = this.#waiting.shift();
-      if (blob !== undefined) return blob;
-      if (this.#fault !== undefined) throw this.#fault;
-      if (this.#isClosed) throw new MeshError('handshake', 'the other end hung up during the handshake');
-      const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) {
-        throw new MeshError('handshake', `no handshake message within ${Math.round(timeoutMs)} ms`);
+    let isOver = false;
+    const callOff = afterPatience(timeoutMs, () => {
+      isOver = true;
+      this.#wake?.();
+    });
+    try {
+      for (;;) {
+        const blob = this.#waiting.shift();
+        if (blob !== undefined) return blob;
+        if (this.#fault !== undefined) throw this.#fault;
+        if (this.#isClosed) throw new MeshError('handshake', 'the other end hung up during the handshake');
+        if (isOver) throw new MeshError('handshake', `no handshake message within ${timeoutMs} ms`);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        await promise;
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      const timer = setTimeout(resolve, leftMs);
-      await promise;
-      clearTimeout(timer);
+    } finally {
+      callOff();
     }
   }
 

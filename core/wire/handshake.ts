@@ -34,6 +34,9 @@ const WIRE_VERSION = 1;
 const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
 const authSchema = z.enum(['hmac', 'open']);
 
+/** Members come up one after the other; the last is waited for so many times as long as a message. */
+const OTHERS_PATIENCE = 4;
+
 /** In a hello: the hub takes whichever node and tool it finds. */
 export const ANY = '*';
 
@@ -104,7 +107,7 @@ export interface HubSide {
   readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
   /** Deliveries are to be acknowledged; an agent that cannot do that is refused. */
   readonly delivery?: HubDelivery;
-  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
 
@@ -130,7 +133,7 @@ export interface AgentSide {
   readonly delivery?: (runId: string) => Promise<AgentDelivery>;
   /** Deliveries are acknowledged from here on, with a hub that has proved itself; `have` is the last packet that it has. */
   readonly begin?: (have: string | null) => Promise<void>;
-  /** For the whole handshake; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
 
@@ -153,7 +156,7 @@ export async function greetAgent(
       readonly delivery: AgentDelivery | undefined;
     }
 > {
-  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
+  const { timeoutMs = HANDSHAKE_TIMEOUT_MS } = side;
   const plain: Hello = {
     kind: 'hello',
     wire: WIRE_VERSION,
@@ -167,7 +170,7 @@ export async function greetAgent(
   };
   const hello = side.secret === '' ? plain : { ...plain, ticket: ticketOf(side.secret, plain) };
   send(socket, hello);
-  const welcome = await receive(socket, welcomeSchema, deadlineMs);
+  const welcome = await receive(socket, welcomeSchema, timeoutMs);
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
     if (hello[key] !== welcome[key] && hello[key] !== ANY)
       refuse(socket, mismatch(key, hello[key], welcome[key]));
@@ -195,7 +198,7 @@ export async function greetAgent(
     max_frame: maxFrameBytes,
     ...(offers === undefined ? {} : { offers }),
   });
-  await receive(socket, readySchema, deadlineMs);
+  await receive(socket, readySchema, timeoutMs);
   const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
   const { subscribes, emits, delivery } = welcome;
   return { session, maxFrameBytes, node, tool, subscribes, emits, delivery };
@@ -217,8 +220,8 @@ export async function answerHub(
     readonly delivery: HubDelivery | undefined;
   }
 > {
-  const deadlineMs = performance.now() + (side.timeoutMs ?? HANDSHAKE_TIMEOUT_MS);
-  const hello = await receive(socket, helloSchema, deadlineMs);
+  const { timeoutMs = HANDSHAKE_TIMEOUT_MS } = side;
+  const hello = await receive(socket, helloSchema, timeoutMs);
   if (
     hello.ticket !== undefined &&
     side.secret !== '' &&
@@ -248,7 +251,8 @@ export async function answerHub(
     ...(member === undefined ? {} : { offer: member.offer }),
     ...(delivery === undefined ? {} : { delivery }),
   });
-  const begin = await receive(socket, beginSchema, deadlineMs);
+  // The hub waits for all the others first.
+  const begin = await receive(socket, beginSchema, OTHERS_PATIENCE * timeoutMs);
   const { max_frame: maxFrameBytes, offers } = begin;
   const hubSaid = [maxFrameBytes, offers ?? null, ...ifAny(hello.delivery)];
   if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, hubSaid))) {
@@ -338,8 +342,8 @@ function refuse(socket: FrameLink, message: string): never {
   throw new MeshError('handshake', message);
 }
 
-async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, deadlineMs: number): Promise<T> {
-  const blob = await socket.nextBlob(deadlineMs - performance.now());
+async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeoutMs: number): Promise<T> {
+  const blob = await socket.nextBlob(timeoutMs);
   let value: unknown;
   try {
     value = parseJsonText(blob.toString('utf8'));

@@ -1,4 +1,5 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import type { ReplayMesh, Round } from '../../core/recording/replay-mesh.ts';
 import type { Random } from '../../core/system/random.ts';
 import { median, percentile } from '../statistics/inference/quantile.ts';
@@ -9,6 +10,8 @@ import { judgeBytes, judgeTimes } from '../statistics/verdict.ts';
 
 /** Rounds of each arm that are played first and not counted: code compiles, connections have been made once. */
 const WARM_UP_ROUNDS = 2;
+/** Rounds that may be lost one after the other. */
+const MAX_LOST_IN_A_ROW = 3;
 
 interface CompareOptions {
   readonly mesh: Pick<ReplayMesh, 'play'>;
@@ -18,6 +21,8 @@ interface CompareOptions {
   readonly random: Random;
   readonly bootstrapSeed: number;
   readonly onRound: (progress: Progress) => void;
+  /** A round was lost, and why. */
+  readonly onLost: (why: string) => void;
   /** Ends the rounds: those that were played whole count. */
   readonly signal: AbortSignal;
 }
@@ -32,18 +37,23 @@ export async function compareAdapters(options: CompareOptions) {
   const byName = new Map(adapters.map((adapter) => [adapter.name, adapter]));
   const played = new Map<string, Round[]>(adapters.map((adapter) => [adapter.name, []]));
   const nullRounds: Round[] = [];
+  let lostInARow = 0;
+  let lostRounds = 0;
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const adapter of adapters) await mesh.play(adapter);
+    await unlessLost(async () => {
+      for (const adapter of adapters) await mesh.play(adapter);
+    });
   }
   const startMs = performance.now();
   let rounds = 0;
   let stopped: StopReason | null = null;
   while (stopped === null) {
-    const round = await playRound().catch((error: unknown) => {
+    const round = await unlessLost(playRound).catch((error: unknown) => {
       // Ctrl-C: an hour of rounds is worth a report.
       if (options.signal.aborted && rounds > 0) return undefined;
       throw error;
     });
+    if (round === 'lost') continue;
     if (round === undefined) {
       stopped = 'interrupted';
       break;
@@ -53,6 +63,22 @@ export async function compareAdapters(options: CompareOptions) {
     const progress = { rounds, elapsedMs: performance.now() - startMs, intervals: comparisonsOf().all };
     onRound(progress);
     stopped = stopReason(progress, rule);
+  }
+
+  /** A connection that did not come about, as on a busy machine, costs its round; several one after the other mean more. */
+  async function unlessLost<T>(play: () => Promise<T>): Promise<T | 'lost'> {
+    try {
+      const played = await play();
+      lostInARow = 0;
+      return played;
+    } catch (error) {
+      const isConnection = error instanceof MeshError && error.code === 'agent';
+      lostInARow += 1;
+      if (!isConnection || lostInARow > MAX_LOST_IN_A_ROW || options.signal.aborted) throw error;
+      lostRounds += 1;
+      options.onLost(error.message);
+      return 'lost';
+    }
   }
 
   async function playRound() {
@@ -86,6 +112,7 @@ export async function compareAdapters(options: CompareOptions) {
       return { ...figuresOf(adapter.name, own), vs_baseline: time === undefined ? null : { bytes, time } };
     }),
     rounds,
+    lost_rounds: lostRounds,
     stopped,
   };
 }

@@ -90,6 +90,8 @@ const comparisonSchema = z.object({
   null_test: comparedSchema,
   adapters: z.array(adapterSchema).min(1).max(100),
   rounds: z.int().positive(),
+  /** Rounds in which a connection did not come about; they are in no figure. */
+  lost_rounds: z.int().nonnegative().exactOptional(),
   stopped: z.enum(['precise', 'rounds', 'budget', 'interrupted']),
   /** Comparisons that were made before there were several runs have none. */
   matrix: z.array(cellSchema).max(10_000).default([]),

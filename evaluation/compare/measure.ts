@@ -10,6 +10,7 @@ import { Random } from '../../core/system/random.ts';
 import { fewestRounds } from '../statistics/stopping.ts';
 import { filesFor, readsOf } from '../teams/user-files.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
+import { oneLine } from '../terminal/table.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { type ComparisonFile, parseComparison } from './comparison-file.ts';
 import { sentenceOf } from './verdict-text.ts';
@@ -63,6 +64,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     },
     random: new Random(seed),
     bootstrapSeed: seed,
+    onLost: (why) => bar.note(`a round was lost: ${oneLine(why, 200)}`),
     onRound: ({ rounds, elapsedMs }) => {
       const share = Math.max(rounds / options.maxRounds, elapsedMs / options.budgetMs);
       bar.at(100 * share, `${rounds} rounds`);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { guard } from '../../core/system/guard.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { complain } from '../terminal/print.ts';
 
@@ -65,7 +66,9 @@ async function recordRun(
   complain(`recording a run${options.length > 0 ? ` (${options.join(' ')})` : ''} …`);
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const release = guard({ pid: child.pid });
   const code = await new Promise((resolve) => child.on('close', resolve));
+  release();
   // The terminal interrupts the child as well, which ends in order.
   signal.throwIfAborted();
   if (code !== 0) throw new MeshError('agent', `the run to record ended with exit code ${code}`);

@@ -87,16 +87,32 @@ describe('a task file', () => {
       ].join('\n'),
     );
 
-    expect(readTaskFile(name)).toEqual([
-      { taskId: '7', question: 'q', document: 'd', truths: ['1.5', '2', 'two'], level: '3', source: 's' },
-      { taskId: 'b', question: 'q', document: '', truths: [] },
+    expect(readTaskFile(name).tasks).toEqual([
+      {
+        taskId: '7',
+        question: 'q',
+        document: 'd',
+        truths: ['1.5', '2', 'two'],
+        category: 'text',
+        level: '3',
+        source: 's',
+      },
+      { taskId: 'b', question: 'q', document: '', truths: [], category: 'text' },
     ]);
+  });
+
+  test('gives a document from the line that it stands in, unless that has changed', () => {
+    const name = file('changing.jsonl', '{"task_id":"a","question":"?","document":"one"}\n');
+    const [task] = readTaskFile(name).tasks;
+    expect(task?.document).toBe('one');
+    file('changing.jsonl', '{"task_id":"b","question":"?","document":"two"}\n');
+    expect(() => task?.document).toThrow(`${name}:1: the line has changed since the run began`);
   });
 
   test('is read no further than its limit', () => {
     const name = file('tasks.jsonl', '{"task_id":"a","question":"q","document":"d"}\nrubbish\n');
 
-    expect(readTaskFile(name, 1)).toHaveLength(1);
+    expect(readTaskFile(name, 1).tasks).toHaveLength(1);
     expect(() => readTaskFile(name, 2)).toThrow(`${name}:2: not JSON`);
   });
 
@@ -110,7 +126,7 @@ describe('a task file', () => {
   test.each([1, 256])('takes an id of %d characters', (length) => {
     const name = file('tasks.jsonl', `{"task_id":"${'i'.repeat(length)}","question":"q","document":"d"}`);
 
-    expect(readTaskFile(name)).toHaveLength(1);
+    expect(readTaskFile(name).tasks).toHaveLength(1);
   });
 
   test.each([0, 257])('refuses an id of %d characters', (length) => {

@@ -4,6 +4,7 @@ import { MAX_LINE_BYTES } from '../../core/contracts/limits.ts';
 
 const READ_BYTES = 256 * 1024;
 const LINE_END = 0x0a;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** A line of a text file. */
 export interface TextLine {
@@ -63,9 +64,14 @@ export function lineAt(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes
 
 function lineOf(file: string, number: number, at: number, bytes: Buffer): TextLine {
   if (bytes.length > MAX_LINE_BYTES) tooLong(file, number);
+  const begin =
+    at === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+      ? BYTE_ORDER_MARK.length
+      : 0;
+  const line = bytes.subarray(begin);
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: at > 0 }).decode(bytes);
-    return { text, number, at, bytes: bytes.length };
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line);
+    return { text, number, at: at + begin, bytes: line.length };
   } catch (error) {
     throw new MeshError('config', `${file}:${number}: not UTF-8 text`, { cause: error });
   }

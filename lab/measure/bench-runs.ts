@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Task } from '../../core/contracts/task.ts';
 import { taskLine } from '../../core/run/task-log.ts';
 import { unlessAborted } from '../../core/system/abort.ts';
+import { guard } from '../../core/system/guard.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
 import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
@@ -26,6 +27,7 @@ export async function inFolder<T>(work: (folder: string, signal: AbortSignal) =>
   const { signal } = interruption;
   signal.throwIfAborted();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-lab-'));
+  const release = guard({ folder });
   const working = work(folder, signal);
   try {
     return await unlessAborted(signal, working);
@@ -34,13 +36,19 @@ export async function inFolder<T>(work: (folder: string, signal: AbortSignal) =>
     // Without them it cannot go on, and tidies up what it has in the folder.
     await working.catch(() => undefined);
     rmSync(folder, { recursive: true, force: true });
+    release();
   }
 }
 
 /** A process that a measurement has started. */
 export function started<Child extends ChildProcess>(child: Child): Child {
   children.add(child);
-  child.once('exit', () => children.delete(child)).once('error', () => children.delete(child));
+  const release = guard({ pid: child.pid });
+  const ended = () => {
+    children.delete(child);
+    release();
+  };
+  child.once('exit', ended).once('error', ended);
   return child;
 }
 

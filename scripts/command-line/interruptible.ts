@@ -5,7 +5,7 @@ import { INTERRUPTED_EXIT } from './exit-code.ts';
 /** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
 const SAME_SIGNAL_MS = 250;
 
-/** Ctrl-C ends `what` in order: agents stop, what there is gets written. A second one ends it at once. */
+/** Ctrl-C, or the end of the terminal, ends `what` in order: agents stop, what there is gets written. A second one ends it at once. */
 export function interruptible(what = 'the run'): AbortController {
   const controller = new AbortController();
   let abortedMs = 0;
@@ -18,7 +18,7 @@ export function interruptible(what = 'the run'): AbortController {
     complain(`\nending ${what}; once more to end at once`);
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  // The last comes when a terminal is closed, or a connection to another machine.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
   return controller;
 }

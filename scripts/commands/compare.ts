@@ -6,6 +6,7 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
+import { guard } from '../../core/system/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
@@ -91,6 +92,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
   checkWritable(outOf(options));
   const { signal } = interruptible();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
+  const release = guard({ folder });
   try {
     const scenarios = await scenariosOf(choice, folder, signal);
     const reports: ComparisonFile[] = [];
@@ -119,6 +121,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     await writeResults(page, report, { ...scenario, adapters, args: process.argv.slice(2), signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    release();
   }
 }
 

@@ -7,6 +7,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { ReplayMesh, type Round } from '../../core/recording/replay-mesh.ts';
+import { guard } from '../../core/system/guard.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { filesFor, readsOf } from '../../evaluation/teams/user-files.ts';
@@ -48,6 +49,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
   const recording = await readRecording(userPath(archive));
   for (const caveat of caveatsOf(recording)) complain(caveat);
   const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
+  const release = guard({ folder: workspaces });
   const { signal } = interruptible();
   const rounds: Round[] = [];
   try {
@@ -71,6 +73,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
     }
   } finally {
     rmSync(workspaces, { recursive: true, force: true });
+    release();
   }
   const { run_id, team, adapter: recordedWith } = recording.header;
   if (options.json) {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { whenAborted } from '../../core/system/abort.ts';
+import { guard } from '../../core/system/guard.ts';
 import { nodeWithoutNetwork } from '../../core/system/without-network.ts';
 
 /**
@@ -60,6 +61,7 @@ export async function runConfined(
     env: { [JOB_VARIABLE]: job },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  const release = guard({ pid: child.pid });
   const { promise, resolve } = Promise.withResolvers<ConfinedOutcome>();
   const timer = setTimeout(
     () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
@@ -97,6 +99,7 @@ export async function runConfined(
     clearInterval(watch);
     unwatch();
     child.kill('SIGKILL');
+    release();
   }
 }
 

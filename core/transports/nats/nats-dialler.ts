@@ -1,6 +1,7 @@
 import { MeshError } from '../../contracts/errors.ts';
 import { HANDSHAKE_TIMEOUT_MS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
+import { afterPatience } from '../../system/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
 import type { Dialler } from '../transport.ts';
 import { readMessage } from './link-message.ts';
@@ -47,13 +48,13 @@ export class NatsDialler implements Dialler {
       resolve(link);
     });
     const forget = server.onLost(reject);
-    const timer = setTimeout(() => reject(new MeshError('io', why)), HANDSHAKE_TIMEOUT_MS);
+    const callOff = afterPatience(HANDSHAKE_TIMEOUT_MS, () => reject(new MeshError('io', why)));
     try {
       call();
       await server.confirmed();
       return await promise;
     } finally {
-      clearTimeout(timer);
+      callOff();
       clearTimeout(again);
       forget();
       if (link === undefined) unsubscribe();

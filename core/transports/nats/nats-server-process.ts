@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../contracts/errors.ts';
+import { guard } from '../../system/guard.ts';
 
 /** A server that does not listen within this time does not come up. */
 const START_TIMEOUT_MS = 10_000;
@@ -46,6 +47,7 @@ export class NatsServerProcess {
     // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);
+    void ended.then(guard({ pid: child.pid }));
     try {
       return new NatsServerProcess(child, ended, await listening(child));
     } catch (error) {
@@ -54,10 +56,6 @@ export class NatsServerProcess {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
   }
 
   async stop(): Promise<void> {

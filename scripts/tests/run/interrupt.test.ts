@@ -42,6 +42,7 @@ describe('Ctrl-C', () => {
   test.each([
     ['the launcher alone', (run: Cli) => run.signal('SIGINT')],
     ['the whole process group, as a terminal sends it', (run: Cli) => run.signalGroup('SIGINT')],
+    ['the launcher, as of a terminal that is closed,', (run: Cli) => run.signal('SIGHUP')],
   ])('to %s ends the agents, writes partial metrics and exits with 130', async (_whom, interrupt) => {
     const out = temporaryFolder();
     const run = await endlessRun(out);
@@ -74,6 +75,19 @@ describe('Ctrl-C', () => {
     });
     expect(run.agents()).toHaveLength(2);
     await expectNothingLeftWithin(run, 10_000);
+  });
+
+  test('that never comes, since npm was killed, is not waited for', async () => {
+    const out = temporaryFolder();
+    const run = await endlessRun(out, { program: 'npm', args: ['run', '-s', 'bench', '--'] });
+    await run.says(/hub +→ all +doc_init/);
+    run.signal('SIGKILL');
+
+    expect(run.agents()).toHaveLength(2);
+    await expectNothingLeftWithin(run, 5000);
+    await vi.waitFor(() => expect(metricsIn(out)).toMatchObject({ reason: 'interrupted' }), {
+      timeout: 5000,
+    });
   });
 
   test('while agents are still coming up ends them and exits with 130', async () => {

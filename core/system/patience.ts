@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+
+/** How often is looked whether the processor has others to work for. */
+const TICK_MS = 250;
+/** However crowded the machine is, nobody waits longer than so many times the limit. */
+const MAX_CROWDING = 20;
+
+const CORES = os.availableParallelism();
+
+/**
+ * Calls `onEnd` when `ms` have passed of which a process could make use: on a machine with ten processes for each core they take ten times
+ * as long. So a limit that is generous on an idle machine fails nobody on a busy one, and the time in which this process was itself
+ * stopped does not count. Returns what calls it off.
+ */
+export function afterPatience(
+  ms: number,
+  onEnd: () => void,
+  crowding: () => number = crowdingNow,
+): () => void {
+  let leftMs = ms;
+  let timer = setTimeout(tick, Math.min(TICK_MS, ms));
+  function tick(): void {
+    leftMs -= Math.min(TICK_MS, leftMs) / crowding();
+    if (leftMs < 1) onEnd();
+    else timer = setTimeout(tick, Math.min(TICK_MS, leftMs));
+  }
+  return () => clearTimeout(timer);
+}
+
+/** Processes that could run, for each core; at least 1. */
+function crowdingNow(): number {
+  return Math.min(MAX_CROWDING, Math.max(1, runnable() / CORES));
+}
+
+function runnable(): number {
+  try {
+    // "0.20 0.18 0.12 3/450 11206": the fourth are those that run or could, now.
+    const [, , , running = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ');
+    return Number.parseInt(running, 10);
+  } catch {
+    return os.loadavg()[0] ?? 0;
+  }
+}
