@@ -8,7 +8,9 @@ import { Defect, fuzzTarget } from './target.ts';
 const clockSeed = Date.now() % SEEDS;
 
 test.each(fuzzTargets)('$name stands hostile cases', async (target) => {
-  const { failure } = await target.fuzz({ seed: clockSeed, runs: 40 });
+  // A damaged document mostly ends the thread that reads it.
+  const runs = target.name.startsWith('document:') ? 8 : 40;
+  const { failure } = await target.fuzz({ seed: clockSeed, runs });
 
   expect(failure, `npm run fuzz -- --target ${target.name} --seed ${clockSeed}`).toBeNull();
 });

@@ -12,6 +12,7 @@ import { adapterTarget, layerTarget } from './codecs.ts';
 import { framing } from './framing.ts';
 import { handshake } from './handshake.ts';
 import { hub } from './hub.ts';
+import { readers } from './readers.ts';
 import type { Failure, FuzzTarget } from './target.ts';
 
 interface FuzzOptions {
@@ -170,6 +171,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ...STACKS.map((spec) => adapterTarget(`stack:${spec}`, spec)),
   handshake,
   hub,
+  ...readers,
 ];
 
 /**

@@ -106,6 +106,38 @@ export function attempt<T>(what: string, bytes: Uint8Array, run: () => T): T | u
   return result;
 }
 
+/** A document of a few kB may be read for so long: libraries are loaded with the first one. */
+const MAX_READING_MS = 10_000;
+/** What a reading may leave the process larger by. */
+const MAX_GROWTH_BYTES = 512 * 2 ** 20;
+
+/**
+ * Has foreign bytes read. A MeshError is the one way to refuse them.
+ *
+ * @throws Defect for any other error, and where it took too long or too much memory
+ */
+export async function attemptReading(what: string, bytes: Uint8Array, read: () => unknown): Promise<void> {
+  const before = process.cpuUsage();
+  const rss = process.memoryUsage.rss();
+  try {
+    await read();
+  } catch (error) {
+    if (!(error instanceof MeshError)) {
+      const thrown = error instanceof Error ? error.stack : String(error);
+      throw new Defect(`${what}: threw no MeshError, but ${thrown}`, bytes);
+    }
+    // What a reader was stopped for.
+    if (/ took (longer|more) than /.test(error.message)) throw new Defect(`${what}: ${error.message}`, bytes);
+    if (error.message.length > 4 * MAX_REASON_LENGTH)
+      throw new Defect(`${what}: refused with ${error.message.length} letters`, bytes);
+  }
+  const { user, system } = process.cpuUsage(before);
+  const tookMs = (user + system) / 1000;
+  if (tookMs > MAX_READING_MS) throw new Defect(`${what}: took ${Math.round(tookMs)} ms`, bytes);
+  const growth = process.memoryUsage.rss() - rss;
+  if (growth > MAX_GROWTH_BYTES) throw new Defect(`${what}: took ${growth} bytes of memory`, bytes);
+}
+
 function unlessRefused<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
   try {
     return run();

@@ -1,0 +1,221 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import * as z from 'zod';
+import { readRecording } from '../../core/recording/read-archive.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from '../../core/recording/recording.ts';
+import { writeArchive } from '../../core/run/archive.ts';
+import { readQuestions, readTaskFile } from '../../evaluation/questions/read-questions.ts';
+import { readWtq } from '../../evaluation/questions/wtq-questions.ts';
+import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
+import { readArguments, readJson } from '../../tools/engines/replies/json-reply.ts';
+import type { Reading } from '../../tools/files/reading.ts';
+import { readInThread } from '../../tools/files/reading-thread.ts';
+import {
+  docxOf,
+  docxParagraph,
+  pdfOf,
+  pdfText,
+  pptxOf,
+  shapeOf,
+  styledXlsx,
+  zipOf,
+} from '../../tools/files/testing/documents.ts';
+import { damaged, damages } from './damage.ts';
+import { attemptReading, type FuzzTarget, fuzzTarget } from './target.ts';
+
+/** Somebody who reads foreign bytes, and what such bytes look like when they are good. */
+interface Reader {
+  readonly name: string;
+  readonly samples: () => Promise<readonly Uint8Array[]>;
+  /** In a folder that is its own; a MeshError is the one way to refuse. */
+  readonly read: (bytes: Buffer, folder: string) => unknown;
+}
+
+/** Damages samples and has them read. */
+function readerTarget({ name, samples, read }: Reader): FuzzTarget {
+  const cases = fc.record({ sample: fc.nat(100), other: fc.nat(100), list: damages });
+  return fuzzTarget(name, cases, async () => {
+    const good = await samples();
+    const sampleAt = (index: number) => good[index % good.length] ?? new Uint8Array();
+    return async ({ sample, other, list }) => {
+      const bytes = damaged(sampleAt(sample), sampleAt(other), list);
+      await inFolder((folder) => attemptReading(name, bytes, () => read(bytes, folder)));
+    };
+  });
+}
+
+async function inFolder(work: (folder: string) => Promise<unknown>): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-fuzz-'));
+  try {
+    await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function written(folder: string, name: string, bytes: Uint8Array): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+/** One sample as a file of that name. */
+function fileReader(
+  name: string,
+  fileName: string,
+  samples: () => Promise<readonly (Uint8Array | string)[]>,
+  read: (file: string, folder: string) => unknown,
+): FuzzTarget {
+  return readerTarget({
+    name: `reader:${name}`,
+    samples: async () => (await samples()).map((sample) => Buffer.from(sample)),
+    read: (bytes, folder) => read(written(folder, fileName, bytes), folder),
+  });
+}
+
+const packet = { task_id: 't', token_used: 0, ts: 0, payload: { text: 'né ✅' } };
+const recording: Recording = {
+  header: {
+    run_id: 'r',
+    team: 'pipeline',
+    final: '1',
+    routing: 'broadcast',
+    adapter: 'json',
+    engine: 'extractive',
+    agents: [
+      { id: '0', tool: 'search' },
+      { id: '1', tool: 'reason' },
+    ],
+  },
+  packets: [
+    { cause: null, toolUs: 0, packet: { ...packet, type: 'doc_init', from: 'hub', id: 'hub-1' } },
+    { cause: 'hub-1', toolUs: 2, packet: { ...packet, type: 'said', from: '0', id: '0-1' } },
+    {
+      cause: '0-1',
+      isCauseInferred: true,
+      toolUs: null,
+      packet: { ...packet, type: 'said', from: '1', id: '1-1' },
+    },
+  ],
+};
+
+async function archive(): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  await inFolder(async (folder) => {
+    const workspaces = path.join(folder, 'workspaces');
+    mkdirSync(path.join(workspaces, '0'), { recursive: true });
+    writeFileSync(path.join(workspaces, '0', 'agent.log'), '{"dir":"sent"}\n');
+    writeFileSync(path.join(workspaces, RECORDING_FILE), recordingLines(recording).join(''));
+    const file = path.join(folder, 'a.tar.gz');
+    await writeArchive(file, workspaces, [{ name: 'metrics.json', text: '{}' }], { run_id: 'r' });
+    bytes = readFileSync(file);
+  });
+  return bytes;
+}
+
+const TASKS = [
+  '{"task_id":7,"question":"q","document":"d","answer":1.5,"aliases":[2,"two"],"level":3,"source":"s"}',
+  '{"task_id":"b","question":"q","document":"","aliases":null,"more":true}\n',
+].join('\n');
+const QUESTIONS = [
+  '{"task_id":"a","Question":"How many?","Level":1,"Final answer":"3","file_name":"a.xlsx"}',
+  '{"task_id":"b","question":"Who?","answer":"Ada","aliases":["Lovelace"]}\n',
+].join('\n');
+const WTQ_QUESTIONS = '{"id":"nt-0","question":"who won?","table":"t/1","answers":["Ada"]}\n';
+const WTQ_TABLES = '{"id":"t/1","rows":[["Name","Place"],["Ada","1"],["Bob","2, \\"3\\""]]}\n';
+
+const SHEET =
+  '<row r="1"><c r="A1" s="1" t="inlineStr"><is><t>n</t></is></c></row><row r="2"><c r="A2"><v>4</v></c></row>';
+const PAGE =
+  '<html><head><title>t</title></head><body><h1>h</h1><table><tr><td>1</td></tr></table></body></html>';
+
+/** For a document of a few kB. */
+const BOUNDS = { timeoutMs: 10_000, heapMb: 512, growthBytes: 512 * 2 ** 20 };
+const neverEnds = new AbortController().signal;
+
+/** Documents, in a thread as agents read them: a library may throw where nobody catches. */
+function documentReader(
+  name: string,
+  fileName: string,
+  reading: Reading,
+  sample: () => Promise<Uint8Array>,
+): FuzzTarget {
+  return readerTarget({
+    name: `document:${name}`,
+    samples: async () => [await sample()],
+    read: (bytes) =>
+      readInThread({ name: fileName, bytes: new Uint8Array(bytes) }, reading, neverEnds, BOUNDS),
+  });
+}
+
+const replySchema = z.object({
+  answer: z.string(),
+  steps: z.array(z.object({ tool: z.string() })).optional(),
+});
+const REPLIES = [
+  '{"answer":"3 October 1868","steps":[{"tool":"search"}]}',
+  '```json\n{"answer":"é \\ud83d\\ude00"}\n```',
+  'I think that {"answer": "x"} is right.',
+  '<tool_call>{"name":"a","arguments":{"__proto__":1}}</tool_call>',
+];
+
+/** Everybody who reads what comes from outside, beside packets: archives, recordings, files of users and their documents, models. */
+export const readers: readonly FuzzTarget[] = [
+  fileReader('archive', 'a.tar.gz', async () => [await archive()], readRecording),
+  // Damage inside, which the packing does not hide.
+  readerTarget({
+    name: 'reader:archive-inside',
+    samples: async () => [gunzipSync(await archive())],
+    read: (bytes, folder) => readRecording(written(folder, 'a.tar.gz', gzipSync(bytes, { level: 1 }))),
+  }),
+  fileReader('recording', 'a.jsonl', async () => [recordingLines(recording).join('')], readRecording),
+  fileReader(
+    'tasks',
+    'a.jsonl',
+    async () => [TASKS],
+    (file) => {
+      for (const { document } of readTaskFile(file).tasks) if (document.length > 1e6) return;
+    },
+  ),
+  fileReader('questions', 'a.jsonl', async () => [QUESTIONS], readQuestions),
+  fileReader('packed-questions', 'a.jsonl.gz', async () => [gzipSync(QUESTIONS)], readQuestions),
+  fileReader(
+    'wtq-questions',
+    'q.jsonl',
+    async () => [WTQ_QUESTIONS],
+    (file, folder) =>
+      readWtq(file, written(folder, 't.jsonl', Buffer.from(WTQ_TABLES)), {
+        folder: path.join(folder, 'tables'),
+      }),
+  ),
+  fileReader(
+    'wtq-tables',
+    't.jsonl',
+    async () => [WTQ_TABLES],
+    (file, folder) =>
+      readWtq(written(folder, 'q.jsonl', Buffer.from(WTQ_QUESTIONS)), file, {
+        folder: path.join(folder, 'tables'),
+      }),
+  ),
+  fileReader(
+    'team',
+    'a.yaml',
+    async () => [...teamFiles().values()].map((file) => readFileSync(file)),
+    (file) => loadTeam(file, (name) => name),
+  ),
+  readerTarget({
+    name: 'reader:model-reply',
+    samples: async () => REPLIES.map((reply) => Buffer.from(reply)),
+    read: (bytes) => [readJson(bytes.toString(), replySchema), readArguments(bytes.toString())],
+  }),
+  documentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () => pdfOf([pdfText(['one']), pdfText(['two'])])),
+  documentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1'))),
+  documentReader('pptx', 'a.pptx', { kind: 'pptx' }, () => pptxOf([{ shapes: shapeOf(['x']), notes: 'y' }])),
+  documentReader('xlsx', 'a.xlsx', { kind: 'spreadsheet' }, () => styledXlsx(SHEET, [])),
+  documentReader('csv', 'a.csv', { kind: 'spreadsheet' }, async () => Buffer.from('a,"b\nc",d\n1,2,3\n')),
+  documentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () => zipOf({ 'a.csv': 'a,b\n1,2\n' })),
+  documentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE)),
+];
