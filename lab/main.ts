@@ -40,5 +40,11 @@ await runProgram({
       summary: 'throw hostile bytes at framing, adapters, layers, handshake and hub; say what breaks',
       load: async () => (await import('./fuzz/fuzz.ts')).fuzz,
     },
+    {
+      name: 'lab:mutants',
+      group: 'Stress',
+      summary: 'plant bugs in a copy of the project, and say which of them no test finds',
+      load: async () => (await import('./mutants/mutants-command.ts')).mutantsCommand,
+    },
   ],
 });

@@ -1,0 +1,108 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
+import { stylesFor } from '../../evaluation/terminal/style.ts';
+import { percent, table } from '../../evaluation/terminal/table.ts';
+import { inFolder } from '../measure/bench-runs.ts';
+import { publish } from '../measure/publish.ts';
+import { mutants } from './mutants.ts';
+import { Plot, type Tried } from './run-mutants.ts';
+
+interface MutantsOptions {
+  readonly only?: string;
+  readonly json?: boolean;
+  readonly write?: boolean;
+}
+
+/** The share of planted bugs that the tests must find. */
+const FLOOR = 0.95;
+/** Test runs at a time: each waits much of its time for processes. */
+const PLOTS = 2;
+
+export function mutantsCommand(command: Command): void {
+  command
+    .option('--only <text>', 'bugs whose file or description has this text')
+    .option('--json', 'print the results as one JSON value')
+    .option('--write', 'write docs/results/mutants.md')
+    .action(run);
+}
+
+/** Plants bugs in a copy of the project, one at a time, and says which of them no test of theirs finds. Exit code 1 below the floor. */
+async function run({ only = '', json, write }: MutantsOptions): Promise<void> {
+  const chosen = mutants.filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
+  if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);
+  const page = write === true ? pageToWrite('docs/results/mutants.md') : undefined;
+  const tried = await inFolder((folder, signal) => tryAll(folder, signal));
+  const killed = tried.filter(({ outcome }) => outcome === 'killed').length;
+  const share = killed / tried.length;
+  const survivors = tried.filter(({ outcome }) => outcome === 'survived');
+  const sentence = `${killed} of ${tried.length} planted bugs were found by the tests of what they break (${percent(share)}).`;
+  const { green, red } = stylesFor(process.stdout);
+  const text = [
+    table([
+      ['', 'file', 'what it breaks', 's'],
+      ...tried.map(({ outcome, file, breaks, seconds }) => [
+        outcome === 'killed' ? green('✓') : red('✗'),
+        file,
+        breaks,
+        String(seconds),
+      ]),
+    ]),
+    sentence,
+  ].join('\n');
+  await publish({ report: { tried, share }, text, part: pageOf(tried, sentence) }, json, page);
+  if (share < FLOOR) process.exitCode = 1;
+  if (survivors.length > 0) complain(`${survivors.length} survived`);
+
+  async function tryAll(folder: string, signal: AbortSignal): Promise<Tried[]> {
+    const plots = await Promise.all(
+      Array.from({ length: PLOTS }, (_, index) => {
+        const plot = path.join(folder, String(index));
+        mkdirSync(plot);
+        return Plot.laidOut(plot);
+      }),
+    );
+    const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
+    complain(`${chosen.length} bugs; first their ${tests.length} test files without any`);
+    if ((await plots[0]?.passes(tests, signal)) !== true)
+      throw new MeshError('config', 'the tests fail without a bug: run npm test first');
+    const results: Tried[] = [];
+    const waiting = chosen.map((mutant, index) => ({ mutant, index }));
+    await Promise.all(
+      plots.map(async (plot) => {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+          const result = await plot.try(next.mutant, signal);
+          results[next.index] = result;
+          complain(`${result.outcome === 'killed' ? '✓' : '✗ survived'} ${result.file}: ${result.breaks}`);
+        }
+      }),
+    );
+    return results;
+  }
+}
+
+function pageOf(tried: readonly Tried[], sentence: string): MeasuredPart {
+  const row = ({ outcome, file, breaks, tests }: Tried) =>
+    `| ${breaks} | \`${file}\` | ${tests.map((test) => `\`${test}\``).join(', ')} | ${outcome} |`;
+  const survivors = tried.filter(({ outcome }) => outcome === 'survived');
+  return {
+    facts: `${tried.length} bugs, each planted alone`,
+    body: [
+      sentence,
+      survivors.length === 0
+        ? 'None survived.'
+        : `Survivors: ${survivors.map(({ breaks, file }) => `${breaks} (\`${file}\`)`).join('; ')}.`,
+      '',
+      '| planted bug | in | looked for by | outcome |',
+      '|---|---|---|---|',
+      ...tried.map(row),
+    ].join('\n'),
+    limits: [
+      'The bugs are those that somebody thought of; a test that finds them may miss others in the same place.',
+      'A test that fails for another reason, such as a busy machine, counts as one that found the bug.',
+    ],
+  };
+}
