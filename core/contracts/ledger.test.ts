@@ -36,6 +36,20 @@ describe('lineOf', () => {
     });
   });
 
+  it('keeps what layers added apart from the coding of the payload, and their fixed part in the header', () => {
+    const layered: Codec = { ...codec, headerSize: () => 4 + 30 + 8, layerBytes: { last: 11, overhead: 8 } };
+    const line = lineOf(layered, packet, 53, 11);
+    expect(line).toMatchObject({
+      wire: 57,
+      envelope: 30,
+      payload: 14,
+      payload_coding: -2,
+      layers: 11,
+      header_size: 42,
+    });
+    expect(line.framing + line.envelope + line.payload + line.payload_coding + line.layers).toBe(line.wire);
+  });
+
   it.each([31, 44, 1000])('adds up whatever the size of the blob: %i', (blobBytes) => {
     const line = lineOf(codec, packet, blobBytes);
     expect(line.framing + line.envelope + line.payload + line.payload_coding + line.layers).toBe(line.wire);

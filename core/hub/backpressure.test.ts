@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { MAX_LINK_QUEUE_BYTES } from '../contracts/limits.ts';
 import { quietLink } from '../testing/quiet-link.ts';
+import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { Backpressure } from './backpressure.ts';
 import type { Link } from './link.ts';
 
@@ -38,4 +39,30 @@ test('time in which the hub itself was stopped is one look, however long it was'
     vi.advanceTimersToNextTimer();
     expect(isCutOff(link)).toBe(false);
   }
+});
+
+test('while one destination is full nobody is read from, and as long as any other is', async () => {
+  const ends = await Promise.all(['a', 'b', 'c'].map((id) => quietLink(id)));
+  const links = ends.map(({ link }) => link);
+  const backpressure = new Backpressure(links);
+  const isRead = () => links.map(({ socket }) => !(socket as FrameSocket).isPaused);
+  const fill = ({ link, agent }: (typeof ends)[number]) => {
+    agent.pause();
+    while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024));
+    backpressure.check(link);
+  };
+  const [first, second] = ends;
+  if (first === undefined || second === undefined) throw new Error('no link');
+  // Frames of nothing but zeros: any number of empty ones.
+  for (const { agent } of ends) agent.start(1024, () => undefined);
+  expect(isRead()).toEqual([true, true, true]);
+  fill(first);
+  expect(isRead()).toEqual([false, false, false]);
+  fill(second);
+  first.agent.resume();
+  await first.link.socket.drained();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isRead()).toEqual([false, false, false]);
+  second.agent.resume();
+  await expect.poll(isRead).toEqual([true, true, true]);
 });

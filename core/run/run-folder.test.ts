@@ -115,6 +115,25 @@ describe('the folder of a run', () => {
     expect(readFileSync(path.join(home, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
 
+  test.each([
+    ['a file', 'thesis.txt'],
+    ['a folder', path.join('thesis', 'chapter-1.txt')],
+  ])('is refused where %s of the user’s lies beside our marker, and left as it is', async (_what, name) => {
+    await finishRun(runId(1));
+    mkdirSync(path.dirname(inWorkspaces(name)), { recursive: true });
+    writeFileSync(inWorkspaces(name), 'years of work');
+
+    await expect(RunFolder.open(out, runId(2), NOBODY)).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining('thesis'),
+    });
+
+    expect(readFileSync(inWorkspaces(name), 'utf8')).toBe('years of work');
+    expect(readFileSync(path.join(out, 'metrics.json'), 'utf8')).toBe(runId(1));
+    rmSync(inWorkspaces(name.split(path.sep)[0] ?? ''), { recursive: true });
+    (await RunFolder.open(out, runId(2), NOBODY)).release();
+  });
+
   test('is not made ours by an agent when somebody else has files there', async () => {
     mkdirSync(inWorkspaces('theirs'), { recursive: true });
     claimWorkspaces(inWorkspaces());

@@ -26,6 +26,12 @@ const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 const RUN_NAME = /^[\w-][\w.-]*$/;
 export const isRunId = (name: string): boolean => RUN_ID.test(name);
 
+/** What runs leave in `workspaces/` beside folders of agents; the last two while they write. */
+const OF_RUNS =
+  /^(\.gaia-mesh|\.lock|\.hub\.frames|hub\.log|(manifest|metrics)\.json|(tasks|results|recording)\.jsonl)(\.part|\.body)?$/;
+/** Every folder of an agent has one of them. */
+const OF_AGENTS = ['agent.log', 'memory.json', CACHE_FOLDER];
+
 /** Sorts by time: `20261121-230941-5f3a9c`. */
 export function newRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
@@ -79,6 +85,8 @@ export class RunFolder {
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
     folder.#lock = folder.#take();
+    // The marker may have come with somebody else's files, and stand beside the user's now.
+    for (const name of entries) folder.#refuseForeign(name);
     if (!keepsResults) await folder.#retire(runId);
     await folder.#emptyWorkspaces(kept);
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`);
@@ -159,6 +167,23 @@ export class RunFolder {
       const old = (await readdir(runs)).filter(isRunId).sort().slice(0, -KEPT_RUNS);
       for (const run of old) await rm(path.join(runs, run), { recursive: true, force: true });
     }
+  }
+
+  /** @throws MeshError `io` for what no run of ours leaves: it is not deleted */
+  #refuseForeign(name: string): void {
+    const file = path.join(this.workspaces, name);
+    const status = statusOf(file);
+    const isOurs =
+      status?.isDirectory() === true
+        ? OF_AGENTS.some((own) => existsSync(path.join(file, own))) || readdirSync(file).length === 0
+        : status?.isSymbolicLink() === true || OF_RUNS.test(name);
+    if (isOurs) return;
+    this.#lock?.release();
+    throw new MeshError(
+      'io',
+      `${file} was not made by gaia-mesh, which would delete it: move it, or choose another folder for the results`,
+      { setting: 'out' },
+    );
   }
 
   async #emptyWorkspaces(kept: ReadonlySet<string>): Promise<void> {

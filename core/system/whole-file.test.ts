@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
@@ -15,6 +15,18 @@ test('a file that cannot be written is said in a sentence, and leaves nothing ha
   writeWhole(path.join(folder, 'file'), 'old');
   writeWhole(path.join(folder, 'file'), 'new');
   expect(readFileSync(path.join(folder, 'file'), 'utf8')).toBe('new');
+});
+
+test('whoever reads a file while it is written anew has the whole old one', () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'file');
+  writeWhole(file, 'old');
+  const reader = openSync(file, 'r');
+  writeWhole(file, 'new and longer');
+  expect(readFileSync(reader, 'utf8')).toBe('old');
+  closeSync(reader);
+  expect(readFileSync(file, 'utf8')).toBe('new and longer');
+  expect(readdirSync(folder)).toEqual(['file']);
 });
 
 test('a folder for results is tried before the work, made if it is missing, and left as it was', () => {

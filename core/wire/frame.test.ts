@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
 import { FrameReader, type FrameRun, frameOf, PREFIX_BYTES } from './frame.ts';
 import { SLAB_BYTES } from './slab.ts';
 
@@ -120,6 +121,15 @@ describe('FrameReader', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1024 * 1024);
     expect(reader.pendingBytes).toBe(PREFIX_BYTES + 64 * 1024);
     expect(reader.space().length).toBeLessThanOrEqual(SLAB_BYTES);
+  });
+
+  it('takes at most four times the memory of what came of a large frame', () => {
+    const { reader } = collector(MAX_FRAME_BYTES);
+    const prefix = Buffer.alloc(PREFIX_BYTES);
+    prefix.writeUInt32BE(MAX_FRAME_BYTES);
+    reader.push(Buffer.concat([prefix, Buffer.alloc(SLAB_BYTES)]));
+    expect(reader.pendingBytes).toBe(PREFIX_BYTES + SLAB_BYTES);
+    expect(reader.heldBytes).toBeLessThanOrEqual(4 * reader.pendingBytes);
   });
 
   it.each([255, 256, 260, 1024, 5000])('delivers a frame of %i KiB whole, and small ones after it', (kib) => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { bareDialler, bareListener, loopback } from '../testing/loopback.ts';
-import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
+import { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { frameOf } from './frame.ts';
 import { type AgentSide, answerHub, greetAgent, type HubSide } from './handshake.ts';
 
@@ -99,6 +99,58 @@ describe('the handshake', () => {
       if (atHub.status === 'fulfilled') keys.add(Buffer.from(atHub.value.session.linkKey).toString('hex'));
     }
     expect(keys.size).toBe(3);
+  });
+
+  /** A handshake through somebody who reads all of it, has no secret, and passes on what `change` makes of each message. */
+  async function through(change: (message: Message) => Message) {
+    const toHub = await bareListener();
+    const toAgent = await bareDialler();
+    const middle = { hub: FrameSocket.accept(toHub.bare), agent: FrameSocket.accept(toAgent.bare) };
+    open.push(toHub.hub, toHub.bare, toAgent.agent, toAgent.bare);
+    const pass = async (from: FrameSocket, to: FrameSocket) => {
+      for (;;) {
+        const message = JSON.parse(String(await from.nextBlob(10_000)));
+        to.sendBlob(Buffer.from(JSON.stringify(change(message))));
+      }
+    };
+    for (const passing of [pass(middle.hub, middle.agent), pass(middle.agent, middle.hub)])
+      passing.catch(() => undefined);
+    const [atHub, atAgent] = await Promise.allSettled([
+      greetAgent(toHub.hub, hubSide),
+      answerHub(toAgent.agent, agentSide).catch((error) => {
+        toAgent.agent.destroy();
+        toHub.hub.destroy();
+        throw error;
+      }),
+    ]);
+    return { atHub, atAgent };
+  }
+
+  it('goes well through somebody who changes nothing', async () => {
+    const { atHub, atAgent } = await through((message) => message);
+    expect([atHub.status, atAgent.status]).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it.each([
+    ['what an agent hears', 'hub', { kind: 'welcome', subscribes: ['final_answer'] }],
+    ['what an agent sends', 'hub', { kind: 'welcome', emits: [] }],
+    ['the longest frame', 'agent', { kind: 'begin', max_frame: 7 }],
+  ] as const)('is refused where somebody changes %s on the way', async (_what, by, { kind, ...changes }) => {
+    const { atHub, atAgent } = await through((message) =>
+      message.kind === kind ? { ...message, ...changes } : message,
+    );
+    expect(by === 'hub' ? atHub : atAgent).toMatchObject(refusedWith('could not prove', 'secret'));
+  });
+
+  it('is refused by an agent that gets its own proof back', async () => {
+    const { bare, agent } = await bareDialler();
+    open.push(bare, agent);
+    const hub = FrameSocket.accept(bare);
+    hub.sendBlob(Buffer.from(JSON.stringify(helloOf())));
+    const answering = answerHub(agent, agentSide);
+    const { proof } = JSON.parse(String(await hub.nextBlob(10_000)));
+    hub.sendBlob(Buffer.from(JSON.stringify({ kind: 'begin', proof, max_frame: 1000 })));
+    await expect(answering).rejects.toMatchObject({ message: expect.stringContaining('could not prove') });
   });
 
   it('needs no secret where neither side has one', async () => {

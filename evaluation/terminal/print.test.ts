@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { visible } from './print.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { complain, print, printText, visible } from './print.ts';
 
 describe('what is printed', () => {
   test.each([
@@ -23,6 +23,23 @@ describe('what is printed', () => {
       expect(visible(text)).toBe(text);
     },
   );
+
+  test.each([
+    ['a line on standard output', 'stdout', print],
+    ['a text on standard output', 'stdout', printText],
+    ['a line on standard error', 'stderr', complain],
+  ] as const)('does not drive the terminal as %s', (_what, stream, say) => {
+    const written: string[] = [];
+    const spy = vi
+      .spyOn(process[stream], 'write')
+      .mockImplementation((text) => written.push(String(text)) > 0);
+    onTestFinished(() => spy.mockRestore());
+
+    say('\u001b[2Jgone\u202e');
+
+    spy.mockRestore();
+    expect(written.join('').trimEnd()).toBe('\\u001b[2Jgone\\u202e');
+  });
 
   test('says the same as JSON', () => {
     const value = { text: 'a\u202e\u2028\u0085\u{e0041}"\\\n' };

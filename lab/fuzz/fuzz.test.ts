@@ -7,13 +7,16 @@ import { Defect, fuzzTarget } from './target.ts';
 /** Another one every time: what one run misses the next may find. A failure prints it. */
 const clockSeed = Date.now() % SEEDS;
 
-test.each(fuzzTargets)('$name stands hostile cases', async (target) => {
-  // A damaged document mostly ends the thread that reads it.
-  const runs = target.name.startsWith('document:') ? 8 : 40;
-  const { failure } = await target.fuzz({ seed: clockSeed, runs });
+test.each(fuzzTargets.filter(({ name }) => name !== 'volume'))(
+  '$name stands hostile cases',
+  async (target) => {
+    // A damaged document mostly ends the thread that reads it.
+    const runs = target.name.startsWith('document:') ? 8 : 40;
+    const { failure } = await target.fuzz({ seed: clockSeed, runs });
 
-  expect(failure, `npm run fuzz -- --target ${target.name} --seed ${clockSeed}`).toBeNull();
-});
+    expect(failure, `npm run fuzz -- --target ${target.name} --seed ${clockSeed}`).toBeNull();
+  },
+);
 
 describe('a campaign', () => {
   const { signal } = new AbortController();

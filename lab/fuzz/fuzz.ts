@@ -14,6 +14,7 @@ import { handshake } from './handshake.ts';
 import { hub } from './hub.ts';
 import { readers } from './readers.ts';
 import type { Failure, FuzzTarget } from './target.ts';
+import { volume } from './volume.ts';
 
 interface FuzzOptions {
   readonly minutes: number;
@@ -171,6 +172,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   ...STACKS.map((spec) => adapterTarget(`stack:${spec}`, spec)),
   handshake,
   hub,
+  volume,
   ...readers,
 ];
 

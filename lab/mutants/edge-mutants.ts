@@ -51,6 +51,7 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'evaluation/store/sql/sqlite-store.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code
     find: 'database.exec(`BEGIN ${kind}`);',
     put: '',
     breaks: 'half of what belongs together is in the store',

@@ -5,12 +5,16 @@ const hub = [
   'core/hub/mesh-agents.test.ts',
   'core/hub/request-reply.test.ts',
   'core/hub/backpressure.test.ts',
+  'core/hub/relay.test.ts',
+  'core/hub/call-rights.test.ts',
+  'core/agent/requests.test.ts',
 ];
+/** Thousands of packets. */
+const volume = ['lab/fuzz/volume.test.ts'];
 const hostile = ['scripts/tests/run/hostile-agent.test.ts'];
 const delivery = ['core/hub/delivery'];
 const ledger = ['core/run/metrics', 'core/contracts/ledger.test.ts'];
-const outbox = ['core/agent/outbox.test.ts'];
-const journal = ['evaluation/batch/journal/journal.test.ts', 'evaluation/batch/resume.test.ts'];
+const outbox = ['core/agent/outbox.test.ts', 'core/agent/journal.test.ts'];
 
 /** Of rights, relay, ledger and acknowledged delivery. */
 export const hubMutants: readonly Mutant[] = [
@@ -113,6 +117,27 @@ export const hubMutants: readonly Mutant[] = [
     put: 'for',
     breaks: 'one that has drained opens the way to another that is full',
     tests: hub,
+  },
+  {
+    file: 'core/hub/relay.ts',
+    find: 'if (packet === undefined) continue;',
+    put: 'if (packet === undefined || Math.random() < 1e-4) continue;',
+    breaks: 'a packet in ten thousand is lost',
+    tests: volume,
+  },
+  {
+    file: 'core/hub/link.ts',
+    find: 'this.counts.bytesTx += bytes;',
+    put: 'this.counts.bytesTx += bytes + (Math.random() < 1e-3 ? 1 : 0);',
+    breaks: 'a byte is counted twice now and then',
+    tests: volume,
+  },
+  {
+    file: 'core/hub/link.ts',
+    find: 'deliverPart(slab: Slab, start: number, end: number, packets: number): void {\n    this.flush();',
+    put: 'deliverPart(slab: Slab, start: number, end: number, packets: number): void {',
+    breaks: 'a long packet overtakes short ones',
+    tests: [...hub, ...volume],
   },
   // Ledger.
   {
@@ -244,6 +269,7 @@ export const hubMutants: readonly Mutant[] = [
   },
   {
     file: 'core/agent/journal.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code
     find: 'renameSync(`${this.where}.part`, this.where);',
     put: 'writeFileSync(this.where, text);',
     breaks: 'an outbox is half of itself for a moment',

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeFolder } from '../../core/system/package-root.ts';
@@ -14,6 +14,8 @@ export interface Tried extends Mutant {
   readonly seconds: number;
 }
 
+const run = promisify(execFile);
+
 /** Tests that hang have noticed, too. */
 const TEST_TIMEOUT_MS = 180_000;
 
@@ -27,16 +29,17 @@ export class Plot {
 
   /** The packages are those of the project. */
   static async laidOut(folder: string): Promise<Plot> {
-    const { stdout } = await promisify(execFile)(
-      'git',
-      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-      { cwd: codeFolder, maxBuffer: 64 * 1024 * 1024 },
-    );
+    const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: codeFolder,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     for (const name of stdout.split('\0').filter((one) => one !== '')) {
       mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
       cpSync(path.join(codeFolder, name), path.join(folder, name));
     }
-    symlinkSync(path.join(codeFolder, 'node_modules'), path.join(folder, 'node_modules'));
+    // Copies, not a link: confined processes may read what lies in the project's own folder.
+    const packages = [path.join(codeFolder, 'node_modules'), folder];
+    await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]));
     return new Plot(folder);
   }
 

@@ -11,6 +11,7 @@ const hub = [
   'core/hub/mesh-agents.test.ts',
   'core/hub/request-reply.test.ts',
   'core/hub/backpressure.test.ts',
+  'core/hub/relay.test.ts',
 ];
 
 /** Of the handshake and of frames. */
@@ -26,7 +27,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     file: 'core/wire/handshake.ts',
     find: 'hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said])',
-    put: "hmacOf(secret, ['', wire, run, node, tool, adapter, nonce, agentNonce, said])",
+    put: "hmacOf(secret, ['', wire, run, node, tool, adapter, nonce, agentNonce])",
     breaks: 'a proof can be sent back as the other side’s',
     tests: handshake,
   },

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_MAILBOX_BYTES, MAX_OUTBOX_BYTES } from '../../contracts/limits.ts';
+import { MAX_MAILBOX_BYTES, MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../../contracts/limits.ts';
 import { DOC_INIT, FINAL_ANSWER } from '../../contracts/packet.ts';
 import { runLedger } from '../../run/metrics/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
 import { onPackets } from '../../testing/packet-observer.ts';
+import { quietLink } from '../../testing/quiet-link.ts';
 import type { MeshNetwork } from '../mesh-network.ts';
 import { AcknowledgedDelivery } from './acknowledged.ts';
 import { DirectDelivery } from './direct.ts';
@@ -81,6 +82,20 @@ describe('acknowledged delivery', () => {
     goOn();
     await closedBooks(network, mode.delivery);
     expect(relayed).toHaveLength(1);
+  });
+
+  test('a packet that comes again is none, as long as it can: twice what an outbox holds is remembered, and no more', async () => {
+    const { delivery } = acknowledging(() => true);
+    const { link } = await quietLink('a');
+    const came = (number: number) =>
+      delivery.receive(link, { type: 'n', from: 'a', id: `a-${number}`, task_id: 't', token_used: 0 });
+    const remembered = 2 * MAX_OUTBOX_PACKETS;
+    for (let number = 1; number <= remembered; number++) expect(came(number)).toBe(true);
+    for (const number of [1, 2, remembered]) expect(came(number)).toBe(false);
+    expect(delivery.terms('a')).toMatchObject({ have: `a-${remembered}` });
+    expect(came(remembered + 1)).toBe(true);
+    expect(came(2)).toBe(false);
+    expect(came(1)).toBe(true);
   });
 
   test('an agent that does not come back has its packets as undeliverable, and the task ends', async () => {

@@ -10,7 +10,7 @@ import type { Store } from '../store.ts';
 import { sampleKey } from '../testing/samples.ts';
 import { storeContract } from '../testing/store-contract.ts';
 import { Writer } from '../testing/writer.ts';
-import { sqliteSteps } from './sqlite-store.ts';
+import { openSqlite, sqliteSteps } from './sqlite-store.ts';
 
 const folders: string[] = [];
 const stores: Store[] = [];
@@ -47,6 +47,27 @@ storeContract('SQLite', {
   fresh: async () => freshFile(),
   execute: async (url, sql) => execute(url, sql),
   steps: sqliteSteps,
+});
+
+describe('statements that belong together', () => {
+  test('are written all, or none of them', async () => {
+    const file = freshFile();
+    await open(file);
+    const database = await openSqlite(file, { warn: () => undefined });
+    const insert = (key: string) => ({
+      text: `INSERT INTO cached_answers (cache_key, question, file_hash, team, model, prompt_version, answer, created_at)
+             VALUES ($1, 'q', NULL, 't', 'm', 'p', 'a', '2026-01-01T00:00:00.000Z')`,
+      values: [key],
+    });
+    const count = async () =>
+      (await database.read({ text: 'SELECT cache_key FROM cached_answers', values: [] })).length;
+    // The same key twice: the second is refused.
+    await expect(database.write([insert('a'), insert('b'), insert('a')])).rejects.toThrow();
+    expect(await count()).toBe(0);
+    await database.write([insert('a'), insert('b')]);
+    expect(await count()).toBe(2);
+    await database.close();
+  });
 });
 
 describe('a file that is locked', () => {
