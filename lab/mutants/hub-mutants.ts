@@ -126,9 +126,9 @@ export const hubMutants: readonly Mutant[] = [
     tests: volume,
   },
   {
-    file: 'core/hub/link.ts',
-    find: 'this.counts.bytesTx += bytes;',
-    put: 'this.counts.bytesTx += bytes + (Math.random() < 1e-3 ? 1 : 0);',
+    file: 'core/hub/authorizer.ts',
+    find: 'counts.bytesRx += frameBytes;',
+    put: 'counts.bytesRx += frameBytes + (Math.random() < 1e-3 ? 1 : 0);',
     breaks: 'a byte is counted twice now and then',
     tests: volume,
   },
