@@ -3,7 +3,8 @@ import type net from 'node:net';
 import type { Agent } from '../core/agent/agent.ts';
 import { agentSpecSchema } from '../core/agent/spec.ts';
 import { lackOf, MeshError, systemCodeOf } from '../core/contracts/errors.ts';
-import { PORT_HINT, startAgent } from '../evaluation/teams/start-agent.ts';
+import { PORT_HINT } from '../evaluation/teams/port-hint.ts';
+import { startAgent } from '../evaluation/teams/start-agent.ts';
 import { complain } from '../evaluation/terminal/print.ts';
 import { launcherPermits } from '../tools/engines/permits.ts';
 

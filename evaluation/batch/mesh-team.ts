@@ -22,7 +22,7 @@ import { attemptId, type Question } from '../questions/question.ts';
 import { scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { agentLaunch, type RunPlaces } from '../teams/agent-launch.ts';
-import { PORT_HINT } from '../teams/start-agent.ts';
+import { PORT_HINT } from '../teams/port-hint.ts';
 import type { ResultKey } from './journal/journal-index.ts';
 import { redactor } from './redact.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';

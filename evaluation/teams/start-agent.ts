@@ -14,9 +14,6 @@ import { toolNamed } from '../../tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
-/** What to do where a port of a run is in use. */
-export const PORT_HINT = '; choose other ports: --port-base N, or --port-base auto for any free ones';
-
 /**
  * Starts the agent that a spec describes, in this process.
  *
