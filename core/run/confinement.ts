@@ -33,6 +33,8 @@ export function confined(
   const own = workspace + path.sep;
   const flags = [
     '--permission',
+    // How busy the machine is, by which patience is measured.
+    '--allow-fs-read=/proc/loadavg',
     ...[...readable, own, ...reads].map((name) => `--allow-fs-read=${name}`),
     ...[own, ...writes].map((name) => `--allow-fs-write=${name}`),
     ...(childProcesses === true ? ['--allow-child-process'] : []),
