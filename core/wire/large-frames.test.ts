@@ -183,8 +183,11 @@ describe('large frames', () => {
     const stalled = await connected(count);
     const prefix = Buffer.alloc(4);
     prefix.writeUInt32BE(MAX_FRAME_BYTES - 4);
-    for (const { bare } of stalled) bare.write(Buffer.concat([prefix, blob(SLAB_BYTES - 4, 4)]));
-    await until(() => stalled.every(({ hub }) => hub.pendingBytes === SLAB_BYTES));
+    // One after the other: turns are taken in the order in which frames come, and the last one has to wait.
+    for (const { bare, hub } of stalled) {
+      bare.write(Buffer.concat([prefix, blob(SLAB_BYTES - 4, 4)]));
+      await until(() => hub.pendingBytes === SLAB_BYTES);
+    }
     // Each gets its turn when the one before it is found not to come on.
     for (let looks = 0; looks < 3 * count; looks++) {
       vi.advanceTimersByTime(LARGE_FRAME_PATIENCE_MS);
