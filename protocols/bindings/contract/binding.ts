@@ -1,0 +1,127 @@
+import type { Packet } from '../../../core/contracts/packet.ts';
+
+/**
+ * A binding: a protocol as people run it, protocol × transport × implementation. Where an adapter writes a packet into our own frame, a
+ * binding carries it in the protocol's own clothes, over a connection of its own: HTTP heads, gRPC frames, task states, TLS.
+ *
+ * A binding is one value without state. What it serves and what it connects live in processes of their own, so that the CPU
+ * time and the bytes of a process are those of its side. To add one: a file in `protocols/bindings/`, a line in `registry.ts`.
+ */
+export interface Binding {
+  /** `<protocol>/<transport>`, as `--bindings` takes it: `a2a/jsonrpc`, `mcp/stdio`, `json/http2`. */
+  readonly name: string;
+  readonly protocol: 'mesh' | 'json' | 'a2a' | 'mcp' | 'anp';
+  readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc' | 'nats';
+  /** `sdk`: the protocol's official packages at both ends. `bare`: the least that speaks it, on Node's own modules. */
+  readonly implementation: 'sdk' | 'bare';
+  /** npm packages that it needs, and loads only when it is used; empty for `bare`. */
+  readonly packages: readonly string[];
+  readonly traits: BindingTraits;
+
+  /**
+   * Serves on the loopback until it is closed, on a port, path or subject of its own choice.
+   *
+   * @throws MeshError `config` when a package is missing (it says which to install) or a setting is none of its own
+   */
+  serve(inbox: Inbox, settings: BindingSettings): Promise<BindingServer>;
+
+  /**
+   * A client of the server at `address`, with its session set up: agent card read, versions agreed, tools listed. What the
+   * set-up took is in {@link BindingClient.wire} when this resolves.
+   */
+  connect(address: string, settings: BindingSettings): Promise<BindingClient>;
+}
+
+/** What a protocol can do by itself; what it cannot is written down in `docs/bindings.md`, and its cost counted. */
+export interface BindingTraits {
+  /** Where a reply travels: in the exchange that asked for it, or in an exchange of its own. */
+  readonly replies: 'same exchange' | 'own exchange';
+  /** How the arrival of a message that nobody answers becomes known to its sender. */
+  readonly oneWay: 'silent' | 'acknowledged';
+  /** Ways of handing over a result that comes later than the request's own answer could; the first is the default. */
+  readonly later: readonly [LaterResult, ...LaterResult[]];
+  readonly hasTls: boolean;
+  /** Bytes of the largest message that its implementation takes by default; null where it states none. */
+  readonly largestMessageBytes: number | null;
+}
+
+/**
+ * How a result comes that takes its time. `hold`: the exchange stays open. `stream`: it stays open and says how the work goes on.
+ * `subscribe`: a second exchange follows the task. `poll`: asked for again and again. `push`: the server calls the client back.
+ */
+export type LaterResult = 'hold' | 'stream' | 'subscribe' | 'poll' | 'push';
+
+/** The factors of an experiment: everything that two ends may be set to, the same for every binding where it applies. */
+export interface BindingSettings {
+  /** TLS 1.3 with a certificate made for the session; null for none. */
+  readonly tls: TlsIdentity | null;
+  /** Connections that a client keeps at most; 1 has every exchange wait for the one before where the transport cannot multiplex. */
+  readonly connections: number;
+  /** Milliseconds that an idle connection is kept; 0 closes it after each exchange. */
+  readonly keepAliveMs: number;
+  /** Nagle's algorithm is off. */
+  readonly noDelay: boolean;
+  readonly later: LaterResult;
+  /** Milliseconds between two polls, where `later` is `poll`. */
+  readonly pollMs: number;
+  /** How an MCP tool hands over its result. */
+  readonly results: 'text' | 'structured' | 'both';
+  /** Milliseconds after which an exchange has failed. */
+  readonly deadlineMs: number;
+}
+
+export interface TlsIdentity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/**
+ * What a server does with a packet: the packets that answer it, none for one that nobody answers. It is called once a packet,
+ * several at a time; a rejection becomes the protocol's own error.
+ */
+export type Inbox = (packet: Packet, signal: AbortSignal) => Promise<readonly Packet[]>;
+
+export interface BindingServer {
+  /** What `connect` takes. */
+  readonly address: string;
+  wire(): WireBytes;
+  close(): Promise<void>;
+}
+
+export interface BindingClient {
+  /**
+   * Carries one packet to the server and resolves with the packets that answered it, when the protocol has said that the
+   * exchange is over.
+   *
+   * @throws MeshError `packet` for an answer that the protocol does not allow, `agent` for a connection or deadline that failed
+   */
+  exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]>;
+  wire(): WireBytes;
+  close(): Promise<void>;
+}
+
+/**
+ * Bytes of one side so far. Every byte of its sockets or pipes is on one line:
+ *
+ * `raw = tls + head + body`, where the messages that bodies carry are `envelope + payload`, which is for who knows the packets
+ * to split: payload is the UTF-8 length of `JSON.stringify(packet.payload)`.
+ */
+export interface WireBytes {
+  /** Connections, or pairs of pipes, that were opened. */
+  readonly connections: number;
+  readonly sent: DirectionBytes;
+  readonly received: DirectionBytes;
+}
+
+export interface DirectionBytes {
+  /** As the operating system's handles count them. */
+  readonly raw: number;
+  /** Handshakes and records: what TLS puts around the rest. 0 without TLS. */
+  readonly tls: number;
+  /** Request and status lines, header fields, chunk and frame heads, flow control, lengths: what the transport puts around messages. */
+  readonly head: number;
+  /** The messages themselves. */
+  readonly body: number;
+  /** Messages, so that heads can be told per message. */
+  readonly messages: number;
+}
