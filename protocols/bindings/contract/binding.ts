@@ -64,6 +64,8 @@ export interface BindingSettings {
   readonly later: LaterResult;
   /** Milliseconds between two polls, where `later` is `poll`. */
   readonly pollMs: number;
+  /** Whether A2A's answers bring the history of their task along, in which the request is; the protocol does unless told not to. */
+  readonly history: boolean;
   /** How an MCP tool hands over its result. */
   readonly results: 'text' | 'structured' | 'both';
   /** Milliseconds after which an exchange has failed. */
