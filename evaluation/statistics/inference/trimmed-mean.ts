@@ -1,0 +1,29 @@
+/** Taken off at each end: a round in five that was interrupted is then in no figure. */
+const TRIMMED = 0.2;
+
+interface TrimmedMean {
+  readonly mean: number;
+  /** Of the mean, as the values by themselves show it; 0 for fewer than two. */
+  readonly variance: number;
+}
+
+/**
+ * The mean of the middle three fifths, with its variance from the winsorized values (K. Yuen, 1974, "The two-sample trimmed t for
+ * unequal population variances", Biometrika 61:1). Where noise is normal it needs 1.1 times the values that the mean needs; where some
+ * values were interrupted it needs far fewer. Of fewer than five values nothing is taken off.
+ */
+export function trimmedMean(values: ArrayLike<number>): TrimmedMean {
+  const n = values.length;
+  if (n === 0) throw new RangeError('expected at least one value, got none');
+  const sorted = Float64Array.from(values).sort();
+  const off = Math.floor(TRIMMED * n);
+  const kept = sorted.subarray(off, n - off);
+  const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
+  if (kept.length < 2) return { mean, variance: 0 };
+  const [first = 0] = kept;
+  const last = kept.at(-1) ?? 0;
+  const winsorized = sorted.map((value) => Math.min(Math.max(value, first), last));
+  const middle = winsorized.reduce((sum, value) => sum + value, 0) / n;
+  const squares = winsorized.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return { mean, variance: squares / (kept.length * (kept.length - 1)) };
+}
