@@ -23,8 +23,9 @@ await onNode24(async () => {
  * no types are stripped. Its URL, or undefined when a source has changed since.
  */
 async function bundleOf() {
-  // What is started by another process of ours takes what that took, whatever has changed since: an agent always is.
-  if (process.env.GAIA_MESH_BUNDLE || process.argv[2] === 'agent') return process.env.GAIA_MESH_BUNDLE;
+  // What is started by another process of ours takes what that took, whatever has changed since: agents and peers always are.
+  if (process.env.GAIA_MESH_BUNDLE || /^(agent|peer)$/.test(process.argv[2] ?? ''))
+    return process.env.GAIA_MESH_BUNDLE;
   const root = path.dirname(here);
   const { bundleFolder, STAMP_FILE, sourceStamp } = await import('./source-stamp.js');
   const folder = bundleFolder(root);

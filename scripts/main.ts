@@ -4,6 +4,10 @@ const [first, ...rest] = process.argv.slice(2);
 if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   const { launchedAgent } = await import('./launched-agent.ts');
   await launchedAgent();
+} else if (first === 'peer' && rest.length === 0 && process.send !== undefined) {
+  // One end of a binding that is measured.
+  const { launchedPeer } = await import('../evaluation/compare/bindings/peers/launched-peer.ts');
+  launchedPeer();
 } else {
   const { runProgram } = await import('./command-line/program.ts');
   const { commands } = await import('./commands.ts');

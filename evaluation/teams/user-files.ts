@@ -9,6 +9,7 @@ import type { Engine } from '../../core/contracts/engine.ts';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { codeFolder, isCheckout, packageEntries, packageStores } from '../../core/system/package-root.ts';
+import type { Binding } from '../../protocols/bindings/contract/binding.ts';
 import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '../../protocols/registry.ts';
 import { addEngine, type EngineOptions, engineNames } from '../../tools/engines/registry.ts';
@@ -80,6 +81,13 @@ export function adapterIn(file: string): ProtocolAdapter {
   const adapter = Object.values(exportsOf(file)).find(isAdapter);
   if (adapter !== undefined) return adapter;
   throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
+}
+
+/** @throws MeshError `config` for a file that exports no binding */
+export function bindingsIn(file: string): readonly Binding[] {
+  const bindings = Object.values(exportsOf(file)).filter(isBinding);
+  if (bindings.length > 0) return bindings;
+  throw new MeshError('config', `${file} exports no binding: an object with name, traits, serve and connect`);
 }
 
 /** The writer that the file exports for the contract suite, if it does. */
@@ -182,6 +190,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isAdapter(value: unknown): value is ProtocolAdapter {
   return isObject(value) && typeof value.name === 'string' && typeof value.open === 'function';
+}
+
+function isBinding(value: unknown): value is Binding {
+  return (
+    isObject(value) &&
+    typeof value.name === 'string' &&
+    isObject(value.traits) &&
+    typeof value.serve === 'function' &&
+    typeof value.connect === 'function'
+  );
 }
 
 function isEnvelopeWriter(value: unknown): value is EnvelopeWriter {

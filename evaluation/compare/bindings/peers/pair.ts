@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import type { BindingSettings, WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
+import { PeerProcess } from './peer-process.ts';
+import type { BindingRef, Counted, Load, PlannedExchange, Play, Played } from './protocol.ts';
+import { disagreementOf, NO_BYTES, since } from './wire-sum.ts';
+
+/** What two processes are to do: one serves, the other asks. */
+export interface PairOptions {
+  readonly binding: BindingRef;
+  readonly settings: BindingSettings;
+  /** As {@link playable} gives them. */
+  readonly exchanges: readonly PlannedExchange[];
+  /** Milliseconds that the work for an answer takes. */
+  readonly workMs: number;
+}
+
+/** CPU time of a process, microseconds. */
+export interface CpuUs {
+  readonly user: number;
+  readonly system: number;
+}
+
+export interface PairLoad extends Played {
+  readonly client: CpuUs;
+  readonly server: CpuUs;
+  /** Of the client: what it sent and received. The server counted the same. */
+  readonly wire: WireBytes;
+}
+
+/** Both ends count the last bytes within this: flow control and acknowledgements of HTTP/2 come after the answer. */
+const AGREEMENT_MS = 3000;
+const LOOK_AGAIN_MS = 5;
+
+/** A client and a server in fresh processes, with one session between them. */
+export class Pair {
+  /** Of the session's set-up: agent card, versions, tools. */
+  readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  readonly #client: PeerProcess;
+  readonly #server: PeerProcess;
+  readonly #address: string;
+
+  private constructor(client: PeerProcess, server: PeerProcess, address: string, setup: Pair['setup']) {
+    this.#client = client;
+    this.#server = server;
+    this.#address = address;
+    this.setup = setup;
+  }
+
+  /** @throws MeshError as the binding does; `agent` when a process fails */
+  static async start(
+    { binding, settings, exchanges, workMs }: PairOptions,
+    signal: AbortSignal,
+  ): Promise<Pair> {
+    const server = new PeerProcess(`server of ${binding.name}`);
+    const client = new PeerProcess(`client of ${binding.name}`);
+    const kill = () => {
+      client.kill();
+      server.kill();
+    };
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      // The client's process starts meanwhile.
+      const [address] = await Promise.all([
+        server.serve({ binding, settings, exchanges, workMs }),
+        client.count(),
+      ]);
+      const { ms } = await client.connect({
+        binding,
+        settings,
+        address,
+        exchanges,
+      });
+      const { wire } = await agreed(client, server);
+      return new Pair(client, server, address, { ms, wire });
+    } catch (error) {
+      kill();
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /**
+   * Plays a load and says what it took of both ends.
+   *
+   * @throws MeshError `packet` when other packets came than were planned, or the ends do not agree on their bytes
+   */
+  async play(load: Load, more: Partial<Pick<Play, 'from' | 'tasks'>> = {}): Promise<PairLoad> {
+    const [clientBefore, serverBefore] = await this.count();
+    const played = await this.#client.play({
+      address: this.#address,
+      from: null,
+      tasks: 'new',
+      ...more,
+      load,
+    });
+    // The server's first: the client's CPU time of asking is not in its load.
+    const [client, server] = await this.count();
+    const { wire } = await agreed(this.#client, this.#server);
+    checkArrivals(serverBefore, server, played);
+    return {
+      ...played,
+      client: cpuSince(clientBefore, client),
+      server: cpuSince(serverBefore, server),
+      wire: since(clientBefore.clients ?? NO_BYTES, wire),
+    };
+  }
+
+  /** Client and server as they are now; with what they keep in memory if garbage is collected first. */
+  async count(collect = false): Promise<readonly [Counted, Counted]> {
+    return Promise.all([this.#client.count(collect), this.#server.count(collect)]);
+  }
+
+  async stop(): Promise<void> {
+    // In order, so that a client sees no broken connection.
+    await this.#client.stop();
+    await this.#server.stop();
+  }
+}
+
+/** Waits until both ends have counted the same bytes. */
+async function agreed(client: PeerProcess, server: PeerProcess): Promise<{ readonly wire: WireBytes }> {
+  const startMs = performance.now();
+  for (;;) {
+    const [asked, served] = await Promise.all([client.count(), server.count()]);
+    const wire = asked.clients ?? NO_BYTES;
+    const why = disagreementOf(wire, served.server ?? NO_BYTES);
+    if (why === undefined) return { wire };
+    if (performance.now() - startMs > AGREEMENT_MS) {
+      throw new MeshError('packet', `the two ends of ${client.name} counted other bytes: ${why}`);
+    }
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function checkArrivals(before: Counted, after: Counted, { count, isOverloaded }: Played): void {
+  if (after.strangers > 0) throw new MeshError('packet', `${after.strangers} packets came that nobody sent`);
+  const arrived = after.arrived - before.arrived;
+  if (arrived === count || isOverloaded) return;
+  throw new MeshError('packet', `${count} packets were sent, and ${arrived} arrived`);
+}
+
+function cpuSince({ cpuUs: before }: Counted, { cpuUs: after }: Counted): CpuUs {
+  return { user: after.user - before.user, system: after.system - before.system };
+}

@@ -1,0 +1,120 @@
+import { setMaxListeners } from 'node:events';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import type { BindingClient, BindingServer } from '../../../../protocols/bindings/contract/binding.ts';
+import { bindingOf } from './binding-of.ts';
+import { play } from './load.ts';
+import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
+import type { Command, Counted, PlannedExchange, Play, Played } from './protocol.ts';
+import { sumOf } from './wire-sum.ts';
+
+interface Connected {
+  readonly client: BindingClient;
+  readonly exchanges: readonly PlannedExchange[];
+  /** Where the next load goes on. */
+  next: number;
+}
+
+/** One node of a comparison, in a process of its own: at most one server, and a client for each node that it asks. */
+export class Peer {
+  readonly #clients = new Map<string, Connected>();
+  readonly #over = new AbortController();
+  #server: { readonly server: BindingServer; readonly planned: PlannedInbox } | undefined;
+
+  constructor() {
+    // Each exchange under way listens to it.
+    setMaxListeners(0, this.#over.signal);
+  }
+
+  /** Does what was commanded; what it comes to is a value of the schema that goes with the command. */
+  async do(command: Command): Promise<unknown> {
+    switch (command.do) {
+      case 'serve':
+        return this.#serve(command);
+      case 'connect':
+        return this.#connect(command);
+      case 'play':
+        return this.#play(command);
+      case 'count':
+        return this.#count(command.collect);
+      case 'close':
+        await this.close();
+        return {};
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort(new MeshError('interrupted', 'the comparison is over'));
+    await Promise.allSettled([...this.#clients.values()].map(({ client }) => client.close()));
+    await this.#server?.server.close();
+  }
+
+  async #serve({ binding: ref, settings, exchanges, workMs }: Extract<Command, { do: 'serve' }>) {
+    const binding = await bindingOf(ref);
+    const planned = plannedInbox(exchanges, workMs);
+    const server = await binding.serve(planned.inbox, settings);
+    this.#server = { server, planned };
+    return { address: server.address };
+  }
+
+  /** The set-up of a session, with its bytes and its time. */
+  async #connect({ binding: ref, settings, address, exchanges }: Extract<Command, { do: 'connect' }>) {
+    const binding = await bindingOf(ref);
+    const beganMs = performance.now();
+    const client = await binding.connect(address, settings);
+    const ms = performance.now() - beganMs;
+    this.#clients.set(address, { client, exchanges, next: 0 });
+    return { ms, wire: client.wire() };
+  }
+
+  async #play({ address, from, tasks, load }: Play): Promise<Played> {
+    const connected = this.#clients.get(address);
+    if (connected === undefined) throw new MeshError('usage', `there is no client of ${address}`);
+    const { client, exchanges } = connected;
+    const first = from ?? connected.next;
+    return play(load, (index) => {
+      const nth = first + index;
+      connected.next = nth + 1;
+      const planned = exchanges[nth % exchanges.length];
+      if (planned === undefined) throw new Error('there are no exchanges');
+      const pass = Math.floor(nth / exchanges.length);
+      const task = taskInPass(planned.request, tasks === 'new' ? pass : 0);
+      const { request, replies } = inPass(planned, pass, task);
+      return {
+        begin: () => client.exchange(request, this.#over.signal),
+        check: (came) => checkReplies(replies, came, request.id),
+      };
+    });
+  }
+
+  #count(collect: boolean): Counted {
+    const { user, system } = process.cpuUsage();
+    if (collect) collectGarbage();
+    const { rss, heapUsed } = process.memoryUsage();
+    const clients = [...this.#clients.values()].map(({ client }) => client.wire());
+    return {
+      server: this.#server?.server.wire() ?? null,
+      clients: clients.length === 0 ? null : sumOf(clients),
+      arrived: this.#server?.planned.arrived ?? 0,
+      strangers: this.#server?.planned.strangers ?? 0,
+      cpuUs: { user, system },
+      rssBytes: rss,
+      heapBytes: heapUsed,
+    };
+  }
+}
+
+let gc: (() => void) | undefined;
+
+/** Node has the function for it only when it is told to. */
+function collectGarbage(): void {
+  if (gc === undefined) {
+    v8.setFlagsFromString('--expose-gc');
+    const found: unknown = vm.runInNewContext('gc');
+    gc = () => {
+      if (typeof found === 'function') found();
+    };
+  }
+  gc();
+}
