@@ -3,6 +3,7 @@ import type { Team } from '../../core/contracts/team.ts';
 import { dataTools } from '../../tools/data-tools.ts';
 import { promptNamed } from '../../tools/prompts.ts';
 import { startTeamMesh } from '../../tools/roles/testing/team-mesh.ts';
+import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
 
 const NAMES = ['supervisor', 'react', 'overseer', 'panel', 'single'] as const;
@@ -68,6 +69,13 @@ describe('each team that ships', () => {
 
     expect(team.agents.filter(({ id }) => id !== team.entry && !called.has(id))).toEqual([]);
   });
+});
+
+test('all tools of the agent that has most take no more than 5 kB of each of its prompts', async () => {
+  const tools = toolsOf(load('react'), 'react').map((tool) => ({ id: tool, tool }));
+  const definitions = await toolDefinitions(tools);
+  expect(tools.length).toBeGreaterThan(20);
+  expect(JSON.stringify(definitions).length).toBeLessThanOrEqual(5_000);
 });
 
 describe('supervisor', () => {

@@ -13,20 +13,18 @@ const MAX_ARGUMENTS = 50;
 const MAX_ARGUMENT_CHARACTERS = 1_000;
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of a Python script among the task’s files, as list_files writes it'),
+  file: z.string().min(1),
   arguments: z
     .array(z.string().max(MAX_ARGUMENT_CHARACTERS))
     .max(MAX_ARGUMENTS)
     .exactOptional()
-    .describe('Its command line arguments (sys.argv)'),
+    .describe('sys.argv'),
   timeout_s: timeoutInput,
 });
 
 export const executePythonFile: DataTool<z.infer<typeof input>> = {
   name: 'execute_python_file',
-  description:
-    'Runs a Python script of the task in a fresh interpreter and gives what it prints. It finds the task’s files in the current folder; what it ' +
-    'writes is gone in the end. No network, no other programs, no input.',
+  description: 'Runs a Python script of the task, offline.',
   input,
   async run({ file, arguments: given, timeout_s: timeoutS }, place) {
     const script = await scriptOf(file, place);

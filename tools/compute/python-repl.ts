@@ -7,11 +7,7 @@ import { pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 const MAX_CODE_CHARACTERS = 100_000;
 
 const input = z.strictObject({
-  code: z
-    .string()
-    .min(1)
-    .max(MAX_CODE_CHARACTERS)
-    .describe('Python code; what it prints and the value of a last expression come back'),
+  code: z.string().min(1).max(MAX_CODE_CHARACTERS),
   timeout_s: timeoutInput,
 });
 
@@ -22,9 +18,7 @@ const input = z.strictObject({
  */
 export const pythonRepl: DataTool<z.infer<typeof input>> = {
   name: 'python_repl',
-  description:
-    'Runs Python as a REPL does: names stay from one call to the next, the value of a last expression is printed. The task’s files are in ' +
-    'the current folder, to read; what the code writes is gone in the end. No network, no other programs; print what you want to know.',
+  description: 'Runs Python beside the files, offline; names stay. Print what you want to know.',
   input,
   async run({ code, timeout_s: timeoutS }, place) {
     const job = await pythonJob(place, { do: 'cell', code }, timeoutS);

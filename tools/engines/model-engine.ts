@@ -1,7 +1,5 @@
-import * as z from 'zod';
 import type { ChatMessage, Engine, EngineWork } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { explain, type Fault, remedyFor } from './http/fault.ts';
 import { chatPatiently, realPace } from './http/retry.ts';
@@ -10,6 +8,7 @@ import { costUsd, type Price } from './prices.ts';
 import { renderPrompt } from './prompt.ts';
 import type { EngineOptions } from './registry.ts';
 import { readJson } from './replies/json-reply.ts';
+import { schemaToSend } from './schemas/portable-schema.ts';
 import type { ModelClient, ModelQuery, ModelReply } from './servers/model-client.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -79,7 +78,7 @@ export function modelEngine(
     async perform(step, work) {
       const { prompt, variables, reply: schema, result } = step.model;
       const messages: ChatMessage[] = renderPrompt(prompt, options.prompts(prompt), variables());
-      const format = jsonSchemaOf(schema);
+      const format = schemaToSend(schema);
       for (let replies = 1; ; replies++) {
         const { reply, place } = await ask({ messages, tools: [], schema: format }, work);
         const { model, client } = place;
@@ -184,10 +183,4 @@ function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, setti
     if (tried.asked === undefined) throw tried.error;
     return tried.asked;
   }
-}
-
-/** What servers enforce. `$schema` says which dialect it is, which some servers take for a property. */
-function jsonSchemaOf(schema: z.ZodType): JsonObject {
-  const { $schema: _, ...rest } = z.record(z.string(), z.json()).parse(z.toJSONSchema(schema));
-  return rest;
 }

@@ -27,12 +27,12 @@ const MAX_NAME_CHARACTERS = 1024;
 export const MAX_FOLDER_FILES = 1000;
 
 const input = z.strictObject({
-  name: z.string().min(1).describe('Name of the file, as in the question or as list_files writes it'),
+  name: z.string().min(1),
 });
 
 export const findFileTool: DataTool<z.infer<typeof input>> = {
   name: 'find_file',
-  description: 'Finds a file of the task by its name, also where case or folder differ, and says its path.',
+  description: 'Finds a file of the task by name, whatever its case or folder.',
   input,
   async run({ name }, place) {
     const found = await findFile(place, name);

@@ -6,8 +6,7 @@ const input = z.strictObject({});
 
 export const listFiles: DataTool<z.infer<typeof input>> = {
   name: 'list_files',
-  description:
-    'Lists the files of the task: those that came with the question, then those fetched into downloads/.',
+  description: 'Lists the files of the task, downloads included.',
   input,
   async run(_input, { files }) {
     const { names, isWhole } = await taskFiles(files);

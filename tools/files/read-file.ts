@@ -8,14 +8,12 @@ import { noReaderMessage, readerFor } from './readers.ts';
 import { decodeText } from './text-encoding.ts';
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of the file, as list_files writes it'),
+  file: z.string().min(1),
 });
 
 export const readFile: DataTool<z.infer<typeof input>> = {
   name: 'read_file',
-  description:
-    'Reads a text file of the task: txt, md, json, jsonl, xml, html, csv, py and other code. Spreadsheets, PDF, Word, PowerPoint ' +
-    'and archives have tools of their own.',
+  description: 'Reads a text file: txt, md, json, xml, html, csv, code.',
   input,
   async run({ file }, place) {
     return { text: textReport(await loadTaskFile(place, file)) };

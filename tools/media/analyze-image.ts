@@ -24,14 +24,8 @@ const MAX_PIXELS = 100_000_000;
 const MODEL_TIMEOUT_MS = 300_000;
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of the image, as list_files writes it'),
-  question: z
-    .string()
-    .trim()
-    .min(1)
-    .max(4000)
-    .exactOptional()
-    .describe('What to find out from it; without it, what is to be seen'),
+  file: z.string().min(1),
+  question: z.string().trim().min(1).max(4000).exactOptional(),
 });
 
 interface Image {
@@ -47,8 +41,7 @@ interface Image {
  */
 export const analyzeImage: DataTool<z.infer<typeof input>> = {
   name: 'analyze_image',
-  description:
-    'Answers a question about an image file (png, jpg, gif, webp, bmp) by a vision model; without one, reads the text in it.',
+  description: 'Looks at an image to answer a question.',
   input,
   async run({ file, question }, place) {
     const { name, bytes } = await loadTaskFile(place, file);

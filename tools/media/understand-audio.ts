@@ -19,14 +19,8 @@ const MAX_AUDIO_BYTES = 26_214_400;
 const TRANSCRIBE_TIMEOUT_MS = 600_000;
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of the audio file, as list_files writes it'),
-  question: z
-    .string()
-    .trim()
-    .min(1)
-    .max(4000)
-    .exactOptional()
-    .describe('What to find out from it; without it, all that is said'),
+  file: z.string().min(1),
+  question: z.string().trim().min(1).max(4000).exactOptional(),
 });
 
 const replySchema = z.object({ text: z.string() });
@@ -37,7 +31,7 @@ const replySchema = z.object({ text: z.string() });
  */
 export const understandAudio: DataTool<z.infer<typeof input>> = {
   name: 'understand_audio',
-  description: 'Writes down what is said in an audio file (mp3, wav, m4a, flac, ogg, webm).',
+  description: 'Writes down what is said in an audio file.',
   input,
   async run({ file, question }, place) {
     const { environment } = place;

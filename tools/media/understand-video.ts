@@ -4,14 +4,14 @@ import { youtubeId, youtubeUrl } from '../web/youtube/youtube-id.ts';
 import { askGemini } from './gemini.ts';
 
 const input = z.strictObject({
-  url: z.string().min(1).max(2048).describe('Address of a YouTube video, or its id'),
-  question: z.string().trim().min(1).max(4000).describe('What to find out from the video'),
+  url: z.string().min(1).max(2048),
+  question: z.string().trim().min(1).max(4000),
 });
 
 /** A model that watches the video at its address: nothing is downloaded here (SV-15). */
 export const understandVideo: DataTool<z.infer<typeof input>> = {
   name: 'understand_video',
-  description: 'Answers a question about a YouTube video by a model that watches and hears it. Needs a key.',
+  description: 'Watches a YouTube video to answer a question.',
   input,
   async run({ url, question }, place) {
     const address = youtubeUrl(youtubeId(url));

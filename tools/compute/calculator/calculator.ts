@@ -9,9 +9,7 @@ const input = z.strictObject({
   expression: z
     .string()
     .max(MAX_EXPRESSION_CHARACTERS)
-    .describe(
-      'The calculation, for example (17.5 + 3) * 2^10, sqrt(2), 15% of 80, mean(3, 5, 10), sin(30 deg), 3 miles to km',
-    ),
+    .describe('e.g. sqrt(2) * 2^10, mean(3, 5), sin(30 deg), 3 miles to km'),
 });
 
 // One process for all calls of the agent.
@@ -23,9 +21,7 @@ const calculators = new CalculatorProcess();
  */
 export const calculator: DataTool<z.infer<typeof input>> = {
   name: 'calculator',
-  description:
-    'Calculates: + - * / ^ %, roots, log(x) (natural), log10, log(x, base), trigonometry (radians, or sin(30 deg)), factorials, ' +
-    'statistics (mean, median, std), matrices, complex numbers, and units (3 miles to km, 100 degF to degC). Gives the result alone.',
+  description: 'Calculates, also statistics, matrices, units. log is natural; angles are radians.',
   input,
   async run({ expression }, { signal }) {
     const { text, value, unit } = await calculators.evaluate(expression, signal);

@@ -10,25 +10,13 @@ import { bestMove, type SearchResult } from './chess-search.ts';
 const MAX_MOVES = 600;
 
 const input = z.strictObject({
-  fen: z
-    .string()
-    .min(1)
-    .max(120)
-    .describe(
-      'Position in Forsyth-Edwards notation; what is left out behind the side to move is taken as "- - 0 1"',
-    ),
-  moves: z
-    .array(z.string().min(1).max(12))
-    .max(MAX_MOVES)
-    .exactOptional()
-    .describe('Moves to play from there before the analysis, like "Nf3" or "e7e8q"'),
+  fen: z.string().min(1).max(120),
+  moves: z.array(z.string().min(1).max(12)).max(MAX_MOVES).exactOptional().describe('to play first'),
 });
 
 export const analyzeChess: DataTool<z.infer<typeof input>> = {
   name: 'analyze_chess',
-  description:
-    'Analyses a chess position: legal moves, check, mate, stalemate, all mates in one, and the best move with its line, found by a ' +
-    'search of four half-moves for material and mate.',
+  description: 'Legal moves, mates in one and best move of a chess position.',
   input,
   async run({ fen, moves = [] }, { signal }) {
     const game = await gameOf(fen, moves);

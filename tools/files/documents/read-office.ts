@@ -4,12 +4,11 @@ import { loadTaskFile } from '../load-file.ts';
 import { readInThread } from '../reading-thread.ts';
 
 /** A tool that reads one kind of office document whole, so that its name is all there is to say. */
-function officeTool(kind: 'docx' | 'pptx', what: string, description: string) {
-  const file = z.string().min(1).describe(`Name of the ${what}, as list_files writes it`);
+function officeTool(kind: 'docx' | 'pptx', description: string) {
   return {
     name: `read_${kind}`,
     description,
-    input: z.strictObject({ file }),
+    input: z.strictObject({ file: z.string().min(1) }),
     async run(input, place) {
       return readInThread(await loadTaskFile(place, input.file), { kind }, place.signal);
     },
@@ -18,12 +17,10 @@ function officeTool(kind: 'docx' | 'pptx', what: string, description: string) {
 
 export const readDocx = officeTool(
   'docx',
-  'Word document',
   'Reads a Word document (docx) as Markdown: headings, lists, tables, links and footnotes, without its pictures.',
 );
 
 export const readPptx = officeTool(
   'pptx',
-  'presentation',
-  'Reads a PowerPoint presentation (pptx) slide by slide: titles, texts, tables, diagrams, descriptions of pictures, notes.',
+  'Reads a PowerPoint file (pptx) slide by slide, with tables and notes.',
 );

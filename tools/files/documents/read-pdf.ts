@@ -4,18 +4,18 @@ import { loadTaskFile } from '../load-file.ts';
 import { readInThread } from '../reading-thread.ts';
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of the PDF document, as list_files writes it'),
+  file: z.string().min(1),
   pages: z
     .string()
     .regex(/^\s*\d{1,5}(\s*-\s*\d{1,5})?(\s*,\s*\d{1,5}(\s*-\s*\d{1,5})?)*\s*$/, 'must be like 2-4,7')
     .max(200)
     .exactOptional()
-    .describe('Numbers of the pages to read, like 2-4,7; without it, all'),
+    .describe('e.g. 2-4,7'),
 });
 
 export const readPdf: DataTool<z.infer<typeof input>> = {
   name: 'read_pdf',
-  description: 'Reads the text of a PDF document, page by page. Scanned pages hold pictures and no text.',
+  description: 'Reads the text of a PDF page by page.',
   input,
   async run({ file, pages }, place) {
     const loaded = await loadTaskFile(place, file);

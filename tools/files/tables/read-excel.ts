@@ -7,21 +7,15 @@ import { readInThread } from '../reading-thread.ts';
 const MAX_REPLY_ROWS = 5000;
 
 const input = z.strictObject({
-  file: z.string().min(1).describe('Name of the spreadsheet, as list_files writes it'),
-  sheet: z.string().min(1).exactOptional().describe('Name of one sheet; without it, all are read'),
-  max_rows: z
-    .int()
-    .min(1)
-    .max(MAX_REPLY_ROWS)
-    .exactOptional()
-    .describe('Rows of each sheet in the reply, from the top; 200 without it'),
+  file: z.string().min(1),
+  sheet: z.string().min(1).exactOptional().describe('default all'),
+  max_rows: z.int().min(1).max(MAX_REPLY_ROWS).exactOptional().describe('default 200'),
 });
 
 export const readExcel: DataTool<z.infer<typeof input>> = {
   name: 'read_excel',
   description:
-    'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): all sheets as tables with row numbers, formulas, dates, merged cells, comments ' +
-    'and the colours of filled cells.',
+    'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): rows, formulas, merged cells, comments, fill colours.',
   input,
   async run({ file, sheet, max_rows: maxRows }, place) {
     const loaded = await loadTaskFile(place, file);

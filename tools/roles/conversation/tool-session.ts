@@ -1,8 +1,6 @@
-import * as z from 'zod';
 import type { ToolCall, ToolDefinition } from '../../../core/contracts/engine.ts';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
-import type { Partner } from '../../../core/contracts/tool.ts';
-import { dataTools } from '../../data-tools.ts';
+import { splitReason, toolCalled, toolDefinitions } from '../../tool-definitions.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText, isDeeper, MAX_ENTRY_CHARACTERS } from '../trace.ts';
 
@@ -42,9 +40,10 @@ export class ToolSession {
 
   /** One call, from its reason to its result as the model reads it. What goes wrong is told to the model (RA-26). */
   async act({ name, arguments: given }: ToolCall, said: string): Promise<string> {
-    if (!this.tools.some((tool) => tool.name === name)) {
+    const tool = toolCalled(name, typeof given === 'string' ? {} : given, this.#work.tools);
+    if (tool === undefined) {
       this.#work.note(`the model asked for the tool ${name}, which is not there`);
-      const known = this.tools.map((tool) => tool.name).join(', ');
+      const known = this.tools.map((offered) => offered.name).join(', ');
       return `Error: there is no tool ${name}. There are: ${known === '' ? 'none' : known}`;
     }
     if (typeof given === 'string') {
@@ -52,8 +51,8 @@ export class ToolSession {
       return `Error: the arguments are no JSON object, or far too large: ${cutText(given, MAX_SHOWN_CHARACTERS)}`;
     }
     const { reason, args } = splitReason(given);
-    this.#work.reasoning([said, reason].filter((part) => part !== '').join(' ') || `calls ${name}`);
-    const reply = await this.#work.use(name, args);
+    this.#work.reasoning([said, reason].filter((part) => part !== '').join(' ') || `calls ${tool}`);
+    const reply = await this.#work.use(tool, args);
     return 'error' in reply ? `Error: ${reply.error.message}` : cutText(reply.text, MAX_ENTRY_CHARACTERS);
   }
 }
@@ -69,41 +68,4 @@ function bounded(given: JsonObject | string): JsonObject | string {
   if (isDeeper(given, MAX_ARGUMENT_DEPTH)) return `nested deeper than ${MAX_ARGUMENT_DEPTH}`;
   const text = JSON.stringify(given);
   return text.length > MAX_ARGUMENT_CHARACTERS ? cutText(text, MAX_SHOWN_CHARACTERS) : given;
-}
-
-/** The argument that every tool has for the model alone: why it is called (REQ-024). */
-const REASON = 'reason';
-
-/** The data tools among `partners`, as a model sees them; the store is the runner's alone. */
-export async function toolDefinitions(partners: readonly Partner[]): Promise<ToolDefinition[]> {
-  const names = [...new Set(partners.map(({ tool }) => tool))].filter(
-    (tool) => Object.hasOwn(dataTools, tool) && dataTools[tool]?.needs?.store === undefined,
-  );
-  return Promise.all(names.map(definitionOf));
-}
-
-const objectSchema = z.looseObject({
-  properties: z.record(z.string(), z.json()).default({}),
-  required: z.array(z.string()).default([]),
-});
-
-async function definitionOf(name: string): Promise<ToolDefinition> {
-  const entry = dataTools[name];
-  if (entry === undefined) throw new Error(`no data tool ${name}`);
-  const { description, input } = await entry.load();
-  const { $schema: _schema, ...schema } = z.toJSONSchema(input, { io: 'input' });
-  const { properties, required, ...rest } = objectSchema.parse(schema);
-  const reason = { type: 'string', description: 'In one sentence: why this call, and what you expect of it' };
-  const parameters = z.record(z.string(), z.json()).parse({
-    ...rest,
-    properties: { [REASON]: reason, ...properties },
-    required: [REASON, ...required],
-  });
-  return { name, description, parameters };
-}
-
-/** The arguments as the tool knows them, and the reason beside. */
-export function splitReason(given: JsonObject): { readonly reason: string; readonly args: JsonObject } {
-  const { [REASON]: reason, ...args } = given;
-  return { reason: typeof reason === 'string' ? reason : '', args };
 }

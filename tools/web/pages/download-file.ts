@@ -7,14 +7,13 @@ import { saveDownload } from './save-download.ts';
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 const input = z.strictObject({
-  url: z.string().min(1).describe('Address of the file, http or https'),
-  file_name: z.string().max(255).exactOptional().describe('Name for the file, if not its own'),
+  url: z.string().min(1),
+  file_name: z.string().max(255).exactOptional(),
 });
 
 export const downloadFile: DataTool<z.infer<typeof input>> = {
   name: 'download_file',
-  description:
-    'Downloads a file from the web into downloads/, where the tools for files find it, and says its name.',
+  description: 'Downloads a file from the web.',
   input,
   async run({ url, file_name: wanted = '' }, place) {
     const { environment, signal } = place;

@@ -13,13 +13,12 @@ const MAX_PDF_BYTES = 20 * 1024 * 1024;
 const MAX_TEXT_CHARACTERS = 60_000;
 
 const input = z.strictObject({
-  url: z.string().min(1).describe('Address of the page, http or https'),
+  url: z.string().min(1),
 });
 
 export const fetchPage: DataTool<z.infer<typeof input>> = {
   name: 'fetch_page',
-  description:
-    'Reads a web page: its article in Markdown, with tables and links. Also text files and PDFs on the web.',
+  description: 'Reads a page on the web, or a text or PDF.',
   input,
   async run({ url }, { environment, signal }) {
     const options = { environment, signal, timeoutMs: FETCH_TIMEOUT_MS };

@@ -17,14 +17,8 @@ const DATASET_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const FILE_TIMEOUT_MS = 60_000;
 
 const input = z.strictObject({
-  task_id: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'must be the id of a question')
-    .describe('Id of the question'),
-  file_name: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/, 'must be a bare file name')
-    .describe('Name of its file, as the question says it'),
+  task_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'must be the id of a question'),
+  file_name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/, 'must be a bare file name'),
 });
 type Input = z.infer<typeof input>;
 
@@ -43,8 +37,7 @@ type Found = SavedFile | { readonly miss: string };
  */
 export const gaiaFile: DataTool<Input> = {
   name: 'gaia_file',
-  description:
-    'Gets the file that belongs to a question of the GAIA benchmark into downloads/, and says its name.',
+  description: 'Downloads the file of a GAIA question, and says its name.',
   input,
   async run({ task_id: taskId, file_name: fileName }, place) {
     if (!isOfTask(taskId, place.taskId)) {

@@ -29,7 +29,7 @@ type Feed = z.infer<typeof feedSchema>['feed'];
 export const arxivSearch: DataTool<SearchInput> = {
   name: 'arxiv_search',
   description:
-    'Searches arXiv for papers: title, authors, date, abstract. Takes words, an id, or a query like: ti:electron AND au:curie AND submittedDate:[202401010000 TO 202402010000]',
+    'Searches arXiv by words, id, or e.g. ti:electron AND submittedDate:[202401010000 TO 202402010000].',
   input: searchInput,
   async run(input, place) {
     let feed = await ask(input, place);

@@ -24,7 +24,7 @@ interface ResultsPage {
  */
 export const duckduckgoSearch: DataTool<SearchInput> = {
   name: 'duckduckgo_search',
-  description: 'Searches the web with DuckDuckGo: titles, addresses and snippets. Needs no key.',
+  description: 'Searches the web by DuckDuckGo.',
   input: searchInput,
   async run(input, place) {
     if (input.query.length > MAX_QUERY_CHARACTERS) {

@@ -18,18 +18,8 @@ const MAX_URL_CHARACTERS = 2048;
 
 /** What every search is asked with. */
 export const searchInput = z.strictObject({
-  query: z
-    .string()
-    .trim()
-    .min(1)
-    .max(1000)
-    .describe('What to search for: a few words, as for a search engine'),
-  max_results: z
-    .int()
-    .min(1)
-    .max(MAX_RESULTS)
-    .exactOptional()
-    .describe(`How many results, ${DEFAULT_RESULTS} unless said otherwise`),
+  query: z.string().trim().min(1).max(1000),
+  max_results: z.int().min(1).max(MAX_RESULTS).exactOptional().describe(`default ${DEFAULT_RESULTS}`),
 });
 export type SearchInput = z.infer<typeof searchInput>;
 

@@ -29,7 +29,7 @@ const MAX_NOTES = 5;
 /** The user's own SearXNG server, which asks other engines. Its settings must list `json` among `search.formats`. */
 export const searxngSearch: DataTool<SearchInput> = {
   name: 'searxng_search',
-  description: 'Searches the web with the SearXNG server of the user, which asks several search engines.',
+  description: 'Searches the web by several engines (SearXNG).',
   input: searchInput,
   async run(input, place) {
     const { status, text } = await callService(

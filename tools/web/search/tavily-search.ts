@@ -13,7 +13,7 @@ const replySchema = z.object({
 /** Tavily's search API: an index made for models, with a key of the user's. */
 export const tavilySearch: DataTool<SearchInput> = {
   name: 'tavily_search',
-  description: 'Searches the web with Tavily: titles, addresses and relevant passages. Needs a key.',
+  description: 'Searches the web by Tavily: passages too.',
   input: searchInput,
   async run(input, place) {
     const key = neededKey('tavily', place.environment, 'duckduckgo_search and wikipedia need none');

@@ -13,13 +13,13 @@ const MAX_EXTRACT_CHARACTERS = 40_000;
 const MAX_OPTIONS = 60;
 
 const input = z.strictObject({
-  query: z.string().trim().min(1).max(300).describe('Title of an article, or words to search for'),
+  query: z.string().trim().min(1).max(300).describe('title or words'),
   language: z
     .string()
     // It becomes part of a host name.
     .regex(/^[a-z]{2,3}(-[a-z]{2,10}){0,2}$/, 'must be the code of a Wikipedia, like en or de')
     .exactOptional()
-    .describe('Code of the Wikipedia, en unless said otherwise'),
+    .describe('default en'),
 });
 
 const searchSchema = z.object({
@@ -50,8 +50,7 @@ const errorSchema = z.object({ error: z.object({ code: z.string(), info: z.strin
 /** MediaWiki's action API: search, then the best article's text. */
 export const wikipedia: DataTool<z.infer<typeof input>> = {
   name: 'wikipedia',
-  description:
-    'Looks something up in Wikipedia: the text of the article that fits best, and the titles of others. Tables are left out: fetch_page reads them.',
+  description: 'Text of a Wikipedia article; fetch_page has its tables.',
   input,
   async run({ query, language = 'en' }, place) {
     const wiki = new Wiki(language, place);

@@ -8,12 +8,12 @@ import { captionLines } from './youtube-captions.ts';
 import { youtubeId, youtubeUrl } from './youtube-id.ts';
 
 const input = z.strictObject({
-  url: z.string().min(1).max(2048).describe('Address of a YouTube video, or its id'),
+  url: z.string().min(1).max(2048),
   language: z
     .string()
     .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$/, 'must be a code like en or pt-BR')
     .exactOptional()
-    .describe('Language of the transcript, en where there is one unless said otherwise'),
+    .describe('default en'),
 });
 
 const trackSchema = z.object({
@@ -56,8 +56,7 @@ const ELSEWHERE = 'try understand_video, or search for the video’s title';
 /** The captions of a video, by the way that YouTube's own player takes: watch page → key → player → track. */
 export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
   name: 'youtube_transcript',
-  description:
-    'The transcript (captions) of a YouTube video, with times. Says nothing of what is only to be seen.',
+  description: 'Captions of a YouTube video, with times.',
   input,
   async run({ url, language = 'en' }, place) {
     const id = youtubeId(url);

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
+
+/** Keywords whose value is a schema, a list of schemas, or schemas by name; what they hold is made portable, too. */
+const ONE = ['items', 'additionalProperties'];
+const LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const NAMED = ['properties', '$defs', 'definitions'];
+
+/** Keywords that every server takes as they are. */
+const PLAIN = ['type', 'enum', 'const', 'required', 'description', '$ref'];
+
+/** Bounds that are sent up to a size. `number`: of a value; `count`: of how often something may come. */
+const BOUNDS: Readonly<Record<string, 'number' | 'count'>> = {
+  minimum: 'number',
+  maximum: 'number',
+  minItems: 'count',
+  maxItems: 'count',
+};
+
+/**
+ * Grammars write a count out as so many repetitions: llama.cpp refuses 2000 of them, and is slow long before. A number costs an
+ * alternative a digit.
+ */
+const LARGEST = { number: 100_000, count: 64 };
+
+/**
+ * The part of a JSON Schema that every model server takes: types, alternatives, names, descriptions and small bounds. Patterns, formats,
+ * lengths of texts and large bounds make llama.cpp refuse the whole request (one `\s` is enough), Ollama's grammar likewise, and OpenAI's
+ * strict mode some of them. They stay on our side: whoever reads a call or a reply checks it against the whole schema.
+ *
+ * Sources: the converter (`common/json-schema-to-grammar.cpp`, `MAX_REPETITION_THRESHOLD` in `src/llama-grammar.cpp`) of
+ * https://github.com/ggml-org/llama.cpp.
+ */
+export function portableSchema(schema: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      const portable = portableKeyword(key, value);
+      return portable === undefined ? [] : [[key, portable]];
+    }),
+  );
+}
+
+/** Undefined for a keyword that stays here. */
+function portableKeyword(key: string, value: JsonValue): JsonValue | undefined {
+  if (PLAIN.includes(key) || isSmall(key, value)) return value;
+  if (ONE.includes(key)) return portableValue(value);
+  if (LIST.includes(key) && Array.isArray(value)) return value.map(portableValue);
+  if (!NAMED.includes(key) || !isJsonObject(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, portableValue(inner)]));
+}
+
+function portableValue(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? portableSchema(value) : value;
+}
+
+function isSmall(key: string, value: JsonValue): boolean {
+  const kind = Object.hasOwn(BOUNDS, key) ? BOUNDS[key] : undefined;
+  return kind !== undefined && typeof value === 'number' && Math.abs(value) <= LARGEST[kind];
+}
+
+/**
+ * What a model is shown of `schema`.
+ *
+ * @param io `input` for what a model gives before defaults are filled in, as arguments of a tool
+ */
+export function schemaToSend(schema: z.ZodType, io: 'input' | 'output' = 'output'): JsonObject {
+  return portableSchema(z.record(z.string(), z.json()).parse(z.toJSONSchema(schema, { io })));
+}
