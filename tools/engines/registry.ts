@@ -1,7 +1,7 @@
 import type { Engine } from '../../core/contracts/engine.ts';
 import type { JsonValue } from '../../core/contracts/packet.ts';
 import { registry } from '../../core/contracts/registry.ts';
-import { withPackage } from '../optional-package.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
 import { type Environment, KEY_HOSTS, requireKey } from './servers/server-key.ts';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { withPackage } from '../optional-package.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { parseReply } from '../web/parse-reply.ts';
 

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { messageOf } from '../../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { Certificate } from '../../../protocols/bindings/tls/self-signed.ts';
 import type { Answer } from './http-binding.ts';
-import type { Certificate } from './self-signed.ts';
 
 /** Bytes from the client and from the server. */
 export interface Bytes {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Certificate } from '../../../protocols/bindings/tls/self-signed.ts';
 import { type Bytes, CountingServer, type Traffic } from './counting-server.ts';
 import type { HttpBinding } from './http-binding.ts';
-import type { Certificate } from './self-signed.ts';
 
 /** A request to a server in the same process. */
 const REQUEST_TIMEOUT_MS = 10_000;

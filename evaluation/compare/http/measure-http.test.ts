@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import tls from 'node:tls';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
+import { selfSigned, trusting } from '../../../protocols/bindings/tls/self-signed.ts';
 import { adapterNamed } from '../../../protocols/registry.ts';
 import { sampleRecording } from '../testing/sample-recording.ts';
 import { type HttpCosts, measureHttp } from './measure-http.ts';
-import { selfSigned, trusting } from './self-signed.ts';
 
 const certificate = await selfSigned();
 if (certificate === null) {

@@ -1,5 +1,6 @@
 import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
+import { certificateBytes, selfSigned, trusting } from '../../../protocols/bindings/tls/self-signed.ts';
 import { a2aHttp } from './a2a.ts';
 import { anpHttp } from './anp.ts';
 import type { Bytes, Traffic } from './counting-server.ts';
@@ -7,7 +8,6 @@ import type { HttpBinding, Unavailable } from './http-binding.ts';
 import { playOverHttp } from './http-exchange.ts';
 import { endsOf } from './json-rpc.ts';
 import { mcpHttp } from './mcp.ts';
-import { certificateBytes, selfSigned, trusting } from './self-signed.ts';
 
 /** What the packets of a recording take over HTTP. Bytes are sums over the packets. */
 export interface HttpCosts {

@@ -38,6 +38,8 @@ export interface BindingTraits {
   readonly replies: 'same exchange' | 'own exchange';
   /** How the arrival of a message that nobody answers becomes known to its sender. */
   readonly oneWay: 'silent' | 'acknowledged';
+  /** At most one packet answers another, which has the other's id as `reply_to`: the mesh has no word for "that was all". */
+  readonly isSingleAnswer?: boolean;
   /** Ways of handing over a result that comes later than the request's own answer could; the first is the default. */
   readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
@@ -70,6 +72,11 @@ export interface BindingSettings {
   readonly results: 'text' | 'structured' | 'both';
   /** Milliseconds after which an exchange has failed. */
   readonly deadlineMs: number;
+  /**
+   * Port of a forwarder on the loopback that clients are sent to: it stands in the server's address and in whatever the server says of
+   * itself (agent cards). Without it, the port that the server listens on. Where there are no ports it is not looked at.
+   */
+  readonly advertisedPort?: number | undefined;
 }
 
 export interface TlsIdentity {
@@ -84,8 +91,15 @@ export interface TlsIdentity {
 export type Inbox = (packet: Packet, signal: AbortSignal) => Promise<readonly Packet[]>;
 
 export interface BindingServer {
-  /** What `connect` takes. */
+  /**
+   * What `connect` takes. A URL, with `127.0.0.1:<port>` in it where there is a port, `unix:<path>` for a socket file; for `stdio`, where
+   * the client starts the server, JSON of `{ command, args }`.
+   */
   readonly address: string;
+  /** Where it listens: {@link BindingSettings.advertisedPort} is somebody else's. */
+  readonly port?: number | undefined;
+  /** Ids of processes that it started and that work for it, such as a broker: their CPU is the binding's. */
+  readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;
   close(): Promise<void>;
 }
@@ -95,9 +109,13 @@ export interface BindingClient {
    * Carries one packet to the server and resolves with the packets that answered it, when the protocol has said that the
    * exchange is over.
    *
+   * @param isAnswered that an answer is expected. Without one, a protocol that is silent about one-way packets has only written the
+   * packet when this resolves; for all others it makes no difference. True unless given
    * @throws MeshError `packet` for an answer that the protocol does not allow, `agent` for a connection or deadline that failed
    */
-  exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]>;
+  exchange(packet: Packet, signal: AbortSignal, isAnswered?: boolean): Promise<readonly Packet[]>;
+  /** As {@link BindingServer.processes}: a server on stdio. */
+  readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;
   close(): Promise<void>;
 }
@@ -106,7 +124,8 @@ export interface BindingClient {
  * Bytes of one side so far. Every byte of its sockets or pipes is on one line:
  *
  * `raw = tls + head + body`, where the messages that bodies carry are `envelope + payload`, which is for who knows the packets
- * to split: payload is the UTF-8 length of `JSON.stringify(packet.payload)`.
+ * to split: payload is the UTF-8 length of `JSON.stringify(packet.payload)`. Exact whenever nothing is under way; how each line becomes
+ * known is in `meter/wire-meter.ts`, and `metered` of `meter/metered.ts` counts for every binding.
  */
 export interface WireBytes {
   /** Connections, or pairs of pipes, that were opened. */

@@ -14,6 +14,13 @@ test('a package that is not installed is named, with what to type', async () => 
   await expect(withPackage('openai@7', '--engine openai', async () => 7)).resolves.toBe(7);
 });
 
+test('of several packages the missing one is named, and all are to be installed', async () => {
+  const load = () => Promise.reject(missing('express'));
+  await expect(withPackage('@a2a-js/sdk@1 express@5', '--bindings a2a/rest', load)).rejects.toThrow(
+    'needs the package express, which is not installed: npm install @a2a-js/sdk@1 express@5',
+  );
+});
+
 test('any other failure is what it was', async () => {
   const other = missing('something-else');
   await expect(withPackage('openai@7', '--engine openai', () => Promise.reject(other))).rejects.toBe(other);

@@ -1,0 +1,128 @@
+/** Where messages lie in the bytes of a body: the body is one, each event of a stream has one, or each is behind gRPC's prefix or on a line. */
+export type BodyFormat = 'whole' | 'events' | 'grpc' | 'lines';
+
+/** Takes what was found to be messages, and not what the transport puts around them. */
+export interface MessageCount {
+  add(bytes: number, messages: number): void;
+}
+
+/** How a body of this media type holds messages. */
+export function formatOf(contentType: string | undefined): BodyFormat {
+  if (contentType?.startsWith('text/event-stream')) return 'events';
+  if (contentType?.startsWith('application/grpc')) return 'grpc';
+  return 'whole';
+}
+
+/** Is given one body, in pieces as they come or go. It keeps no bytes. */
+export type BodyCounter = (chunk: Buffer) => void;
+
+export function bodyCounter(format: BodyFormat, count: MessageCount): BodyCounter {
+  switch (format) {
+    case 'whole':
+      return wholeCounter(count);
+    case 'events':
+      return eventCounter(count);
+    case 'grpc':
+      return grpcCounter(count);
+    case 'lines':
+      return lineCounter(count);
+  }
+}
+
+function wholeCounter(count: MessageCount): BodyCounter {
+  let isCounted = false;
+  return ({ length }) => {
+    if (length === 0) return;
+    count.add(length, isCounted ? 0 : 1);
+    isCounted = true;
+  };
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const DATA = Buffer.from('data:');
+
+/**
+ * Server-sent events (HTML standard, "Interpreting an event stream"): what stands behind `data:` and one space is the message, other fields
+ * and line ends are not. A carriage return belongs to the line end where a newline follows; alone it ends no line here.
+ */
+function eventCounter(count: MessageCount): BodyCounter {
+  /** Bytes of the line so far: up to 6 of them decide whether it is data. */
+  let lineBytes = 0;
+  let isData = true;
+  let hasData = false;
+  let endsInReturn = false;
+  const begin = () => {
+    lineBytes = 0;
+    isData = true;
+    endsInReturn = false;
+  };
+  return (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      const newline = chunk.indexOf(NEWLINE, at);
+      const end = newline === -1 ? chunk.length : newline;
+      for (; at < end && lineBytes < DATA.length; at++, lineBytes++) {
+        if (chunk[at] !== DATA[lineBytes]) isData = false;
+        endsInReturn = chunk[at] === RETURN;
+      }
+      if (at < end && lineBytes === DATA.length && isData) {
+        lineBytes += 1;
+        if (chunk[at] === SPACE) at += 1;
+      }
+      if (at < end) {
+        lineBytes += end - at;
+        endsInReturn = chunk[end - 1] === RETURN;
+        if (isData) count.add(end - at, 0);
+      }
+      if (newline === -1) return;
+      const isWholeData = isData && lineBytes >= DATA.length;
+      if (isWholeData) {
+        hasData = true;
+        if (endsInReturn) count.add(-1, 0);
+      } else if (lineBytes === 0 || (lineBytes === 1 && endsInReturn)) {
+        if (hasData) count.add(0, 1);
+        hasData = false;
+      }
+      at = newline + 1;
+      begin();
+    }
+  };
+}
+
+const GRPC_PREFIX_BYTES = 5;
+
+/** Each message behind a byte of flags and its length in four, big end first (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+function grpcCounter(count: MessageCount): BodyCounter {
+  let prefixBytes = 0;
+  let length = 0;
+  let left = 0;
+  return (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      if (left > 0) {
+        const taken = Math.min(left, chunk.length - at);
+        count.add(taken, 0);
+        left -= taken;
+        at += taken;
+        continue;
+      }
+      if (prefixBytes > 0) length = length * 256 + (chunk[at] ?? 0);
+      prefixBytes += 1;
+      at += 1;
+      if (prefixBytes < GRPC_PREFIX_BYTES) continue;
+      count.add(0, 1);
+      left = length;
+      prefixBytes = 0;
+      length = 0;
+    }
+  };
+}
+
+/** Each line is a message (MCP over stdio); its newline is not part of it. */
+function lineCounter(count: MessageCount): BodyCounter {
+  return (chunk) => {
+    let lines = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
+    count.add(chunk.length - lines, lines);
+  };
+}

@@ -1,0 +1,44 @@
+import type { Binding, BindingClient, BindingServer, BindingSettings, Inbox } from '../contract/binding.ts';
+import { watchWires } from './watch-wires.ts';
+import { WireMeter } from './wire-meter.ts';
+
+/** A binding without counting. What it says to the meter is only what no HTTP carries, and what goes over pipes of its own. */
+export interface UnmeteredBinding extends Omit<Binding, 'serve' | 'connect'> {
+  serve(inbox: Inbox, settings: BindingSettings, meter: WireMeter): Promise<Omit<BindingServer, 'wire'>>;
+  connect(address: string, settings: BindingSettings, meter: WireMeter): Promise<Omit<BindingClient, 'wire'>>;
+}
+
+/**
+ * `binding` with its bytes counted: every socket that a call of its own opens or accepts, and what comes of that later, is that
+ * server's or client's. What the inbox does is the caller's again.
+ */
+export function metered(binding: UnmeteredBinding): Binding {
+  return {
+    ...binding,
+    async serve(inbox, settings) {
+      watchWires();
+      const meter = new WireMeter();
+      const own: Inbox = (packet, signal) => WireMeter.exit(() => inbox(packet, signal));
+      const server = await meter.run(() => binding.serve(own, settings, meter));
+      return {
+        address: server.address,
+        port: server.port,
+        processes: server.processes,
+        wire: () => meter.bytes,
+        close: () => meter.run(() => server.close()),
+      };
+    },
+    async connect(address, settings) {
+      watchWires();
+      const meter = new WireMeter();
+      const client = await meter.run(() => binding.connect(address, settings, meter));
+      return {
+        // Connections may be opened by any exchange.
+        exchange: (...args) => meter.run(() => client.exchange(...args)),
+        processes: client.processes,
+        wire: () => meter.bytes,
+        close: () => meter.run(() => client.close()),
+      };
+    },
+  };
+}
