@@ -29,6 +29,12 @@ await runProgram({
       load: async () => (await import('./transports/transports.ts')).transports,
     },
     {
+      name: 'lab:traffic',
+      group: 'Make',
+      summary: 'write the recording that compare takes by itself: traffic of four kinds',
+      load: async () => (await import('./traffic/write-traffic.ts')).writeTraffic,
+    },
+    {
       name: 'soak',
       group: 'Stress',
       summary: 'flood the hub for a while, kill and stall agents, and say whether every ledger balances',

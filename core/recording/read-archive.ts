@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { constants, gunzipSync } from 'node:zlib';
 import { list } from 'tar';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, messageOf, systemCodeOf } from '../contracts/errors.ts';
 import { issuesOf } from '../contracts/packet.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
@@ -11,6 +12,10 @@ import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 const MAX_RECORDING_BYTES = 512 * 1024 * 1024;
 
 const OPENING_BRACE = 0x7b;
+/** Enough to see what kind of file it is. */
+const PROBE_BYTES = 4096;
+/** What deflate reaches with zeros. */
+const MAX_UNPACK_RATIO_OF_DEFLATE = 1032;
 
 /** Version of the manifests that are read. */
 export const MANIFEST_VERSION = 1;
@@ -103,7 +108,7 @@ function differenceOf(digests: ReadonlyMap<string, Hash>, parts: readonly Buffer
 }
 
 /**
- * Reads a recording: out of a run's archive, or of a file that `hub --record` wrote.
+ * Reads a recording: out of a run's archive, or of a file by itself, as `hub --record` and `import` write it, gzipped or not.
  *
  * @throws MeshError `config` when there is none, or one that cannot be replayed
  */
@@ -117,19 +122,43 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(text, `${file}:${RECORDING_FILE}`);
 }
 
-/** Whatever does not begin as a recording's first line does. */
-function isArchive(file: string): boolean {
+/** Whether `file` is a run's archive: whatever does not begin, unpacked, as a recording's first line does. */
+export function isArchive(file: string): boolean {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return true;
+  const start = Buffer.alloc(PROBE_BYTES);
   const descriptor = openSync(file, 'r');
-  const first = Buffer.alloc(1);
-  readSync(descriptor, first);
+  const bytes = readSync(descriptor, start);
   closeSync(descriptor);
-  return first[0] !== OPENING_BRACE;
+  return (isGzip(start) ? gunzipStart(start.subarray(0, bytes)) : start)[0] !== OPENING_BRACE;
+}
+
+/** Nothing where it is not what it says that it is. */
+function gunzipStart(bytes: Buffer): Buffer {
+  try {
+    // The file goes on; what is there unpacks to its beginning.
+    const maxOutputLength = MAX_UNPACK_RATIO_OF_DEFLATE * PROBE_BYTES;
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength });
+  } catch {
+    return Buffer.alloc(0); // Whoever reads the archive says what is wrong with it.
+  }
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
 function recordingText(file: string): string {
   if (statSync(file).size > MAX_RECORDING_BYTES) throw tooLong(`recording ${file}`);
-  return readFileSync(file, 'utf8');
+  const bytes = readFileSync(file);
+  if (!isGzip(bytes)) return bytes.toString('utf8');
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_RECORDING_BYTES }).toString('utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLong(`recording ${file}, unpacked,`);
+    throw new MeshError('config', `recording ${file} cannot be unpacked: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function tooLong(what: string): MeshError {

@@ -15,18 +15,32 @@ const RECORDING_VERSION = 2;
 const us = z.number();
 const duration = z.number().nonnegative();
 
+/** More kinds of traffic than a table can show. */
+const MAX_PARTS = 32;
+
+const partSchema = z.strictObject({
+  name: z.string().min(1).max(64),
+  about: z.string(),
+  tasks: z.array(z.string()).min(1),
+});
+
 const headerSchema = z.strictObject({
   kind: z.literal('gaia-mesh-recording'),
   schema_version: z.literal(RECORDING_VERSION),
   run_id: z.string(),
   team: z.string(),
-  final: z.string(),
+  /** The agent whose final answer ends a task; null where no packet does: then a task is over when all of it has come. */
+  final: z.string().nullable(),
   routing: z.enum(ROUTINGS),
   adapter: z.string(),
   engine: z.string(),
   agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })).min(1),
   /** What was relayed and is not here, in words. */
   missing: z.array(z.string()).min(1).exactOptional(),
+  /** What nobody recorded and was guessed, in words. */
+  guessed: z.array(z.string()).min(1).exactOptional(),
+  /** Tasks of one kind each, whose figures are shown by themselves. */
+  parts: z.array(partSchema).min(1).max(MAX_PARTS).exactOptional(),
 });
 type RecordingHeader = z.infer<typeof headerSchema>;
 
@@ -105,6 +119,7 @@ export function caveatsOf({ header, packets }: Recording): string[] {
   const untimed = packets.filter(({ toolUs }) => toolUs === null).length;
   return [
     ...(header.missing ?? []).map((what) => `Not in the recording: ${what}.`),
+    ...(header.guessed ?? []).map((what) => `Guessed: ${what}.`),
     ...(begun === 0
       ? []
       : [
@@ -185,6 +200,7 @@ export function parseRecording(text: string, where: string): Recording {
   });
   if (!packets.some(({ cause }) => cause === null))
     throw new MeshError('config', `${where}: no document opens a task in it`);
+  checkParts(header, new Set(packets.map(({ packet }) => packet.task_id)), where);
   return { header, packets };
 }
 
@@ -204,6 +220,19 @@ function parseHeader(line: string, where: string): RecordingHeader {
   if (!header.success)
     throw new MeshError('config', `${where}:1: not a recording: ${issuesOf(header.error)}`);
   return header.data;
+}
+
+function checkParts({ parts = [] }: Recording['header'], tasks: ReadonlySet<string>, where: string): void {
+  const placed = new Map<string, string>();
+  for (const { name, tasks: own } of parts) {
+    for (const task of own) {
+      const other = placed.get(task);
+      const reason = tasks.has(task) ? other && `is of part ${other}, too` : 'is not in the recording';
+      if (reason !== undefined)
+        throw new MeshError('config', `${where}:1: task ${task} of part ${name} ${reason}`);
+      placed.set(task, name);
+    }
+  }
 }
 
 function parseEntry(line: string, where: string): RecordedPacket {

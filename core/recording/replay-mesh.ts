@@ -15,6 +15,7 @@ import { type RunLedger, runLedger } from '../run/metrics/run-ledger.ts';
 import { tcpTransport } from '../transports/run-transport.ts';
 import { recordedCopies } from './recorded-copies.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
+import { type TrafficGroups, TrafficPlaces } from './traffic-groups.ts';
 
 interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
@@ -33,7 +34,7 @@ interface ReplayOptions
 }
 
 /** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter. */
-export interface Round {
+export interface Round extends TrafficGroups {
   readonly adapter: string;
   /** Milliseconds of all tasks. */
   readonly elapsedMs: number;
@@ -54,6 +55,7 @@ export class ReplayMesh {
   readonly #options: ReplayOptions;
   readonly #agents: AgentGroup;
   readonly #team: Team;
+  readonly #places: TrafficPlaces;
   #nodes: readonly MeshNode[] = [];
   #round = 0;
   #death: string | undefined;
@@ -62,6 +64,7 @@ export class ReplayMesh {
     const { files, reads } = options.userAdapters ?? { files: [], reads: [] };
     this.#options = options;
     this.#team = team;
+    this.#places = new TrafficPlaces(options.recording);
     this.#agents = new AgentGroup({
       ...options,
       team,
@@ -112,7 +115,7 @@ export class ReplayMesh {
     const byTask = Map.groupBy(caused, ({ packet }) => packet.task_id);
     const expected = new Set(caused.map(({ packet }) => packet.id));
     const faults: string[] = [];
-    let packetCame: (taskId: string) => void = () => undefined;
+    const tally = this.#places.tally();
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
@@ -121,18 +124,19 @@ export class ReplayMesh {
       adapter,
       secret,
       nodes: this.#nodes,
-      final: this.#team.final,
+      final: recording.header.final,
       router: routerNamed(this.#team.routing),
       chooseCopy: recordedCopies(recording),
       maxFrameBytes: MAX_FRAME_BYTES,
       observer: {
         relayed: ({ packets }) => {
-          for (const { head } of packets) {
+          for (const { head, frameBytes } of packets) {
             if (!expected.delete(head.id))
               faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
-            packetCame(head.task_id);
+            tally.add(head.id, frameBytes);
           }
         },
+        broadcast: ({ id }, _times, frameBytes) => tally.add(id, frameBytes),
         refused: (node, reason) => faults.push(`a packet of agent ${node} was refused: ${reason}`),
       },
     });
@@ -143,17 +147,13 @@ export class ReplayMesh {
         const { task_id: taskId, payload } = packet;
         const due = byTask.get(taskId) ?? [];
         // A task that had no end then, as of an agent that was lost, is over when all of it has come.
-        const isEnded = due.some(({ packet: { tag } }) => tag === FINAL_ANSWER || tag === TASK_FAILED);
-        const over = new AbortController();
-        let missing = due.length;
-        packetCame = (id) => {
-          if (id === taskId) missing -= 1;
-          if (missing === 0 && !isEnded) over.abort();
-        };
+        const isEnded =
+          recording.header.final !== null &&
+          due.some(({ packet: { tag } }) => tag === FINAL_ANSWER || tag === TASK_FAILED);
         const task = { taskId, payload, opening: packet, timeoutMs };
-        const running = network.runTask(task, AbortSignal.any([signal, over.signal]));
-        if (due.length === 0) over.abort();
-        elapsedMs += (await running).elapsedMs;
+        const outcome = await network.runTask(isEnded ? task : { ...task, endsAfter: due.length }, signal);
+        tally.took(taskId, outcome.elapsedMs);
+        elapsedMs += outcome.elapsedMs;
         signal.throwIfAborted();
       }
       await network.settle();
@@ -164,7 +164,8 @@ export class ReplayMesh {
       if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
       const [fault] = faults;
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
-      return { adapter: adapter.name, elapsedMs, ledger, ...sessionAndTimes(network.links, ledger) };
+      const times = sessionAndTimes(network.links, ledger);
+      return { adapter: adapter.name, elapsedMs, ledger, ...times, ...tally.groups() };
     } finally {
       network.close();
     }
@@ -234,7 +235,7 @@ function replayTeam(
   return teamSchema.parse({
     version: 1,
     name: 'replay',
-    final: header.final,
+    final: header.final ?? header.agents[0]?.id,
     routing: header.routing,
     agents: [...recorded, ...listeners],
   });

@@ -5,16 +5,19 @@ import { guard } from '../../core/system/guard.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { complain } from '../terminal/print.ts';
 
-/** A run whose packets are compared: its archive, and how many agents hear them. */
+/** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */
+export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
+
+/** A run whose packets are compared: its archive or recording, and how many agents hear them. */
 export interface Scenario {
   readonly archive: string;
   /** More agents than were recorded, which hear everything and say nothing; undefined for those that were. */
   readonly agents: number | undefined;
 }
 
-/** What to compare on; an empty list stands for what `bench` takes by itself. */
+/** What to compare on; where neither a recording nor a run is asked for, {@link defaultRecording}. */
 export interface ScenarioChoice {
-  /** Archive of a run that was made; then there is no choice of teams and engines. */
+  /** A recording that was made; then there is no choice of teams and engines. */
   readonly recording: string | undefined;
   readonly teams: readonly string[];
   readonly engines: readonly string[];
@@ -35,8 +38,9 @@ export async function scenariosOf(
   folder: string,
   signal: AbortSignal,
 ): Promise<readonly Scenario[]> {
-  const archives = recording === undefined ? [] : [recording];
-  if (recording === undefined) {
+  const isRun = [teams, engines, tools].some(({ length }) => length > 0);
+  const archives = recording === undefined && isRun ? [] : [recording ?? defaultRecording];
+  if (archives.length === 0) {
     for (const team of orDefault(teams)) {
       for (const engine of orDefault(engines)) {
         const out = path.join(folder, `recorded-${archives.length}`);

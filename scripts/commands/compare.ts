@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { readRecording } from '../../core/recording/read-archive.ts';
+import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { guard } from '../../core/system/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
@@ -52,8 +52,11 @@ export function compare(command: Command): void {
       'adapters, the baseline first, e.g. json,msgpack,json+zstd,./my-adapter.ts (default: all)',
       listOf,
     )
-    .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
-    .option('--teams <names>', 'record a run of each of these teams instead of the default one', listOf)
+    .option(
+      '--recording <file>',
+      'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
+    )
+    .option('--teams <names>', 'record a run of each of these teams now, and compare on it', listOf)
     .option('--engines <names>', '… on each of these engines', listOf)
     .option('--tool <[which=]file>', '… with a tool of yours: see bench --help', severalOf)
     .option(
@@ -189,7 +192,8 @@ async function writePage(
   scenarios: readonly Scenario[],
   options: CompareCommandOptions,
 ): Promise<void> {
-  const archives = new Set(scenarios.map(({ archive }) => archive));
+  // A recording by itself is no run: there are neither metrics nor answers to show.
+  const archives = new Set(scenarios.map(({ archive }) => archive).filter(isArchive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
   const html = await reportHtml({ comparison: report, runs });
   const file = path.join(outOf(options), 'comparison.html');

@@ -24,6 +24,8 @@ export interface TaskRequest {
   readonly timeoutMs: number;
   /** The task fails when its agents have used more; without it there is no bound. */
   readonly maxTokens?: number;
+  /** The task is over when so many packets of it were relayed, of one that no answer ends. */
+  readonly endsAfter?: number;
 }
 
 interface OpenTasksOptions {
@@ -58,7 +60,7 @@ export class OpenTasks {
         `task ${task.taskId} is already running: task ids must be unique within a run`,
       );
     }
-    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens);
+    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens, task.endsAfter);
     clocks.set(task.taskId, clock);
     copies.begin(task.taskId);
     const unwatch = whenAborted(signal, () =>
@@ -70,6 +72,7 @@ export class OpenTasks {
     }, task.timeoutMs);
     try {
       if (!signal.aborted) await this.#broadcast(clock, task);
+      if (task.endsAfter === 0) clock.stop('answered', null, performance.now());
       onBegun();
       await clock.ended;
     } finally {

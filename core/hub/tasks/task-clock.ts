@@ -48,13 +48,21 @@ export class TaskClock {
   readonly seenTypes = new Set<string>();
   readonly #startMs: number;
   readonly #maxTokens: number;
+  readonly #endsAfter: number;
   readonly #end: () => void;
   #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
 
-  constructor(taskId: string, nowMs: number, maxTokens = Number.POSITIVE_INFINITY) {
+  /** `endsAfter`: packets with which the task is over, where no answer ends it. */
+  constructor(
+    taskId: string,
+    nowMs: number,
+    maxTokens = Number.POSITIVE_INFINITY,
+    endsAfter = Number.POSITIVE_INFINITY,
+  ) {
     this.taskId = taskId;
     this.#startMs = nowMs;
     this.#maxTokens = maxTokens;
+    this.#endsAfter = endsAfter;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#end = resolve;
@@ -71,6 +79,7 @@ export class TaskClock {
       const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
       this.stop('failed', null, nowMs, { reason });
     }
+    if (this.counts.pkt_cnt >= this.#endsAfter) this.stop('answered', null, nowMs);
   }
 
   stop(

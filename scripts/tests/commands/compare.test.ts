@@ -13,6 +13,7 @@ describe('a comparison', () => {
     const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'cbor.bytes < 100'];
     run = await runCli([
       'compare',
+      ...['--teams', 'pipeline'],
       '--adapters',
       'json,msgpack,cbor',
       ...bounds,
@@ -98,7 +99,8 @@ describe('a matrix', () => {
     const bounds = ['--rounds', '3', '--budget', '40'];
     const limits = ['--fail-if', 'msgpack.bytes > 0.5x json', 'msgpack.bytes > 1x json', '--junit', junit];
     const adapters = ['--adapters', 'json,msgpack', '--agents', '4,7'];
-    run = await runCli(['compare', ...adapters, ...bounds, ...limits, '--out', out]);
+    const recorded = ['--teams', 'pipeline'];
+    run = await runCli(['compare', ...recorded, ...adapters, ...bounds, ...limits, '--out', out]);
   });
 
   test('shows how cost grows with the agents: each copy of a packet is bytes on a socket', () => {
@@ -182,7 +184,7 @@ describe('an adapter of one’s own', () => {
     const out = temporaryFolder();
     const file = adapterFile('marked', 'parsePacket(parseJsonText(text.slice(1)))');
     const adapters = `json,${file},${file}+zstd`;
-    const bounds = ['--rounds', '2', '--budget', '20'];
+    const bounds = ['--teams', 'pipeline', '--rounds', '2', '--budget', '20'];
     const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
     expect(run.code, run.stderr).toBe(0);
     const [json, marked, packed] = JSON.parse(run.stdout).adapters;

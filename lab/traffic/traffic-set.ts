@@ -1,0 +1,90 @@
+import { HUB_ID } from '../../core/contracts/packet.ts';
+import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+import { Random } from '../../core/system/random.ts';
+import { chatty } from './chatty.ts';
+import { documents } from './documents.ts';
+import { mixed } from './mixed.ts';
+import type { Part, Task } from './part.ts';
+import { tables } from './tables.ts';
+import { sourceTexts } from './texts.ts';
+
+const AGENTS = ['coordinator', 'worker-1', 'worker-2', 'reviewer'] as const;
+
+const PARTS: readonly Part[] = [chatty, mixed, documents, tables];
+const SEED = 20_261;
+/** 1 January 2026: packets have a time of day, and the file is the same whenever it is made. */
+const START_MS = 1_767_225_600_000;
+const STEP_MS = 7;
+
+/**
+ * The recording that `compare` takes by itself: traffic of four kinds, from 100 bytes to 40 kB a packet, the same bytes whenever it is
+ * made. None of its payloads has a structure that an adapter of this project was made for.
+ */
+export function trafficSet(): Recording {
+  const texts = sourceTexts();
+  const packets: RecordedPacket[] = [];
+  const counts = new Map<string, number>();
+  const parts = PARTS.map(({ name, about, tasks }, index) => {
+    const made = tasks(new Random(SEED + index), texts);
+    const ids = made.map((task, at) => {
+      const taskId = `${name}-${String(at + 1).padStart(2, '0')}`;
+      packets.push(...packetsOf(task, taskId, counts, packets.length));
+      return taskId;
+    });
+    return { name, about, tasks: ids };
+  });
+  return {
+    header: {
+      run_id: 'default-traffic',
+      team: 'traffic',
+      final: null,
+      routing: 'direct',
+      adapter: 'none',
+      engine: 'none',
+      agents: AGENTS.map((id) => ({ id, tool: 'generated' })),
+      parts,
+    },
+    packets,
+  };
+}
+
+function packetsOf(
+  { opening, said }: Task,
+  taskId: string,
+  counts: Map<string, number>,
+  before: number,
+): RecordedPacket[] {
+  const nextId = (from: string) => {
+    const number = (counts.get(from) ?? 0) + 1;
+    counts.set(from, number);
+    return `${from}-${number}`;
+  };
+  const ids = [nextId(HUB_ID)];
+  const all: RecordedPacket[] = [];
+  const envelope = { task_id: taskId, token_used: 0 };
+  const ts = () => START_MS + (before + all.length) * STEP_MS;
+  all.push({
+    cause: null,
+    toolUs: null,
+    packet: {
+      ...{ type: 'doc_init', from: HUB_ID, id: ids[0] ?? '' },
+      ...{ ...envelope, ts: ts(), payload: opening },
+    },
+  });
+  for (const { type, from, to, cause, isReply, payload } of said) {
+    const id = nextId(from);
+    const causeId = ids[cause + 1];
+    if (causeId === undefined) throw new Error(`${taskId}: packet ${all.length} has no cause`);
+    ids.push(id);
+    all.push({
+      cause: causeId,
+      toolUs: null,
+      packet: {
+        ...{ type, from, ...(to === undefined ? {} : { to }), id },
+        ...(isReply === true ? { reply_to: causeId } : {}),
+        ...{ ...envelope, ts: ts(), payload },
+      },
+    });
+  }
+  return all;
+}
