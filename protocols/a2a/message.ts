@@ -20,14 +20,17 @@ export function isRequest({ reply_to, tag }: Packet): boolean {
   return reply_to === undefined && tag === undefined;
 }
 
-/** `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for a key that is absent. */
-export function sendMessageRequestOf(packet: Packet) {
+/**
+ * `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for a key that is absent. `reply_to` is
+ * written where a reply is sent as a message of its own.
+ */
+export function sendMessageRequestOf(packet: Packet, reply_to?: string) {
   return {
     message: {
       messageId: packet.id,
       contextId: packet.task_id,
       role: 'ROLE_USER',
-      ...contentOf(packet),
+      ...contentOf(packet, reply_to),
     },
   };
 }

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { EventQueue } from '../event-queue.ts';
+import {
+  type A2aMessage,
+  isSettled,
+  type PushConfig,
+  paramsOf,
+  paramsSchemas,
+  TERMINAL_STATES,
+} from '../model.ts';
+import type { AgentWork } from '../work.ts';
+import { faultError } from './faults.ts';
+import { PushConfigs, type PushSender } from './push.ts';
+import { AgentTask, type TaskEvent } from './task.ts';
+import { TaskStore } from './task-store.ts';
+
+/** `AgentCard` (§4.4.1), without the addresses, which only a server knows. */
+export interface AgentCard {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly capabilities: {
+    readonly streaming: boolean;
+    readonly pushNotifications: boolean;
+    readonly extensions?: readonly object[];
+  };
+  readonly defaultInputModes: readonly string[];
+  readonly defaultOutputModes: readonly string[];
+  readonly skills: readonly object[];
+}
+
+/**
+ * An agent of A2A 1.0 without a transport: the operations of §3.1, whose parameters and results are the same in JSON-RPC, REST and
+ * gRPC. A transport turns its requests into {@link call} and {@link stream}, and errors into its own by `faultOf`.
+ */
+export class A2aAgent {
+  readonly card: AgentCard;
+  readonly #work: AgentWork;
+  readonly #tasks = new TaskStore();
+  readonly #push: PushConfigs;
+
+  constructor(card: AgentCard, work: AgentWork, sender: PushSender) {
+    this.card = card;
+    this.#work = work;
+    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender);
+  }
+
+  /** One answer to one request. `method` is the operation's name as JSON-RPC and gRPC write it. */
+  async call(method: string, params: unknown): Promise<object> {
+    switch (method) {
+      case 'SendMessage':
+        return this.#sendMessage(params);
+      case 'GetTask': {
+        const { id, historyLength } = paramsOf(paramsSchemas.get, params);
+        return this.#tasks.get(id).view({ historyLength });
+      }
+      case 'ListTasks':
+        return this.#tasks.list(paramsOf(paramsSchemas.list, params));
+      case 'CancelTask': {
+        const task = this.#tasks.get(paramsOf(paramsSchemas.task, params).id);
+        task.cancel();
+        return task.view({});
+      }
+      case 'CreateTaskPushNotificationConfig': {
+        const config = paramsOf(paramsSchemas.pushConfig, params);
+        return this.#push.add(this.#tasks.get(config.taskId), config);
+      }
+      case 'GetTaskPushNotificationConfig': {
+        const { taskId, id } = paramsOf(paramsSchemas.pushConfigId, params);
+        return this.#push.get(this.#tasks.get(taskId), id);
+      }
+      case 'ListTaskPushNotificationConfigs':
+        return this.#push.list(this.#tasks.get(paramsOf(paramsSchemas.pushConfigs, params).taskId));
+      case 'DeleteTaskPushNotificationConfig': {
+        const { taskId, id } = paramsOf(paramsSchemas.pushConfigId, params);
+        return this.#push.remove(this.#tasks.get(taskId), id);
+      }
+      case 'GetExtendedAgentCard':
+        throw faultError('unsupportedOperation', 'this agent has no extended card');
+      default:
+        throw faultError('methodNotFound', `no operation ${JSON.stringify(method.slice(0, 64))}`);
+    }
+  }
+
+  /** Many answers to one request; an error before the first is thrown by this, not by the iteration. */
+  stream(method: string, params: unknown): AsyncIterable<TaskEvent> {
+    if (!this.card.capabilities.streaming)
+      throw faultError('unsupportedOperation', 'this agent does not stream');
+    if (method === 'SendStreamingMessage') {
+      const { events } = this.#begin(params);
+      return untilSettled(events);
+    }
+    const task = this.#tasks.get(paramsOf(paramsSchemas.task, params).id);
+    if (TERMINAL_STATES.has(task.state))
+      throw faultError('unsupportedOperation', `task ${task.id} is over: ${task.state}`);
+    const events = task.subscribe();
+    return following({ task: task.view({}) }, events);
+  }
+
+  close(): void {
+    this.#tasks.close();
+  }
+
+  async #sendMessage(params: unknown): Promise<object> {
+    const { events, configuration } = this.#begin(params);
+    for await (const event of events) {
+      if ('message' in event) return event;
+      const task = 'task' in event ? this.#tasks.get(event.task.id) : undefined;
+      if (task === undefined) continue;
+      if (configuration?.returnImmediately !== true) await task.settled();
+      events.close();
+      return { task: task.view({ historyLength: configuration?.historyLength }) };
+    }
+    throw faultError('internal', 'the agent ended without a task or a message');
+  }
+
+  /** Starts the work on a message. Its events begin with the task or are one message. */
+  #begin(params: unknown) {
+    const { message, configuration } = paramsOf(paramsSchemas.send, params);
+    this.#checkMediaTypes(message);
+    const known = message.taskId === undefined ? undefined : this.#tasks.get(message.taskId);
+    if (known !== undefined) known.checkFollowUp(message);
+    const task =
+      known ?? new AgentTask(randomUUID(), message.contextId ?? randomUUID(), (own) => this.#tasks.add(own));
+    this.#configurePush(task, configuration?.taskPushNotificationConfig);
+    const events = task.subscribe();
+    task.run(message, this.#work);
+    return { events, configuration };
+  }
+
+  #configurePush(task: AgentTask, config: PushConfig | undefined): void {
+    if (config !== undefined) this.#push.add(task, { ...config, taskId: task.id });
+  }
+
+  #checkMediaTypes({ parts }: A2aMessage): void {
+    for (const { mediaType } of parts) {
+      if (mediaType !== undefined && mediaType !== '' && !this.card.defaultInputModes.includes(mediaType))
+        throw faultError(
+          'contentTypeNotSupported',
+          `expected ${this.card.defaultInputModes.join(' or ')}, came ${mediaType.slice(0, 64)}`,
+        );
+    }
+  }
+}
+
+/** A stream ends when its task is over or waits for the client (§3.1.2), or with the one message that was the answer. */
+async function* untilSettled(events: EventQueue<TaskEvent>): AsyncGenerator<TaskEvent, void, undefined> {
+  try {
+    for await (const event of events) {
+      yield event;
+      if ('message' in event || ('statusUpdate' in event && isSettled(event.statusUpdate.status.state)))
+        return;
+    }
+  } finally {
+    events.close();
+  }
+}
+
+/** Events from now on, behind the task as it is (§3.1.6); they end with the task. */
+async function* following(
+  first: TaskEvent,
+  events: EventQueue<TaskEvent>,
+): AsyncGenerator<TaskEvent, void, undefined> {
+  try {
+    yield first;
+    for await (const event of events) {
+      yield event;
+      if ('statusUpdate' in event && TERMINAL_STATES.has(event.statusUpdate.status.state)) return;
+    }
+  } finally {
+    events.close();
+  }
+}

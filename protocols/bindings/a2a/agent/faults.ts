@@ -1,0 +1,69 @@
+import { MeshError } from '../../../../core/contracts/errors.ts';
+
+/** An error of A2A 1.0 (§5.4): what it is called in each of its transports. */
+export interface Fault {
+  readonly jsonRpcCode: number;
+  readonly httpStatus: number;
+  /** Number and name of the gRPC status. */
+  readonly grpc: readonly [code: number, name: string];
+  /** In the `google.rpc.ErrorInfo` that goes along; JSON-RPC's own errors have none. */
+  readonly reason?: string;
+}
+
+const INVALID_ARGUMENT = [3, 'INVALID_ARGUMENT'] as const;
+const NOT_FOUND = [5, 'NOT_FOUND'] as const;
+const FAILED_PRECONDITION = [9, 'FAILED_PRECONDITION'] as const;
+const UNIMPLEMENTED = [12, 'UNIMPLEMENTED'] as const;
+const INTERNAL = [13, 'INTERNAL'] as const;
+
+export const FAULTS = {
+  taskNotFound: { jsonRpcCode: -32001, httpStatus: 404, grpc: NOT_FOUND, reason: 'TASK_NOT_FOUND' },
+  taskNotCancelable: {
+    ...{ jsonRpcCode: -32002, httpStatus: 409, grpc: FAILED_PRECONDITION },
+    reason: 'TASK_NOT_CANCELABLE',
+  },
+  pushNotSupported: {
+    ...{ jsonRpcCode: -32003, httpStatus: 400, grpc: UNIMPLEMENTED },
+    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  },
+  unsupportedOperation: {
+    ...{ jsonRpcCode: -32004, httpStatus: 400, grpc: UNIMPLEMENTED },
+    reason: 'UNSUPPORTED_OPERATION',
+  },
+  contentTypeNotSupported: {
+    ...{ jsonRpcCode: -32005, httpStatus: 415, grpc: INVALID_ARGUMENT },
+    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
+  },
+  versionNotSupported: {
+    ...{ jsonRpcCode: -32009, httpStatus: 400, grpc: UNIMPLEMENTED },
+    reason: 'VERSION_NOT_SUPPORTED',
+  },
+  parseError: { jsonRpcCode: -32700, httpStatus: 400, grpc: INVALID_ARGUMENT },
+  invalidRequest: { jsonRpcCode: -32600, httpStatus: 400, grpc: INVALID_ARGUMENT },
+  methodNotFound: { jsonRpcCode: -32601, httpStatus: 404, grpc: UNIMPLEMENTED },
+  invalidParams: { jsonRpcCode: -32602, httpStatus: 400, grpc: INVALID_ARGUMENT },
+  internal: { jsonRpcCode: -32603, httpStatus: 500, grpc: INTERNAL },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+/** The fault is the error's cause, so that a transport can tell which one it has to write. */
+export function faultError(name: keyof typeof FAULTS, message: string): MeshError {
+  return new MeshError('packet', message, { cause: FAULTS[name] });
+}
+
+const known: ReadonlySet<unknown> = new Set(Object.values(FAULTS));
+
+/** What a transport has to say of an error: `internal` for all that is no fault of the protocol. */
+export function faultOf(error: unknown): Fault {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isFault(cause) ? cause : FAULTS.internal;
+}
+
+function isFault(value: unknown): value is Fault {
+  return known.has(value);
+}
+
+/** The details of an error (§9.5, §11.6), empty for those without a reason. */
+export function errorInfoOf({ reason }: Fault): readonly object[] {
+  if (reason === undefined) return [];
+  return [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
+}

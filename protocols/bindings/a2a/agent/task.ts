@@ -1,0 +1,187 @@
+import { messageOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import { EventQueue } from '../event-queue.ts';
+import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_STATES } from '../model.ts';
+import { type AgentWork, saying, type TaskState, type WorkEvent } from '../work.ts';
+import { faultError } from './faults.ts';
+
+/** `Task` (§4.1.1) as it is sent. */
+export interface TaskView {
+  readonly id: string;
+  readonly contextId: string;
+  readonly status: A2aStatus & { readonly timestamp: string };
+  readonly artifacts?: readonly A2aArtifact[];
+  readonly history?: readonly A2aMessage[];
+}
+
+/** `StreamResponse` (§3.2.3) as it is sent. */
+export type TaskEvent =
+  | { readonly task: TaskView }
+  | { readonly message: A2aMessage }
+  | {
+      readonly statusUpdate: {
+        readonly taskId: string;
+        readonly contextId: string;
+        readonly status: TaskView['status'];
+      };
+    }
+  | {
+      readonly artifactUpdate: {
+        readonly taskId: string;
+        readonly contextId: string;
+        readonly artifact: A2aArtifact;
+        readonly append?: boolean;
+        readonly lastChunk?: boolean;
+      };
+    };
+
+export interface ViewOptions {
+  /** The latest messages that go along; all of them where it is undefined (§3.2.4). */
+  readonly historyLength?: number | undefined;
+  readonly includeArtifacts?: boolean | undefined;
+}
+
+/** One task of a bare server: its state, what came of it, and who listens. */
+export class AgentTask {
+  readonly id: string;
+  readonly contextId: string;
+  /** Sends an event to somebody outside, such as a webhook. */
+  readonly observers = new Set<(event: TaskEvent) => void>();
+  readonly #enter: (task: AgentTask) => void;
+  readonly #streams = new Set<EventQueue<TaskEvent>>();
+  readonly #artifacts = new Map<string, A2aArtifact>();
+  readonly #history: A2aMessage[] = [];
+  #status: TaskView['status'] = statusOf('TASK_STATE_SUBMITTED');
+  #isMade = false;
+  #abort = new AbortController();
+  #waiting: (() => void)[] = [];
+
+  /** @param enter is called when the task comes to be, which a message in answer prevents */
+  constructor(id: string, contextId: string, enter: (task: AgentTask) => void) {
+    this.id = id;
+    this.contextId = contextId;
+    this.#enter = enter;
+  }
+
+  get state(): string {
+    return this.#status.state;
+  }
+
+  get changedAt(): string {
+    return this.#status.timestamp;
+  }
+
+  view({ historyLength, includeArtifacts = true }: ViewOptions): TaskView {
+    const history = historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length));
+    const artifacts = includeArtifacts ? [...this.#artifacts.values()] : [];
+    return {
+      id: this.id,
+      contextId: this.contextId,
+      status: this.#status,
+      ...(artifacts.length > 0 ? { artifacts } : {}),
+      ...(history.length > 0 ? { history } : {}),
+    };
+  }
+
+  /** @throws MeshError with a fault for a message that this task cannot take */
+  checkFollowUp({ contextId }: A2aMessage): void {
+    if (contextId !== undefined && contextId !== '' && contextId !== this.contextId)
+      throw faultError('invalidParams', `task ${this.id} is of context ${this.contextId}`);
+    if (TERMINAL_STATES.has(this.state))
+      throw faultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
+  }
+
+  subscribe(): EventQueue<TaskEvent> {
+    const events = new EventQueue<TaskEvent>();
+    this.#streams.add(events);
+    return events;
+  }
+
+  /** Resolves when the task is over or waits for its client. */
+  async settled(): Promise<void> {
+    if (!isSettled(this.state)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  run(message: A2aMessage, work: AgentWork): void {
+    const own = { ...message, contextId: this.contextId, taskId: this.id };
+    this.#history.push(own);
+    if (this.#isMade) {
+      this.#status = statusOf('TASK_STATE_WORKING');
+      this.#publish({ task: this.view({}) });
+    }
+    const { id: taskId, contextId } = this;
+    work({ message: own, taskId, contextId, signal: this.#abort.signal }, (event) => this.#take(event))
+      .catch((error: unknown) => {
+        const why = saying(shortReason(messageOf(error)), taskId, contextId);
+        this.#take({ kind: 'status', state: 'TASK_STATE_FAILED', message: why });
+      })
+      .finally(() => {
+        if (!this.#isMade) this.#end();
+      });
+  }
+
+  /** @throws MeshError with the fault `taskNotCancelable` */
+  cancel(): void {
+    if (TERMINAL_STATES.has(this.state))
+      throw faultError('taskNotCancelable', `task ${this.id} is over: ${this.state}`);
+    this.#take({ kind: 'status', state: 'TASK_STATE_CANCELED' });
+    this.close();
+  }
+
+  /** Ends the work, whatever came of it. */
+  close(): void {
+    this.#abort.abort();
+    this.#end();
+  }
+
+  #take(event: WorkEvent): void {
+    if (TERMINAL_STATES.has(this.state)) return; // What a cancelled task still does.
+    if (event.kind === 'message' && !this.#isMade) {
+      this.#publish({ message: { ...event.message, contextId: this.contextId } });
+      return;
+    }
+    if (!this.#isMade) {
+      this.#isMade = true;
+      this.#enter(this);
+      this.#publish({ task: this.view({}) });
+    }
+    const { id: taskId, contextId } = this;
+    switch (event.kind) {
+      case 'message':
+        this.#history.push(event.message);
+        return;
+      case 'status':
+        this.#status = statusOf(event.state, event.message);
+        this.#publish({ statusUpdate: { taskId, contextId, status: this.#status } });
+        if (isSettled(event.state)) for (const resolve of this.#waiting.splice(0)) resolve();
+        if (TERMINAL_STATES.has(event.state)) this.#end();
+        return;
+      case 'artifact': {
+        const { kind, ...update } = event;
+        const { artifactId, parts } = event.artifact;
+        const before = event.append === true ? this.#artifacts.get(artifactId) : undefined;
+        this.#artifacts.set(
+          artifactId,
+          before === undefined ? event.artifact : { ...before, parts: [...before.parts, ...parts] },
+        );
+        this.#publish({ artifactUpdate: { taskId, contextId, ...update } });
+      }
+    }
+  }
+
+  #publish(event: TaskEvent): void {
+    for (const stream of this.#streams) stream.push(event);
+    for (const observe of this.observers) observe(event);
+  }
+
+  #end(): void {
+    for (const stream of this.#streams) stream.close();
+    this.#streams.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+function statusOf(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage): TaskView['status'] {
+  const timestamp = new Date().toISOString();
+  return message === undefined ? { state, timestamp } : { state, message, timestamp };
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { A2aAgent } from '../agent/agent.ts';
+import { faultError } from '../agent/faults.ts';
+
+/** What the two HTTP transports of a bare A2A server have in common. */
+
+export const CARD_PATH = '/.well-known/agent-card.json';
+
+/** A client may keep an agent card so long; it does not change while the server runs (§8.6). */
+const CARD_MAX_AGE_S = 3600;
+
+/** `AgentInterface` (§4.4.6): where one of its transports is. */
+export interface AgentInterface {
+  readonly url: string;
+  readonly protocolBinding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+  readonly protocolVersion: '1.0';
+}
+
+/** The agent card as it is served: addresses first, as the order of transports is their preference (§8.3). */
+export function cardText({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
+  return JSON.stringify({ supportedInterfaces, ...card });
+}
+
+export function serveCard(response: ServerResponse, card: string): void {
+  writeJson(response, 200, card, {
+    'Cache-Control': `public, max-age=${CARD_MAX_AGE_S}`,
+    ETag: `"${card.length.toString(16)}"`,
+  });
+}
+
+export function writeJson(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const own = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  response.writeHead(status, { ...own, ...headers }).end(text);
+}
+
+/**
+ * Whoever does not say a version means 0.3; the patch does not matter (§3.6).
+ *
+ * @throws MeshError with the fault `versionNotSupported`
+ */
+export function checkVersion(version: unknown): void {
+  if (typeof version === 'string' && /^1\.0(\.\d+)?$/.test(version)) return;
+  const came = typeof version === 'string' && version !== '' ? version.slice(0, 16) : '0.3';
+  throw faultError('versionNotSupported', `A2A-Version: expected 1.0, came ${came}`);
+}
+
+/** @throws MeshError with the fault `contentTypeNotSupported` */
+export function checkContentType({ headers }: IncomingMessage): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json' && type !== 'application/a2a+json')
+    throw faultError('contentTypeNotSupported', `Content-Type: expected application/json, came ${type}`);
+}
+
+/** @throws MeshError with the fault `parseError` */
+export function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw faultError('parseError', 'the body is not JSON');
+  }
+}

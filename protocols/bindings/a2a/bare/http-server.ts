@@ -1,0 +1,81 @@
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import type { BindingSettings } from '../../contract/binding.ts';
+import { HttpClient } from '../../http/http-client.ts';
+import { type HttpServer, listenHttp } from '../../http/http-server.ts';
+import { A2aAgent, type AgentCard } from '../agent/agent.ts';
+import type { PushSender } from '../agent/push.ts';
+import type { PushConfig } from '../model.ts';
+import type { AgentWork } from '../work.ts';
+import { type AgentInterface, CARD_PATH, cardText, serveCard } from './http-requests.ts';
+import { serveJsonRpc } from './json-rpc-server.ts';
+import { serveRest } from './rest-server.ts';
+
+const JSON_RPC_PATH = '/a2a/jsonrpc';
+const REST_PATH = '/a2a/rest';
+
+/** A webhook that does not answer in this time is given up, so that it holds up nobody. */
+const PUSH_TIMEOUT_MS = 5_000;
+
+/**
+ * Serves an agent without any package: its card, JSON-RPC and REST on one port.
+ *
+ * @param further interfaces on other ports, such as gRPC's
+ */
+export async function serveBareHttp(
+  agent: A2aAgent,
+  bindings: readonly AgentInterface['protocolBinding'][],
+  settings: BindingSettings,
+  further: readonly AgentInterface[] = [],
+): Promise<HttpServer> {
+  let card = '';
+  const server = await listenHttp((request, response) => {
+    const path = request.url ?? '/';
+    if (path === CARD_PATH) serveCard(response, card);
+    else if (path === JSON_RPC_PATH) void serveJsonRpc(agent, request, response);
+    else if (path.startsWith(`${REST_PATH}/`))
+      void serveRest(agent, path.slice(REST_PATH.length), request, response);
+    else response.writeHead(404).end();
+  }, settings);
+  const paths = { JSONRPC: JSON_RPC_PATH, 'HTTP+JSON': REST_PATH };
+  const interfaces = bindings.flatMap((protocolBinding) =>
+    protocolBinding === 'GRPC'
+      ? further
+      : [{ url: `${server.url}${paths[protocolBinding]}`, protocolBinding, protocolVersion: '1.0' as const }],
+  );
+  card = cardText(agent, interfaces);
+  return server;
+}
+
+/** An agent and what it calls webhooks with. */
+export function bareAgent(card: AgentCard, work: AgentWork, settings: BindingSettings) {
+  const webhooks = new Map<string, HttpClient>();
+  const send: PushSender = async (config, event) => {
+    const { origin, pathname, search } = new URL(config.url);
+    const known = webhooks.get(origin);
+    const http = known ?? new HttpClient(origin, settings);
+    if (known === undefined) webhooks.set(origin, http);
+    const { status } = await http.fetch({
+      method: 'POST',
+      path: `${pathname}${search}`,
+      headers: { 'Content-Type': 'application/a2a+json', ...authorizationOf(config) },
+      body: JSON.stringify(event),
+      signal: AbortSignal.timeout(PUSH_TIMEOUT_MS),
+    });
+    if (status >= 300)
+      throw new MeshError('agent', `${origin}: expected the event to be taken, came ${status}`);
+  };
+  const agent = new A2aAgent(card, work, send);
+  return {
+    agent,
+    close() {
+      agent.close();
+      for (const http of webhooks.values()) http.close();
+    },
+  };
+}
+
+function authorizationOf({ authentication, token }: PushConfig): Record<string, string> {
+  if (authentication !== undefined)
+    return { Authorization: `${authentication.scheme} ${authentication.credentials ?? ''}`.trim() };
+  return token === undefined || token === '' ? {} : { 'X-A2A-Notification-Token': token };
+}

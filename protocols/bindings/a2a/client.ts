@@ -1,0 +1,68 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import type { StreamResponse } from './model.ts';
+import { dataOf, packetOf } from './packets.ts';
+
+/** What one answer or event says of a task, whichever transport and implementation it came by. */
+export interface TaskNews {
+  /** Empty for a message, which is an answer without a task. */
+  readonly taskId: string;
+  /** The state it is in; undefined where the event does not say. */
+  readonly state: string | undefined;
+  readonly packets: readonly Packet[];
+  /** What the agent says of it in words. */
+  readonly text: string;
+}
+
+export interface SendOptions {
+  /** The answer does not wait for the end of the task. */
+  readonly returnImmediately?: boolean;
+  /** Where the server shall send what comes. */
+  readonly webhook?: string;
+}
+
+/** A client of an agent, as far as an exchange of packets needs one. */
+export interface A2aClient {
+  send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskNews>;
+  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskNews>;
+  get(taskId: string, signal: AbortSignal): Promise<TaskNews>;
+  subscribe(taskId: string, signal: AbortSignal): AsyncIterable<TaskNews>;
+  close(): void | Promise<void>;
+}
+
+/** Of an answer or an event in A2A's JSON; `contextId` is that of the exchange. */
+export function newsOf(answer: StreamResponse, contextId: string): TaskNews {
+  const packetsOf = (artifacts: readonly ArtifactJson[]) =>
+    artifacts.map(({ artifactId: id, parts, metadata }) =>
+      packetOf({ id, contextId, data: dataOf(parts), metadata }),
+    );
+  if ('task' in answer) {
+    const { id, status, artifacts } = answer.task;
+    return {
+      ...{ taskId: id, state: status.state, packets: packetsOf(artifacts ?? []) },
+      text: textOf(status.message?.parts ?? []),
+    };
+  }
+  if ('statusUpdate' in answer) {
+    const { taskId, status } = answer.statusUpdate;
+    return { taskId, state: status.state, packets: [], text: textOf(status.message?.parts ?? []) };
+  }
+  if ('artifactUpdate' in answer) {
+    const { taskId, artifact } = answer.artifactUpdate;
+    return { taskId, state: undefined, packets: packetsOf([artifact]), text: '' };
+  }
+  throw new MeshError(
+    'packet',
+    `A2A: expected a task in answer, came the message ${answer.message.messageId}`,
+  );
+}
+
+interface ArtifactJson {
+  readonly artifactId: string;
+  readonly parts: readonly { readonly data?: unknown }[];
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+function textOf(parts: readonly { readonly text?: string | undefined }[]): string {
+  return parts.flatMap(({ text }) => text ?? []).join(' ');
+}

@@ -1,0 +1,46 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+
+/** Events that wait for one reader; a task of the mesh has four, a document that is streamed in chunks some hundreds. */
+const MAX_WAITING_EVENTS = 10_000;
+
+/** What one side pushes and the other iterates over. A reader that falls too far behind gets an error in the place of what it missed. */
+export class EventQueue<T> implements AsyncIterable<T> {
+  readonly #waiting: T[] = [];
+  #wake: (() => void) | undefined;
+  #isClosed = false;
+  #failure: unknown;
+
+  push(event: T): void {
+    if (this.#isClosed) return;
+    if (this.#waiting.length === MAX_WAITING_EVENTS) {
+      this.fail(new MeshError('limit', `a reader of events fell ${MAX_WAITING_EVENTS} events behind`));
+      return;
+    }
+    this.#waiting.push(event);
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= error;
+    this.close();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      const events = this.#waiting.splice(0);
+      yield* events;
+      if (events.length > 0) continue;
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#isClosed) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { isJsonObject, type JsonValue, type Packet, parsePacket } from '../../../core/contracts/packet.ts';
+import { MESH_EXTENSION, sendMessageRequestOf, streamResponseOf } from '../../a2a/message.ts';
+
+/**
+ * Packets in A2A's own messages, the same for every transport and implementation. What asks is the message of `SendMessage`, what
+ * answers is an artifact of the task that the server makes for it; both are as the adapter `a2a` writes them, but that
+ * `reply_to` always is in the extension, because the numbers of requests are the transport's.
+ */
+
+/** The message that a packet is sent as, in A2A's JSON. */
+export function messageOf(packet: Packet) {
+  const { message } = sendMessageRequestOf(packet, packet.reply_to);
+  return { ...message, role: 'ROLE_USER' as const, metadata: present(message.metadata) };
+}
+
+/** The artifact that a packet is answered as. */
+export function artifactOf(packet: Packet) {
+  const { artifact } = streamResponseOf(packet, packet.reply_to).artifactUpdate;
+  return { ...artifact, metadata: present(artifact.metadata) };
+}
+
+/** Without the keys that the packet does not have: JSON leaves them out by itself, protobuf does not. */
+function present(metadata: Readonly<Record<string, Readonly<Record<string, string | number | undefined>>>>) {
+  const own: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(metadata[MESH_EXTENSION] ?? {}))
+    if (value !== undefined) own[key] = value;
+  return { [MESH_EXTENSION]: own };
+}
+
+/** What a message or an artifact says of its packet, whatever its transport calls the rest. */
+export interface Content {
+  /** `messageId` or `artifactId`. */
+  readonly id: string;
+  readonly contextId: string;
+  /** The data of each part; undefined for a part that is none. */
+  readonly data: readonly unknown[];
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** @throws MeshError `packet` for a message or an artifact of somebody else, and for one that says more than a packet */
+export function packetOf({ id, contextId, data, metadata }: Content): Packet {
+  const extension = metadata?.[MESH_EXTENSION];
+  const [payload] = data;
+  if (typeof extension !== 'object' || extension === null || Object.keys(metadata ?? {}).length !== 1)
+    throw new MeshError('packet', `A2A: ${id}: expected metadata of ${MESH_EXTENSION} and nothing else`);
+  if (data.length !== 1 || payload === undefined)
+    throw new MeshError('packet', `A2A: ${id}: expected one part with data, came ${data.length} parts`);
+  return parsePacket({ ...extension, id, task_id: contextId, payload });
+}
+
+/** Parts as A2A's JSON has them. */
+export function dataOf(parts: readonly { readonly data?: unknown }[]): readonly unknown[] {
+  return parts.map(({ data }) => (isJsonObject(data) ? data : undefined));
+}

@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+
+/** Server-sent events as A2A and MCP have them: one line of data, which is JSON, and nothing else (HTML standard, §9.2). */
+
+export function writeEventHead(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+}
+
+/** Resolves when the connection takes more. */
+export async function writeEvent(response: ServerResponse, data: string): Promise<void> {
+  if (response.destroyed || response.write(`data: ${data}\n\n`)) return;
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+  });
+}
+
+/**
+ * The data of each event. Comments and other fields are passed over.
+ *
+ * @throws MeshError `limit` for an event that is larger than any packet
+ */
+export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const ended of lines) {
+      const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended;
+      if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+      if (line === '' && data.length > 0) {
+        yield data.join('\n');
+        data = [];
+      }
+    }
+    if (rest.length > MAX_FRAME_BYTES)
+      throw new MeshError('limit', `an event of HTTP: expected at most ${MAX_FRAME_BYTES} bytes`);
+  }
+}

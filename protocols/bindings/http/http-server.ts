@@ -1,0 +1,62 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { BindingSettings } from '../contract/binding.ts';
+
+/** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
+export interface HttpServer {
+  /** `http://127.0.0.1:port`, without a path. */
+  readonly url: string;
+  /** Closes at once, also what is open. */
+  close(): Promise<void>;
+}
+
+/**
+ * What a server keeps an idle connection longer than its clients do: else both would close at the same time, and a request would
+ * meet a closed connection.
+ */
+const KEEP_ALIVE_MARGIN_MS = 60_000;
+
+export async function listenHttp(
+  listener: http.RequestListener,
+  { tls, noDelay, keepAliveMs }: Pick<BindingSettings, 'tls' | 'noDelay' | 'keepAliveMs'>,
+): Promise<HttpServer> {
+  const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
+  const server =
+    tls === null
+      ? http.createServer(options, listener)
+      : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
+  });
+  return {
+    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${portOf(server)}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export function portOf(server: { address(): AddressInfo | string | null }): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen');
+  return address.port;
+}
+
+/** @throws MeshError `limit` for a body that is larger than any packet */
+export async function bodyOf(message: http.IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
+    length += chunk.length;
+    if (length > MAX_FRAME_BYTES)
+      throw new MeshError('limit', `a body of HTTP: expected at most ${MAX_FRAME_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
