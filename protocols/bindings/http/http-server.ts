@@ -41,7 +41,7 @@ export async function listenHttp(
   };
 }
 
-export function portOf(server: { address(): AddressInfo | string | null }): number {
+function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server does not listen');
   return address.port;

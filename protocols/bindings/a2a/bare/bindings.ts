@@ -40,7 +40,7 @@ function bareHttp(name: string, dialect: HttpDialect): Binding {
 }
 
 /** Exchanges of packets over any client of A2A. */
-export async function bindingClient(client: A2aClient, settings: BindingSettings): Promise<BindingClient> {
+async function bindingClient(client: A2aClient, settings: BindingSettings): Promise<BindingClient> {
   const webhook = settings.later === 'push' ? await Webhook.start(settings) : undefined;
   return {
     exchange: async (packet, signal) => {
