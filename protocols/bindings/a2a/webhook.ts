@@ -28,19 +28,22 @@ export class Webhook {
 
   static async start(settings: BindingSettings): Promise<Webhook> {
     const calls: Calls = new Map();
-    const server = await listenHttp((request, response) => {
-      const call = calls.get(request.url ?? '');
-      bodyOf(request)
-        .then((body) => {
-          if (call === undefined) return response.writeHead(404).end();
-          call.events.push(newsOf(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId));
-          return response.writeHead(204).end();
-        })
-        .catch((error: unknown) => {
-          call?.events.fail(error);
-          response.writeHead(400).end(messageOf(error));
-        });
-    }, settings);
+    const server = await listenHttp(
+      (request, response) => {
+        const call = calls.get(request.url ?? '');
+        bodyOf(request)
+          .then((body) => {
+            if (call === undefined) return response.writeHead(404).end();
+            call.events.push(newsOf(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId));
+            return response.writeHead(204).end();
+          })
+          .catch((error: unknown) => {
+            call?.events.fail(error);
+            response.writeHead(400).end(messageOf(error));
+          });
+      },
+      { ...settings, advertisedPort: undefined },
+    );
     return new Webhook(server, calls);
   }
 

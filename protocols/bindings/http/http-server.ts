@@ -7,8 +7,10 @@ import type { BindingSettings } from '../contract/binding.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
-  /** `http://127.0.0.1:port`, without a path. */
+  /** `http://127.0.0.1:port`, without a path, with the port that clients are told. */
   readonly url: string;
+  /** Where it listens. */
+  readonly port: number;
   /** Closes at once, also what is open. */
   close(): Promise<void>;
 }
@@ -21,7 +23,7 @@ const KEEP_ALIVE_MARGIN_MS = 60_000;
 
 export async function listenHttp(
   listener: http.RequestListener,
-  { tls, noDelay, keepAliveMs }: Pick<BindingSettings, 'tls' | 'noDelay' | 'keepAliveMs'>,
+  { tls, noDelay, keepAliveMs, advertisedPort }: BindingSettings,
 ): Promise<HttpServer> {
   const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
   const server =
@@ -31,8 +33,10 @@ export async function listenHttp(
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
   });
+  const port = portOf(server);
   return {
-    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${portOf(server)}`,
+    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${advertisedPort ?? port}`,
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
