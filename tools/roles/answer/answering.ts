@@ -9,7 +9,7 @@ import { plainQuestion, separatorIn } from '../../tables/answer-form.ts';
 import { answerTable } from '../../tables/answer-table.ts';
 import { rowsIn } from '../../tables/markdown-rows.ts';
 import { converse } from '../conversation/conversation.ts';
-import type { LoopOptions } from '../conversation/react-loop.ts';
+import type { ReplyForm } from '../conversation/react-loop.ts';
 import type { RoleWork } from '../role-work.ts';
 import { type Answered, FINAL_ANSWER_PREFIX } from './answered.ts';
 
@@ -32,10 +32,10 @@ export async function answering(
   work: RoleWork,
   prompt: RolePrompt,
   matter: ReadingMatter,
-  faultOf?: LoopOptions['faultOf'],
+  form: ReplyForm = {},
 ): Promise<Answered> {
   if (!work.hasModel) return readForAnswer(work, prompt, matter);
-  const { text, ended } = await converse(work, prompt.prompt, prompt.variables(), faultOf);
+  const { text, ended } = await converse(work, prompt.prompt, prompt.variables(), form);
   return { text, ended };
 }
 

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cpuMs } from '../../../core/testing/cpu-time.ts';
-import { cleanAnswer } from './clean-answer.ts';
+import { cleanAnswer, statesAnswer } from './clean-answer.ts';
 
 test.each([
   ['FINAL ANSWER: 42', '42'],
@@ -92,6 +93,56 @@ test.each([
   '```\n```',
 ])('what holds no answer is none, never an empty one: %j (RA-12)', (text) => {
   expect(cleanAnswer(text)).toBeNull();
+});
+
+test.each([
+  ['272 bicycles', '272 bicycles'],
+  ['White; 5876', 'White; 5876'],
+  ['3.1.3.1; 1.11.1.7', '3.1.3.1; 1.11.1.7'],
+  ['Elm, 4239', 'Elm, 4239'],
+  ['300 m (984 ft)', '300 m (984 ft)'],
+  ['1,234', '1,234'],
+])('an answer is not fitted to what a question may have asked for: %j', (said, answer) => {
+  expect(cleanAnswer(`FINAL ANSWER: ${said}`)).toBe(answer);
+  expect(cleanAnswer(said)).toBe(answer);
+});
+
+test.each([
+  ['### FINAL ANSWER\nParis', 'Paris'],
+  ['**Final Answer**\n\n42', '42'],
+  ['FINAL ANSWER: Paris<|im_end|>', 'Paris'],
+  ['Paris</s><|eot_id|>\n', 'Paris'],
+  ['FINAL ANSWER: $\\boxed{42}$', '42'],
+  ['FINAL ANSWER: \\(\\boxed{\\text{Paris}}\\)', 'Paris'],
+  ['FINAL ANSWER:\n```\nx = 1\n```', 'x = 1'],
+])('as local models write it: %j → %j', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+});
+
+test('what has been cleaned is not changed by cleaning it again', () => {
+  const words = fc.constantFrom(
+    ...['FINAL ANSWER:', 'The answer is', '\\boxed{', '}', '**', '"', '[', ']', '.', '{"answer": "', '"}'],
+    ...['heron', '4', ' ', '\n', '```', '<answer>', '</answer>', '</think>', '<|im_end|>'],
+  );
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 12 }), (parts) => {
+      const once = cleanAnswer(parts.join(''));
+      if (once !== null) expect(cleanAnswer(once)).toBe(once);
+    }),
+  );
+});
+
+test.each([
+  ['FINAL ANSWER: 4', true],
+  ['Let me see.\n```json\n{"answer": "4"}\n```', true],
+  ['The answer is 4.', true],
+  ['Hence \\boxed{4}', true],
+  ['I will now look at the image.', false],
+  ['4', false],
+  ['FINAL ANSWER:', false],
+  ['', false],
+])('whether a reply says which of its words are the answer: %j → %j', (text, expected) => {
+  expect(statesAnswer(text)).toBe(expected);
 });
 
 describe('text that was made to take long', () => {

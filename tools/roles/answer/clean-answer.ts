@@ -4,15 +4,49 @@ const MAX_CHARACTERS = 200_000;
 /** JSON in JSON, and an answer that is wrapped once more: `{"answer": {"answer": "4"}}`. Nobody wraps deeper. */
 const MAX_WRAPS = 4;
 
+/** Layers around an answer: "FINAL ANSWER: \\boxed{4}" has two. What has more than this was made to have them. */
+const MAX_ROUNDS = 16;
+
 /**
- * The answer alone, out of whatever a model wrote around it (SV-18, RA-11). Stages: reasoning and JSON go, then the last
- * `FINAL ANSWER:` counts, else a box, a tag or "the answer is …", else the text as it is; markdown, one pair of brackets or
- * quotes and a full stop are stripped.
+ * The answer alone, out of whatever a model wrote around it (SV-18, RA-11). The same for every team, and the question plays no part in
+ * it. Stages: reasoning and JSON go, then the last `FINAL ANSWER:` counts, else a box, a tag or "the answer is …", else the
+ * text as it is; markdown, one pair of brackets or quotes and a full stop are stripped. What has been cleaned stays as it is
+ * when it is cleaned again.
  *
  * @returns null where nothing is left: an answer is never empty (RA-12), so whoever asked has to ask again or say so
  */
 export function cleanAnswer(text: string): string | null {
-  return cleaned(withoutThoughts(text.slice(-MAX_CHARACTERS)).trim(), MAX_WRAPS);
+  let answer = cleanedOnce(text);
+  for (let round = 1; round < MAX_ROUNDS && answer !== null; round++) {
+    const again = cleanedOnce(answer);
+    if (again === answer) break;
+    answer = again;
+  }
+  return answer;
+}
+
+/** Whether a reply says which of its words are the answer; without that it may be an answer, or only talk on the way to one. */
+export function statesAnswer(text: string): boolean {
+  const bare = bareReply(text);
+  if (cleanAnswer(bare) === null) return false;
+  const block = lastBlock(bare);
+  return (
+    jsonAnswer(bare) !== undefined ||
+    markedAnswer(bare) !== undefined ||
+    patternAnswer(bare) !== undefined ||
+    (block !== undefined && jsonAnswer(block) !== undefined)
+  );
+}
+
+function cleanedOnce(text: string): string | null {
+  return cleaned(bareReply(text), MAX_WRAPS);
+}
+
+/** Ends of turns, which servers with a wrong template leave in the text. */
+const END_TOKENS = /(?:\s*(?:<\|[\w-]{1,40}\|>|<\/s>|<end_of_turn>))+\s*$/;
+
+function bareReply(text: string): string {
+  return withoutThoughts(text.slice(-MAX_CHARACTERS)).trim().replace(END_TOKENS, '');
 }
 
 function cleaned(text: string, wraps: number): string | null {
@@ -23,7 +57,7 @@ function cleaned(text: string, wraps: number): string | null {
   }
   const marked = markedAnswer(text);
   if (marked !== undefined) {
-    const json = wraps > 0 ? jsonAnswer(marked.whole) : undefined;
+    const json = wraps > 0 ? (jsonAnswer(marked.whole) ?? fencedAnswer(marked.whole)) : undefined;
     return json === undefined ? validated(marked.line) : cleaned(json.trim(), wraps - 1);
   }
   if (wraps > 0) {
@@ -40,7 +74,9 @@ function withoutThoughts(text: string): string {
   return end < 0 ? text : text.slice(end + '</think>'.length);
 }
 
-const MARK = /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?/gi;
+/** With a colon, or alone on its line as a heading. */
+const MARK =
+  /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?|^[#*_ \t]{0,9}final[ \t_]+answer[*_ \t]{0,9}$/gim;
 
 /** A mark with nothing behind it, or with the words of the template. */
 const EMPTY_MARK =
