@@ -4,7 +4,7 @@ import { renderPrompt } from '../../engines/prompt.ts';
 import { ANSWER_FORMAT } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText } from '../trace.ts';
-import { type LoopEnd, type LoopOptions, reactLoop } from './react-loop.ts';
+import { type LoopEnd, type ReplyForm, reactLoop } from './react-loop.ts';
 
 /** Turns of a loop where the team file says nothing (RA-21). */
 const DEFAULT_ITERATIONS = 50;
@@ -30,15 +30,11 @@ export function converse(
   work: RoleWork,
   name: string,
   variables: Readonly<Record<string, string>>,
-  faultOf?: LoopOptions['faultOf'],
+  form: ReplyForm = {},
 ): Promise<LoopEnd> {
   const { iterations } = work.options(optionsSchema);
-  const form = faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
-  return reactLoop(work, {
-    messages: opening(work, name, { ...variables, ...form }),
-    iterations,
-    ...(faultOf === undefined ? {} : { faultOf }),
-  });
+  const told = form.faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
+  return reactLoop(work, { messages: opening(work, name, { ...variables, ...told }), iterations, ...form });
 }
 
 /** Of a document in a prompt: some 25,000 tokens, which most models take in beside the rest. */

@@ -116,7 +116,7 @@ describe('the loop', () => {
 
     const { reasoning_trace: trace } = finalOf(outcome);
     expect(trace).toMatch(
-      /1\. react_step: to use list_files\n2\. react_step: list_files\(\{\}\) → Files found:\n\.\/a\.txt\n\.\/b\.txt\n3\. react_step: The list names b\.txt\. to use read_file\n4\. react_step: read_file\(\{"file":"b\.txt"\}\) → .*\n\nIt is a heron\.\n5\. /,
+      /1\. react_step: to use list_files\n2\. react_step: list_files\(\{\}\) → Files found:\n\.\/a\.txt\n\.\/b\.txt\n3\. react_step: The list names b\.txt\.\n4\. react_step: to use read_file\n5\. react_step: read_file\(\{"file":"b\.txt"\}\) → .*\n\nIt is a heron\.\n6\. /,
     );
   });
 

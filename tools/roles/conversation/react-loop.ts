@@ -1,15 +1,22 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts/engine.ts';
-import { cleanAnswer } from '../answer/clean-answer.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { cleanAnswer, statesAnswer } from '../answer/clean-answer.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
 
-export interface LoopOptions {
+/** What a reply must be that ends a loop; without any of these, an answer in the benchmark's form. */
+export interface ReplyForm {
+  /** For a form of its own: what is wrong with a reply that calls no tool, in words for the model. */
+  readonly faultOf?: ((text: string) => string | undefined) | undefined;
+  /** Whether a reply without an answer hands the question on. */
+  readonly handsOn?: ((text: string) => boolean) | undefined;
+}
+
+interface LoopOptions extends ReplyForm {
   /** System and user message. */
   readonly messages: readonly ChatMessage[];
   /** Turns of the model at most (RA-21). */
   readonly iterations: number;
-  /** What is wrong with a reply that calls no tool, in words for the model; undefined: it ends the loop. */
-  readonly faultOf?: (text: string) => string | undefined;
 }
 
 export interface LoopEnd {
@@ -33,19 +40,24 @@ const LAST_TURN =
   'This was the last turn with tools. Give your best answer now, from what you have found, in the required form.';
 const NOTHING_SAID =
   'There is no answer in your reply, and it calls no tool. Give your answer in the required form.';
+const ONLY_TALK =
+  'Your reply calls no tool and does not state an answer. If there is more to do, call a tool now; otherwise give your answer in the required form.';
+const CUT_OFF =
+  'Your reply was cut off at the length limit before it came to an answer. Answer again, more briefly, in the required form.';
 
 /**
  * Reason, act, observe: the model calls tools until it answers, or its turns are used up; then the best that it has said so far is
  * its answer (RA-20, RA-21; Yao et al., ReAct, arXiv 2210.03629). What fails is told to the model, which may try another
- * way (RA-26). Every message stays in the conversation (REQ-026).
+ * way (RA-26). Every message stays in the conversation (REQ-026). The last answer that was stated counts: what comes after
+ * it (silence, a refusal, a context that overflows) does not take it back.
  */
 export async function reactLoop(
   work: RoleWork,
-  { messages: begin, iterations, faultOf = answerFault }: LoopOptions,
+  { messages: begin, iterations, ...form }: LoopOptions,
 ): Promise<LoopEnd> {
   const session = await ToolSession.of(work);
   const messages: ChatMessage[] = [...begin];
-  let best = '';
+  const said = new Said(form);
   let faulty = 0;
   let turn = 0;
   let isLast = false;
@@ -53,52 +65,105 @@ export async function reactLoop(
     turn += 1;
     isLast = turn === iterations || charactersOf(messages) > MAX_CONVERSATION_CHARACTERS;
     if (isLast && turn > 1) messages.push({ role: 'user', content: LAST_TURN });
-    const reply = await turnInTime(work, {
+    const request = {
       messages: [...messages],
       ...(session.tools.length === 0 ? {} : { tools: session.tools }),
-    });
+    };
+    const reply = await turnInTime(work, request, said.stated);
     if (reply === undefined) break;
-    const { content, toolCalls } = reply;
-    const said = endOf(content.trim());
-    if (toolCalls.length === 0) {
-      const fault = faultOf(said);
+    const text = endOf(reply.content.trim());
+    if (reply.toolCalls.length === 0) {
+      const fault = said.faultOf(text, reply.finish);
       if (fault === undefined) {
-        work.reasoning(said);
-        return { text: said, ended: 'answer', iterations: turn };
+        work.reasoning(text);
+        return { text, ended: 'answer', iterations: turn };
+      }
+      if (said.stated !== undefined) {
+        work.note('the last reply states no answer: the one that was stated before counts');
+        return { text: said.stated, ended: 'answer', iterations: turn };
       }
       faulty += 1;
       work.note(`the reply cannot be used: ${fault}`);
-      messages.push({ role: 'assistant', content: said }, { role: 'user', content: fault });
-      best = better(best, said);
+      messages.push({ role: 'assistant', content: text }, { role: 'user', content: fault });
+      said.add(text);
       continue;
     }
     faulty = 0;
-    best = better(best, said);
-    const calls = session.take(toolCalls, turn);
-    messages.push({ role: 'assistant', content: said, toolCalls: calls });
+    said.add(text);
+    if (text !== '') work.reasoning(text);
+    const calls = session.take(reply.toolCalls, turn);
+    messages.push({ role: 'assistant', content: text, toolCalls: calls });
     for (const [index, call] of calls.entries()) {
-      const result = refusal(isLast, index) ?? (await session.act(call, said));
+      const result = refusal(isLast, index) ?? (await session.act(call, text !== ''));
       messages.push({ role: 'tool', toolCallId: call.id, name: call.name, content: result });
     }
   }
-  if (best === '' && work.isOutOfTime) {
+  return endWithout(work, turn, said.stated ?? said.last);
+}
+
+/** What a loop comes to whose model gave no answer that ended it. */
+function endWithout(work: RoleWork, turn: number, best: string | undefined): LoopEnd {
+  if (best !== undefined) {
+    work.note(`stopped after ${turn} turns, with the best answer so far`);
+    return { text: best, ended: 'limit', iterations: turn };
+  }
+  if (work.isOutOfTime) {
     work.note(`its time was up in turn ${turn}, without an answer`);
     return { text: 'No answer was found in time.', ended: 'cut_off', iterations: turn };
   }
-  if (best === '') {
-    work.note(`gave up after ${turn} turns without an answer`);
-    return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up', iterations: turn };
-  }
-  work.note(`stopped after ${turn} turns, with the best answer so far`);
-  return { text: best, ended: 'limit', iterations: turn };
+  work.note(`gave up after ${turn} turns without an answer`);
+  return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up', iterations: turn };
 }
 
-/** Undefined where its time is up before the model has answered. */
-async function turnInTime(work: RoleWork, request: ChatRequest): Promise<ChatTurn | undefined> {
+/** What a model has said so far: the last answer that it stated, and the last text that could be one. */
+class Said {
+  stated: string | undefined;
+  last: string | undefined;
+  readonly #form: ReplyForm;
+  readonly #isAnswer: boolean;
+  #askedToState = false;
+
+  constructor(form: ReplyForm) {
+    this.#form = form;
+    this.#isAnswer = form.faultOf === undefined;
+  }
+
+  /** A reply that does not end the loop. */
+  add(text: string): void {
+    if (cleanAnswer(text) === null) return;
+    this.last = text;
+    const isStated = this.#isAnswer ? statesAnswer(text) : this.#form.faultOf?.(text) === undefined;
+    if (isStated) this.stated = text;
+  }
+
+  /** What is wrong with a reply that calls no tool. Talk that states no answer is taken for one only the second time. */
+  faultOf(text: string, finish: ChatTurn['finish']): string | undefined {
+    if (!this.#isAnswer) return this.#form.faultOf?.(text);
+    // An answer is never empty (RA-12), nor the template of one.
+    if (cleanAnswer(text) === null) return NOTHING_SAID;
+    if (statesAnswer(text) || this.#form.handsOn?.(text) === true) return undefined;
+    if (this.stated === undefined && this.#askedToState) return undefined;
+    this.#askedToState = true;
+    return finish === 'length' ? CUT_OFF : ONLY_TALK;
+  }
+}
+
+/**
+ * Undefined where its time is up before the model has answered, or where the model cannot go on (its context is full, its server is
+ * gone) and has stated an answer already.
+ */
+async function turnInTime(
+  work: RoleWork,
+  request: ChatRequest,
+  stated: string | undefined,
+): Promise<ChatTurn | undefined> {
   try {
     return await work.chat(request);
   } catch (error) {
-    if (!work.isOutOfTime || work.context.signal.aborted) throw error;
+    if (work.context.signal.aborted) throw error;
+    if (work.isOutOfTime) return undefined;
+    if (stated === undefined || !(error instanceof MeshError) || error.code !== 'engine') throw error;
+    work.note(`the model cannot go on: ${error.message}`);
     return undefined;
   }
 }
@@ -106,18 +171,6 @@ async function turnInTime(work: RoleWork, request: ChatRequest): Promise<ChatTur
 function refusal(isLast: boolean, index: number): string | undefined {
   if (isLast) return 'not run: no turns are left';
   return index >= MAX_CALLS_A_TURN ? `not run: at most ${MAX_CALLS_A_TURN} calls a turn` : undefined;
-}
-
-/** An answer is never empty (RA-12), nor the template of one. */
-function answerFault(text: string): string | undefined {
-  return cleanAnswer(text) === null ? NOTHING_SAID : undefined;
-}
-
-/** What was said in the form of an answer is better than anything said before it; anything is better than nothing. */
-function better(best: string, said: string): string {
-  if (said === '' || cleanAnswer(said) === null) return best;
-  const isAnswer = (text: string) => /final answer\s*:/i.test(text);
-  return isAnswer(said) || !isAnswer(best) ? said : best;
 }
 
 function endOf(text: string): string {

@@ -38,8 +38,12 @@ export class ToolSession {
     });
   }
 
-  /** One call, from its reason to its result as the model reads it. What goes wrong is told to the model (RA-26). */
-  async act({ name, arguments: given }: ToolCall, said: string): Promise<string> {
+  /**
+   * One call, from its reason to its result as the model reads it. What goes wrong is told to the model (RA-26).
+   *
+   * @param isExplained whether the model has said a word before its calls, which is in the trace already
+   */
+  async act({ name, arguments: given }: ToolCall, isExplained: boolean): Promise<string> {
     const tool = toolCalled(name, typeof given === 'string' ? {} : given, this.#work.tools);
     if (tool === undefined) {
       this.#work.note(`the model asked for the tool ${name}, which is not there`);
@@ -51,7 +55,9 @@ export class ToolSession {
       return `Error: the arguments are no JSON object, or far too large: ${cutText(given, MAX_SHOWN_CHARACTERS)}`;
     }
     const { reason, args } = splitReason(given);
-    this.#work.reasoning([said, reason].filter((part) => part !== '').join(' ') || `calls ${tool}`);
+    // Each action has a reason before it (REQ-024), and none has it twice.
+    if (reason !== '') this.#work.reasoning(reason);
+    else if (!isExplained) this.#work.reasoning(`calls ${tool}`);
     const reply = await this.#work.use(tool, args);
     return 'error' in reply ? `Error: ${reply.error.message}` : cutText(reply.text, MAX_ENTRY_CHARACTERS);
   }

@@ -37,7 +37,7 @@ export const research: Tool = roleTool({
         }),
       },
       { question: task, file },
-      (said) => reportIn(said).fault,
+      { faultOf: (said) => reportIn(said).fault },
     );
     const report = reportIn(text);
     // A report in no form is still what was found; only one who said nothing found nothing.

@@ -42,21 +42,23 @@ export const specialist: Tool = roleTool({
         }),
       },
       { question, file, document: prior.map(({ text }) => text).join('\n\n') },
+      specialty === 'file' ? { handsOn } : {},
     );
-    return {
-      ...answered,
-      ended: specialty === 'file' && isHandedOn(answered) ? 'handed_on' : answered.ended,
-    };
+    const isHandedOn = specialty === 'file' && hasFinished(answered) && handsOn(answered.text);
+    return { ...answered, ended: isHandedOn ? 'handed_on' : answered.ended };
   },
 });
 
+function hasFinished({ ended }: Answered): boolean {
+  return ended === 'answer' || ended === 'limit';
+}
+
 /**
- * Its last words decide: what it quotes from the file before them may say anything, be it FINAL ANSWER or NEEDS MORE. Without a
- * final answer in the form that it was told there is none.
+ * Whether the file specialist asks for somebody else instead of answering (SV-08). Its last words decide: what it quotes from the file
+ * before them may say anything, be it FINAL ANSWER or NEEDS MORE. Whoever does not ask has answered, with or without the prefix (SV-18).
  */
-function isHandedOn({ text, ended }: Answered): boolean {
-  if (ended === 'gave_up') return false;
+function handsOn(text: string): boolean {
   const asks = [...text.matchAll(/^\W*needs more\s*:/gim)].at(-1)?.index ?? -1;
   const answers = [...text.matchAll(/final answer\W*:/gi)].at(-1)?.index ?? -1;
-  return answers < 0 || asks > answers;
+  return asks > answers;
 }
