@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
 import { redactor } from '../batch/redact.ts';
 import { questionOf, replyOf, resultOf } from '../batch/testing/results.ts';
 import { answerLine, leaderboardLine, submissionOf } from './answers.ts';
@@ -10,7 +11,7 @@ const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
   cycle: 1,
   cached: false,
   endedAt: 7,
-  clean: (raw) => /FINAL ANSWER: (.*)/.exec(raw)?.[1],
+  clean: (raw) => cleanAnswer(raw) ?? undefined,
   redact: (text) => text,
   ...more,
 });

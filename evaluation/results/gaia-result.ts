@@ -145,11 +145,11 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
 
 const EMPTY = 'the team gave an empty answer';
 
-function answerOf({ answer, rawAnswer }: TeamReply, clean: ResultFacts['clean']): string | undefined {
-  const given = answer?.trim();
-  if (given !== undefined && given !== '') return given;
-  const cleaned = rawAnswer === null ? undefined : clean(rawAnswer)?.trim();
-  return cleaned === '' ? undefined : cleaned;
+/** Every team's answer is cleaned by the same rules, whatever the team has done itself; what a failed one says stays as it is (C-20). */
+function answerOf({ status, answer, rawAnswer }: TeamReply, clean: ResultFacts['clean']): string | undefined {
+  const given = [answer, rawAnswer].find((text) => text !== null && text.trim() !== '');
+  const text = status === 'answered' && given !== undefined ? clean(given ?? '') : given;
+  return text?.trim() || undefined;
 }
 
 const gaia = scorerNamed('gaia');

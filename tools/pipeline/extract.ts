@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { extractSentences, viewSentences } from '../reader/extract.ts';
-import { MAX_SENTENCES } from '../reader/features/sentence-schema.ts';
 import { examplePassages } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
-import { eventsPayload, passagesPayload } from './payloads.ts';
+import { eventsPayload, MAX_EVENTS, passagesPayload } from './payloads.ts';
 import { stepTool } from './step-tool.ts';
 
 /** Picks the sentences that may hold the answer. */
@@ -23,15 +22,15 @@ export const extract: Tool = stepTool({
       question,
       sentences: numberLines(viewSentences(question, passages).sentences.map(({ text }) => text)),
     }),
-    reply: z.object({ sentences: z.array(z.int().min(0).max(9_999)).max(MAX_SENTENCES) }),
+    reply: z.object({ sentences: z.array(z.int().min(0).max(9_999)).max(MAX_EVENTS) }),
     output: ({ question, passages }, reply) => {
       const { sentences } = viewSentences(question, passages);
-      const chosen = existing(reply.sentences, sentences.length, MAX_SENTENCES);
-      const kept = chosen.length > 0 ? chosen : [...sentences.keys()].slice(0, MAX_SENTENCES);
+      const chosen = existing(reply.sentences, sentences.length, MAX_EVENTS);
+      const kept = chosen.length > 0 ? chosen : [...sentences.keys()].slice(0, MAX_EVENTS);
       // A model ranks but gives no logits: one unit (100) apart keeps its order for whoever reads on.
       const events = kept.map((index, rank) => ({
         ...sentences[index],
-        score: 100 * (MAX_SENTENCES - rank),
+        score: 100 * (MAX_EVENTS - rank),
       }));
       return { question, events };
     },

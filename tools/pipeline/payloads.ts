@@ -1,8 +1,8 @@
 // What the reading tools say to one another: the payload of each packet type, stated once. Unknown keys are dropped.
 import * as z from 'zod';
 import { CHUNK_CHARACTERS } from '../../core/contracts/limits.ts';
-import { MAX_SENTENCES, sentenceSchema } from '../reader/features/sentence-schema.ts';
-import { tripleSetSchema } from '../reader/features/triple-schema.ts';
+import { sentenceSchema } from '../reader/features/sentence-schema.ts';
+import { tripleSchema } from '../reader/features/triple-schema.ts';
 import { answerSchema } from '../reader/reason.ts';
 import { passageSchema } from '../reader/search.ts';
 
@@ -16,22 +16,42 @@ const sentence = sentenceSchema.extend({ heading: sentenceSchema.shape.heading.u
 /** `doc_init`: the document in pieces that join to the whole. A code point is up to two UTF-16 units. */
 export const documentPayload = z.object({ question, chunks: z.array(z.string().max(2 * CHUNK_CHARACTERS)) });
 
+/**
+ * Sentences and triples that go from step to step. The embedded engine keeps to a few, which it ranks; a model may need every row of a
+ * table. Scores stay in their bounds up to here, and a model still reads all of them.
+ */
+export const MAX_EVENTS = 96;
+
+/** Texts of a model's beside its answer, in the record alone. */
+const MAX_THOUGHTS_CHARACTERS = 4_000;
+
 /** `search_docs`: the parts of the document that may hold the answer, in the document's order. */
-export const passagesPayload = z.object({ question, passages: z.array(passage).max(32) });
+export const passagesPayload = z.object({ question, passages: z.array(passage).max(MAX_EVENTS) });
 
 /** `events`: the sentences that may hold the answer, the most likely one first. */
-export const eventsPayload = z.object({ question, events: z.array(sentence).max(MAX_SENTENCES) });
+export const eventsPayload = z.object({ question, events: z.array(sentence).max(MAX_EVENTS) });
 
-/** `triples`: what those sentences state; a triple points to its sentence. */
+/** `triples`: what those sentences state; a triple points to its sentence. A model’s object may be in its own words. */
 export const triplesPayload = z.object({
   question,
-  ...tripleSetSchema.shape,
-  sentences: z.array(sentence).max(MAX_SENTENCES),
+  triples: z
+    .array(
+      tripleSchema.extend({
+        sentence: z
+          .int()
+          .min(0)
+          .max(MAX_EVENTS - 1),
+      }),
+    )
+    .max(MAX_EVENTS),
+  sentences: z.array(sentence).max(MAX_EVENTS),
 });
 
-/** What `reason` comes to. Only the answer travels; a model gives no confidence. */
+/** What `reason` comes to. Only the answer travels; a model gives no confidence, but its thoughts and the answer in its own words. */
 export const reasonOutput = answerSchema.extend({
   confidence: answerSchema.shape.confidence.exactOptional(),
+  thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
+  raw_answer: answerSchema.shape.answer.exactOptional(),
 });
 
 /** A text of a model's, as far as `schema` has room for it. */

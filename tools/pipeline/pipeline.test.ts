@@ -94,7 +94,7 @@ test('a model answers through the same packets, and the tokens are its own (MP-7
     'chunks',
     'sentences',
     'triples',
-    'sentence',
+    'thoughts',
   ]);
   for (const { messages } of asked) expect(messages[1]?.content).toContain(truth.question);
   expect(asked[3]?.messages[1]?.content).toContain('reason final');
@@ -154,7 +154,7 @@ describe('what a model may get wrong', () => {
     expect(events.map(({ score }) => score)).toEqual(events.map(({ score }) => score).sort((a, b) => b - a));
   });
 
-  test('an object is kept where it stands in a sentence, and dropped where it does not', async () => {
+  test('an object is kept where it stands in a sentence, and in the model’s own words with a sentence', async () => {
     const claim = { sentence: 5, subject: 's'.repeat(500), relation: 'is' };
     const { sent } = await runWith('triple', {
       triples: [
@@ -164,8 +164,9 @@ describe('what a model may get wrong', () => {
       ],
     });
     const { sentences, triples } = triplesPayload.parse(sent[2]?.packet.payload);
-    expect(triples.map(({ object }) => object)).toEqual([truth.answer]);
-    const [found] = triples;
+    expect(triples.map(({ object }) => object)).toEqual(['no such words', truth.answer]);
+    const [worked, found] = triples;
+    expect(worked).toMatchObject({ sentence: 0, start: 0 });
     expect(sentences[found?.sentence ?? -1]?.text.indexOf(truth.answer)).toBe(found?.start);
   });
 

@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { FINAL_ANSWER } from '../../core/contracts/packet.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { chooseAnswer } from '../reader/reason.ts';
+import { ANSWER_FORMAT } from '../roles/answer/answered.ts';
+import { cleanAnswer } from '../roles/answer/clean-answer.ts';
 import { exampleTriples } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { fitted, reasonOutput, triplesPayload } from './payloads.ts';
@@ -22,13 +24,20 @@ export const reason: Tool = stepTool({
     variables: ({ question, sentences, triples }) => ({
       question,
       sentences: numberLines(sentences.map(({ text }) => text)),
+      answer_format: ANSWER_FORMAT,
       triples: triples.map((t) => `[${t.sentence}] ${t.subject} | ${t.relation} | ${t.object}`).join('\n'),
     }),
     // The sentence comes first: a model that has pointed to its evidence answers from it.
-    reply: z.object({ sentence: z.int().min(0).max(99), answer: z.string() }),
-    output: ({ sentences }, reply) => ({
-      answer: fitted(reply.answer, reasonOutput.shape.answer),
-      evidence: sentences[reply.sentence]?.text ?? '',
+    reply: z.object({
+      thoughts: z.string().optional(),
+      sentence: z.int().min(0).max(99),
+      answer: z.string(),
+    }),
+    output: ({ sentences }, { thoughts, sentence, answer }) => ({
+      answer: fitted(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
+      evidence: sentences[sentence]?.text ?? '',
+      raw_answer: fitted(answer, reasonOutput.shape.answer),
+      ...(thoughts === undefined ? {} : { thoughts: fitted(thoughts, reasonOutput.shape.thoughts.unwrap()) }),
     }),
   },
   // What led to the answer is in the record; the wire carries the answer alone.

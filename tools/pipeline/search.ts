@@ -8,8 +8,10 @@ import { stepTool } from './step-tool.ts';
 
 // About 5,000 tokens of English: a longer document is narrowed down first, or it would not fit a model's context.
 const MAX_LISTED_CHUNKS = 48;
-// With their neighbours these make up as much text as the embedded engine keeps.
-const MAX_CHOSEN_CHUNKS = 8;
+// A question about a whole table needs all of its rows: whatever was listed may be chosen.
+const MAX_CHOSEN_CHUNKS = MAX_LISTED_CHUNKS;
+/** Where a model chooses none: with their neighbours these make up as much text as the embedded engine keeps. */
+const KEPT_CHUNKS = 8;
 
 /** Finds the parts of the document that may hold the answer. */
 export const search: Tool = stepTool({
@@ -31,7 +33,7 @@ export const search: Tool = stepTool({
     reply: z.object({ chunks: z.array(z.int().min(0).max(999_999)).max(MAX_CHOSEN_CHUNKS) }),
     output: ({ question, chunks }, reply) => {
       const chosen = existing(reply.chunks, chunks.length, MAX_CHOSEN_CHUNKS);
-      const kept = chosen.length > 0 ? chosen : [...chunks.keys()].slice(0, MAX_CHOSEN_CHUNKS);
+      const kept = chosen.length > 0 ? chosen : [...chunks.keys()].slice(0, KEPT_CHUNKS);
       return { question, passages: passagesAround(kept, chunks) };
     },
   },

@@ -5,10 +5,8 @@ import { scoresOf } from '../reader/features/triple-schema.ts';
 import { proposeTriples, type Triple, tripleSchema } from '../reader/triple.ts';
 import { exampleEvents } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { eventsPayload, fitted, triplesPayload } from './payloads.ts';
+import { eventsPayload, fitted, MAX_EVENTS, triplesPayload } from './payloads.ts';
 import { stepTool } from './step-tool.ts';
-
-const MAX_TRIPLES = 12;
 
 const replySchema = z.object({
   triples: z
@@ -20,7 +18,7 @@ const replySchema = z.object({
         object: z.string(),
       }),
     )
-    .max(MAX_TRIPLES),
+    .max(MAX_EVENTS),
 });
 type Claim = z.infer<typeof replySchema>['triples'][number];
 
@@ -48,18 +46,21 @@ export const triple: Tool = stepTool({
   },
 });
 
-/** An object must stand in a sentence as it is, or the answer would be the model's and not the document's. */
+/** An object stands in a sentence as it is, or is what the model makes of the one that it names: a sum, a count, a name in another form. */
 function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Triple[] {
   const object = fitted(claim.object, tripleSchema.shape.object);
   if (object === '') return [];
-  const isNamed = sentences[claim.sentence]?.text.includes(object) === true;
-  const sentence = isNamed ? claim.sentence : sentences.findIndex(({ text }) => text.includes(object));
-  const start = sentences[sentence]?.text.indexOf(object);
-  if (start === undefined) return [];
+  const copiedFrom = sentences.findIndex(({ text }) => text.includes(object));
+  const isNamed = copiedFrom < 0 || sentences[claim.sentence]?.text.includes(object) === true;
+  const named = claim.sentence < sentences.length ? claim.sentence : 0;
+  const sentence = isNamed ? named : copiedFrom;
+  const from = sentences[sentence];
+  if (from === undefined) return [];
+  const start = Math.max(0, from.text.indexOf(object));
   const subject = fitted(claim.subject, tripleSchema.shape.subject);
   const relation = fitted(claim.relation, tripleSchema.shape.relation);
   // A model ranks but gives no evidence of three kinds: a logit apart keeps its order for whoever reads on.
-  return [{ subject, relation, object, sentence, start, scores: scoresOf(100 * (MAX_TRIPLES - rank)) }];
+  return [{ subject, relation, object, sentence, start, scores: scoresOf(100 * (MAX_EVENTS - rank)) }];
 }
 
 function wholeSentence({ text }: Sentence, sentence: number): Triple {
