@@ -3,13 +3,13 @@ import type { DataToolReply } from '../data-tool.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
 import { type ReaderName, readerFor } from './readers.ts';
-import type { TableQuery } from './tables/table-query.ts';
+import type { QueryAsked } from './tables/table-query.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
 export type Reading =
   | { readonly kind: 'text' }
   | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
-  | { readonly kind: 'query'; readonly sheet?: string; readonly query: TableQuery }
+  | ({ readonly kind: 'query' } & QueryAsked)
   | { readonly kind: 'pdf'; readonly pages?: string }
   | { readonly kind: 'docx' }
   | { readonly kind: 'pptx' }

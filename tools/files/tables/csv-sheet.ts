@@ -1,10 +1,11 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { extensionOf } from '../readers.ts';
 import { decodeText } from '../text-encoding.ts';
-import { type CellValue, MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';
+import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** The beginning shows which one it is. */

@@ -1,10 +1,12 @@
 import * as XLSX from '@e965/xlsx';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../tables/plan/plan.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { queryTable } from './query-table.ts';
-import { type CellValue, type Table, tableOf } from './sheet.ts';
-import { AGGREGATES, type Condition, evaluate, type TableQuery } from './table-query.ts';
+import { type Table, tableOf } from './sheet.ts';
+import { AGGREGATES, evaluate, type TableQuery } from './table-query.ts';
 
 const tableFrom = (lines: readonly (readonly CellValue[])[]): Table =>
   tableOf({
@@ -213,6 +215,152 @@ describe('query_table', () => {
     const condition = { column: 'a', op: '~', value: 1 };
     expect(queryTable.input.safeParse({ file: 'a', aggregate: 'count', where: [condition] }).success).toBe(
       false,
+    );
+  });
+});
+
+describe('a plan', () => {
+  const LOG = [
+    'Date,City,Amount',
+    '2024-02-10,Oslo,100',
+    '16 Feb 2024,Rome,1000',
+    '3/3/2024,Oslo,250',
+    '25/03/2024,Rome,145 €',
+    'unknown,Rome,5',
+  ].join('\n');
+  const files = () => {
+    const workbook = XLSX.utils.book_new(
+      XLSX.utils.aoa_to_sheet([
+        ['Name', 'Sold'],
+        ['a', 3],
+        ['b', 5],
+      ]),
+      'Jan',
+    );
+    XLSX.utils.book_append_sheet(
+      workbook,
+      XLSX.utils.aoa_to_sheet([
+        ['Name', 'Sold'],
+        ['a', 4],
+      ]),
+      'Feb',
+    );
+    return taskPlace({
+      'log.csv': LOG,
+      'cities.csv': 'Id;Name;Country\n1;Oslo;Norway\n2;Rome;Italy\n3;Paris;France',
+      'either.csv': 'Day,n\n03/04/2024,5\n05/04/2024,7\n',
+      'sales.xlsx': new Uint8Array(XLSX.write(workbook, { type: 'buffer' })),
+    });
+  };
+  const ask = async (input: unknown) => queryTable.run(queryTable.input.parse(input), files());
+
+  test('compares dates whatever their notation, and names the cells that are none', async () => {
+    const { text, data } = await ask({
+      file: 'log.csv',
+      where: [{ column: 'Date', op: '>=', value: '2024-02-15' }],
+      aggregate: 'sum',
+      column: 'Amount',
+    });
+    expect(data).toEqual({ value: 1395 });
+    expect(text).toContain('3 of 5 rows matched.');
+    expect(text).toContain('1 cells of "Date" hold no date: row 6 "unknown"');
+  });
+
+  test('says what each condition dropped, and what there is where none is left', async () => {
+    const where = [
+      { column: 'Date', op: '>=', value: 'Feb 2024' },
+      { column: 'City', op: '=', value: 'Roma' },
+    ] as const;
+    const { text } = await ask({ file: 'log.csv', where, aggregate: 'count' });
+    expect(text).toContain('Date >= "Feb 2024": 4 of 5 rows left, 1 dropped.');
+    expect(text).toContain('City = "Roma": 0 of 4 rows left, 4 dropped.');
+    expect(text).toContain('"City" holds "Oslo", "Rome"');
+  });
+
+  test('gives both results where nothing tells day and month apart and it matters, and one where it does not', async () => {
+    const where = [{ column: 'Day', op: '<', value: '2024-05-01' }] as const;
+    const either = await ask({ file: 'either.csv', where, aggregate: 'sum', column: 'n' });
+    expect(either.text).toContain('Nothing tells whether dates of "Day"');
+    expect(either.data).toEqual({ day_first: { value: 12 }, month_first: { value: 5 } });
+    const stated = {
+      file: 'either.csv',
+      where,
+      aggregate: 'sum',
+      column: 'n',
+      date_order: 'mdy',
+    } as const;
+    expect((await ask(stated)).data).toEqual({ value: 5 });
+    expect((await ask({ file: 'either.csv', aggregate: 'count_distinct', column: 'Day' })).data).toEqual({
+      value: 2,
+    });
+  });
+
+  test('joins, groups, orders and picks over files', async () => {
+    const { data, text } = await ask({
+      file: 'log.csv',
+      steps: [
+        { do: 'join', file: 'cities.csv', formula: 'City = Name' },
+        { do: 'group', by: ['Country'], formula: 'sum(Amount) as total, max(Date) as latest' },
+        { do: 'order', by: ['total desc'] },
+        { do: 'pick', rows: 1 },
+      ],
+    });
+    expect(data).toEqual({
+      columns: ['Country', 'total', 'latest'],
+      rows: [['Italy', 1150, '25/03/2024']],
+      row_count: 1,
+    });
+    expect(text).toContain('without a partner 0 of 5 rows before it and 1 of 3 of the other table.');
+  });
+
+  test('takes all sheets of a workbook, and looks at neighbouring rows', async () => {
+    const steps = [{ do: 'pivot', by: ['Name', 'Sheet'], formula: 'sum(Sold)' }] as const;
+    expect((await ask({ file: 'sales.xlsx', sheet: '*', steps })).data?.rows).toEqual([
+      ['a', 4, 3],
+      ['b', null, 5],
+    ]);
+    const gap = [{ do: 'where', formula: "Date != 'unknown'" }] as const;
+    await expect(ask({ file: 'log.csv', steps: gap })).rejects.toThrow("write it as '2024-03-01'");
+    const days = await ask({
+      file: 'log.csv',
+      steps: [
+        { do: 'difference', formula: 'Date', by: ['Date'], name: 'gap' },
+        { do: 'rank', by: ['Amount desc'] },
+        { do: 'select', by: ['gap', 'rank'] },
+      ],
+    });
+    expect(days.data?.rows).toEqual([
+      [null, 4],
+      [6, 1],
+      [16, 2],
+      [22, 3],
+      [null, 5],
+    ]);
+  });
+
+  test.each([
+    [{ do: 'where', formula: 'Amout > 5' }, /there is no column "Amout": there are .*nearest: "Amount"/],
+    [
+      { do: 'where', formula: 'Amount >' },
+      /expected a column, a number or a text in single quotes, and at character 9 came its end/,
+    ],
+    [{ do: 'where', formula: "City = 'Oslo" }, /the quote at character 8 is never closed/],
+    [{ do: 'derive', formula: 'spread(Amount)' }, /there is no function spread: there are sum, mean/],
+    [{ do: 'derive', formula: 'round(1, 2, 3)' }, /round takes 1 to 2 arguments, and 3 were given/],
+    [{ do: 'derive', formula: `${'('.repeat(60)}1` }, /nested at most 40 deep/],
+    [{ do: 'group', by: ['City'], formula: 'Amount' }, /in a group "Amount" has many values/],
+    [{ do: 'pivot', by: ['City'], formula: 'sum(Amount)' }, /two columns or more/],
+    [{ do: 'order' }, /step order needs `by`/],
+    [{ do: 'join', file: 'cities.csv', formula: 'Town = Name' }, /there is no column "Town"/],
+    [{ do: 'join', file: 'none.csv' }, /there is no file none.csv/],
+  ] as const)('%j is refused in words that help', async (step, words) => {
+    await expect(ask({ file: 'log.csv', steps: [step] })).rejects.toThrow(words);
+  });
+
+  test('adds no amounts of two currencies', async () => {
+    const place = taskPlace({ 'a.csv': 'n\n5 €\n$3\n' });
+    await expect(queryTable.run({ file: 'a.csv', aggregate: 'sum', column: 'n' }, place)).rejects.toThrow(
+      'cannot be taken together',
     );
   });
 });

@@ -1,43 +1,72 @@
 import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
 import type { DataTool } from '../../data-tool.ts';
-import { loadTaskFile } from '../load-file.ts';
+import { type LoadedFile, loadTaskFile } from '../load-file.ts';
 import { readInThread } from '../reading-thread.ts';
-import { AGGREGATES, OPERATORS } from './table-query.ts';
+import { AGGREGATES } from './table-query.ts';
+
+/** More files than a question comes with. */
+const MAX_FILES = 8;
+const name = z.string().min(1);
 
 const input = z.strictObject({
-  file: z.string().min(1),
-  sheet: z.string().min(1).exactOptional().describe('if several'),
+  file: name,
+  sheet: name.exactOptional().describe('* for all'),
   where: z
     .array(
       z.strictObject({
-        column: z.string().min(1).describe('name or letter'),
+        column: name,
         op: z.enum(OPERATORS),
-        value: z.union([z.string(), z.number(), z.boolean()]).describe('dates as 2024-03-01'),
+        value: z.union([z.string(), z.number(), z.boolean()]),
+      }),
+    )
+    .max(20)
+    .exactOptional(),
+  steps: z
+    .array(
+      z.strictObject({
+        do: z.enum(STEP_NAMES),
+        by: z.array(z.string()).max(20).exactOptional(),
+        formula: name.exactOptional(),
+        rows: z.number().exactOptional(),
+        file: name.exactOptional(),
+        sheet: name.exactOptional(),
       }),
     )
     .max(20)
     .exactOptional()
-    .describe('all must hold'),
-  aggregate: z.enum(AGGREGATES),
-  column: z.string().min(1).exactOptional(),
-  result_column: z.string().min(1).exactOptional().describe('of row_of_max, row_of_min'),
+    .describe(
+      'e.g. {do:where,formula:"month(Date)=5 and City!=\'Oslo\'"} {do:group,by:[City],formula:"sum(Sales) as total"} ' +
+        '{do:order,by:["total desc"]} {do:pick,rows:1}; join formula: "Code = Id"',
+    ),
+  aggregate: z.enum(AGGREGATES).exactOptional(),
+  column: name.exactOptional(),
+  result_column: name.exactOptional().describe('of row_of_max, row_of_min'),
+  date_order: z.enum(['dmy', 'mdy', 'ymd']).exactOptional(),
 });
 
 export const queryTable: DataTool<z.infer<typeof input>> = {
   name: 'query_table',
-  description: 'Calculates exactly over rows of a spreadsheet, under conditions.',
+  description: 'Calculates exactly over typed tables: conditions, then steps, then an aggregate or the rows.',
   input,
-  async run({ file, sheet, where = [], aggregate, column, result_column: resultColumn }, place) {
+  async run({ file, sheet, result_column: resultColumn, date_order: dateOrder, ...asked }, place) {
     const loaded = await loadTaskFile(place, file);
+    const others: Record<string, LoadedFile> = {};
+    for (const { file: other } of asked.steps ?? []) {
+      if (other === undefined || Object.hasOwn(others, other)) continue;
+      if (Object.keys(others).length === MAX_FILES)
+        throw new MeshError('tool', `steps name at most ${MAX_FILES} files`);
+      others[other] = await loadTaskFile(place, other);
+    }
     const query = {
-      where,
-      aggregate,
-      ...(column === undefined ? {} : { column }),
+      ...asked,
       ...(resultColumn === undefined ? {} : { resultColumn }),
+      ...(dateOrder === undefined ? {} : { dateOrder }),
     };
     return readInThread(
       loaded,
-      { kind: 'query', ...(sheet === undefined ? {} : { sheet }), query },
+      { kind: 'query', ...(sheet === undefined ? {} : { sheet }), query, others },
       place.signal,
     );
   },

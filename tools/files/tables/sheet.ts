@@ -1,5 +1,5 @@
-/** What a cell holds. Dates are texts in ISO 8601, errors texts like `#DIV/0!`. */
-export type CellValue = null | boolean | number | string;
+import { columnLetters } from '../../tables/plan/find-column.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 
 /** One sheet of a spreadsheet, or a whole CSV file. All texts are well-formed. */
 export interface Sheet {
@@ -80,14 +80,6 @@ export function tableOf({ rows }: Sheet): Table {
     columns.push(unique);
   }
   return { columns, rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
-}
-
-/** `A` for 0, `AA` for 26. */
-export function columnLetters(column: number): string {
-  let letters = '';
-  for (let n = column; n >= 0; n = Math.floor(n / 26) - 1)
-    letters = String.fromCharCode(65 + (n % 26)) + letters;
-  return letters;
 }
 
 /** `B3` for row 2, column 1. */

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
+import { columnLetters } from '../../tables/plan/find-column.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { markdownTable } from './markdown-table.ts';
 import {
   type CellPlace,
-  type CellValue,
   cellName,
   cellText,
-  columnLetters,
   type Sheet,
   type SheetRow,
   type Table,

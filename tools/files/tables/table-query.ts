@@ -1,13 +1,21 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
+import { AGGREGATES as TAKE } from '../../tables/plan/aggregates.ts';
+import { keyOf, orderOf } from '../../tables/plan/compare.ts';
+import { filterRows, testOf } from '../../tables/plan/filter-rows.ts';
+import { columnNamed, columnNames } from '../../tables/plan/find-column.ts';
+import { type Frame, type FrameColumn, pickRows, rowsNamed } from '../../tables/plan/frame.ts';
+import type { Condition, Step } from '../../tables/plan/plan.ts';
+import { performStep, rowsOf } from '../../tables/plan/steps.ts';
+import type { DateOrder } from '../../tables/values/date.ts';
+import { isQuantity, type Value, valueJson, valueText } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { decimalSum, numberIn } from './cell-number.ts';
-import { type CellValue, cellText, columnLetters, type SheetRow, type Table, tableOf } from './sheet.ts';
-import { sheetNamed, sheetsOf } from './workbook.ts';
+import { markdownTable } from './markdown-table.ts';
+import type { Table } from './sheet.ts';
+import { type FrameReading, frameOf, type SheetTable, sheetTable, totalsAmong } from './sheet-frame.ts';
 
-export const OPERATORS = ['=', '!=', '<', '<=', '>', '>=', 'contains'] as const;
 export const AGGREGATES = [
   'sum',
   'mean',
@@ -21,85 +29,208 @@ export const AGGREGATES = [
   'row_of_min',
 ] as const;
 
-export interface Condition {
-  readonly column: string;
-  readonly op: (typeof OPERATORS)[number];
-  readonly value: string | number | boolean;
-}
-
+/** Conditions, then steps, then an aggregate; without the last, the rows that are left are the answer. */
 export interface TableQuery {
   /** All must hold. */
-  readonly where: readonly Condition[];
-  readonly aggregate: (typeof AGGREGATES)[number];
+  readonly where?: readonly Condition[];
+  readonly steps?: readonly Step[];
+  readonly aggregate?: (typeof AGGREGATES)[number] | undefined;
   readonly column?: string;
   readonly resultColumn?: string;
+  readonly dateOrder?: DateOrder;
 }
 
 /** Of `list`. Longer ones are what `count` is for. */
 const MAX_LISTED = 1000;
 const MAX_LISTED_CHARACTERS = 100_000;
-const DATE = /^\d{4}-\d{2}-\d{2}(?:T[\d:]+)?$/;
+/** Rows of a result; a reader who wants more asks for a part. */
+const MAX_ROWS_SHOWN = 200;
+const MAX_CELL_CHARACTERS = 500;
+const MAX_NOTES = 40;
+
+export interface QueryAsked {
+  readonly sheet?: string;
+  readonly query: TableQuery;
+  /** Files that steps name, by the name as it is there. */
+  readonly others?: Readonly<Record<string, LoadedFile>>;
+}
+
+interface Result {
+  readonly value: JsonValue;
+  readonly notes: readonly string[];
+  /** The result as lines of text, behind what was asked. */
+  readonly text: string;
+  readonly data: JsonObject;
+}
 
 /**
- * A calculation over the rows of a sheet, the same whenever it is asked.
+ * A calculation over the rows of a sheet, the same whenever it is asked. Where dates may be read day first or month first and the
+ * result is not the same, both are given and none is called the value.
  *
  * @throws MeshError `tool` for a sheet or column that is not there, naming those that are, and where there is nothing to calculate with
  */
 export async function answerQuery(
   file: LoadedFile,
-  { sheet: wanted, query }: { readonly sheet?: string; readonly query: TableQuery },
+  { sheet, query, others = {} }: QueryAsked,
 ): Promise<DataToolReply> {
-  const sheets = await sheetsOf(file);
-  const sheet = sheetNamed(
-    file,
-    sheets,
-    wanted ?? (sheets.length === 1 ? (sheets[0]?.name ?? '') : askForSheet(file, sheets)),
-  );
-  if (!sheet.isWhole) {
-    throw new MeshError(
-      'tool',
-      `sheet ${JSON.stringify(sheet.name)} of ${shown(file.name)} is too large: a result would be of a part of it`,
-    );
+  const main = await sheetTable(file, sheet);
+  const further = new Map<string, SheetTable>();
+  for (const step of query.steps ?? []) {
+    if (step.do !== 'join' && step.do !== 'left_join' && step.do !== 'append') continue;
+    const other = step.file === undefined ? file : others[step.file];
+    if (other === undefined) throw new MeshError('tool', `${step.file} was not loaded`);
+    further.set(keyOfTable(step.file, step.sheet), await sheetTable(other, step.sheet));
   }
-  const { value, notes } = evaluateIn(
-    `${shown(file.name)}, sheet ${JSON.stringify(sheet.name)}`,
-    tableOf(sheet),
-    query,
-  );
-  const head = `${shown(file.name)}, sheet ${JSON.stringify(sheet.name)}, ${query.aggregate}${query.column === undefined ? '' : ` of ${JSON.stringify(query.column)}`}`;
-  return { text: [`${head}: ${JSON.stringify(value)}`, ...notes].join('\n'), data: { value } };
+  const where = `${shown(file.name)}, sheet ${JSON.stringify(main.name)}`;
+  const either = new Set<string>();
+  const run = (otherwise: DateOrder | undefined): Result => {
+    const reading: FrameReading = {
+      order: query.dateOrder,
+      otherwise,
+      onEither: ({ name }) => either.add(name),
+    };
+    const tableOf = (name: string | undefined, own: string | undefined) => {
+      const table = further.get(keyOfTable(name, own));
+      if (table === undefined) throw new MeshError('tool', `there is no table ${name ?? ''} ${own ?? ''}`);
+      return table.frame(reading);
+    };
+    return told(where, () => resultOf(main.frame(reading), query, tableOf));
+  };
+  const dayFirst = run(undefined);
+  if (either.size === 0 || query.dateOrder !== undefined) return replyOf(where, query, dayFirst);
+  const columns = [...either].map((name) => JSON.stringify(name)).join(', ');
+  const monthFirst = run('mdy');
+  if (monthFirst.text === dayFirst.text) return replyOf(where, query, dayFirst);
+  const [one, other] = [replyOf(where, query, dayFirst), replyOf(where, query, monthFirst)];
+  return {
+    text: [
+      `Nothing tells whether dates of ${columns} such as 03/04/2024 have the day or the month first, and it matters. Say it in \`date_order\`, or find it out.`,
+      `Day first: ${one.text}`,
+      `Month first: ${other.text}`,
+    ].join('\n'),
+    data: { day_first: one.data ?? null, month_first: other.data ?? null },
+  };
 }
 
-function askForSheet(file: LoadedFile, sheets: readonly { readonly name: string }[]): never {
-  const names = sheets.slice(0, 50).map(({ name }) => JSON.stringify(name));
-  throw new MeshError(
-    'tool',
-    `${shown(file.name)} has ${sheets.length} sheets: say in \`sheet\` which one, of ${names.join(', ')}`,
-  );
+const keyOfTable = (file: string | undefined, sheet: string | undefined) => JSON.stringify([file, sheet]);
+
+function replyOf(
+  where: string,
+  { aggregate, column }: TableQuery,
+  { text, data, notes }: Result,
+): DataToolReply {
+  const asked =
+    aggregate === undefined
+      ? ''
+      : `, ${aggregate}${column === undefined ? '' : ` of ${JSON.stringify(column)}`}`;
+  const more = notes.length > MAX_NOTES ? [`[and ${notes.length - MAX_NOTES} more notes]`] : [];
+  return { text: [`${where}${asked}: ${text}`, ...notes.slice(0, MAX_NOTES), ...more].join('\n'), data };
 }
 
-function evaluateIn(where: string, table: Table, query: TableQuery): { value: JsonValue; notes: string[] } {
+function told<Result>(where: string, work: () => Result): Result {
   try {
-    const result = evaluate(table, query);
-    if (typeof result.value !== 'number' || Number.isFinite(result.value)) return result;
-    throw new MeshError('tool', `the ${query.aggregate} is too large for a number`);
+    return work();
   } catch (cause) {
     if (!(cause instanceof MeshError)) throw cause;
     throw new MeshError(cause.code, `${where}: ${cause.message}`, { cause });
   }
 }
 
-/** The value of a query, and what a reader should know about it. Pure. */
-export function evaluate(table: Table, query: TableQuery): { value: JsonValue; notes: string[] } {
-  const { aggregate } = query;
-  const conditions = query.where.map((condition) => ({
-    ...condition,
-    index: columnIndex(table, condition.column),
-  }));
-  const rows = table.rows.filter((row) =>
-    conditions.every((condition) => holds(row.cells[condition.index] ?? null, condition)),
+/** The value of a query, and what a reader should know about it. */
+export function evaluate(table: Table, query: TableQuery): { value: JsonValue; notes: readonly string[] } {
+  const noOther = () => {
+    throw new MeshError('tool', 'there is one table');
+  };
+  return resultOf(frameOf(table, { order: query.dateOrder, onEither: () => undefined }), query, noOther);
+}
+
+function resultOf(
+  whole: Frame,
+  query: TableQuery,
+  tableOf: (file: string | undefined, sheet: string | undefined) => Frame,
+): Result {
+  const { where = [], steps = [] } = query;
+  const notes: string[] = [];
+  const hints: string[] = [];
+  let frame = whole;
+  if (where.length > 0)
+    frame = filterRows(
+      whole,
+      where.map((condition) => testOf(condition, whole)),
+      hints,
+    );
+  if (where.length > 0 || steps.length === 0) notes.push(`${frame.size} of ${whole.size} rows matched.`);
+  notes.push(...hints);
+  // Groups have no rows of the file: those they were made of had.
+  let labelled = frame;
+  for (const [at, step] of steps.entries()) {
+    const before = frame;
+    if (before.labels !== undefined) labelled = before;
+    frame = told(`step ${at + 1} (${step.do})`, () => performStep(before, step, { tableOf, notes }));
+  }
+  notes.push(...totalsAmong(frame.labels === undefined ? labelled : frame));
+  if (query.aggregate === undefined) return rowsResult(frame, notes);
+  return aggregateResult(frame, query, query.aggregate, notes);
+}
+
+function rowsResult(frame: Frame, notes: readonly string[]): Result {
+  const rows = rowsOf(frame).slice(0, MAX_ROWS_SHOWN);
+  const columns = frame.columns.map(({ name, typed }) => ({ name, values: typed().values }));
+  const [first] = columns;
+  const only = frame.size === 1 && columns.length === 1 ? first?.values[0] : undefined;
+  const cells = rows.map((row) => columns.map(({ values }) => values[row] ?? { kind: 'empty' as const }));
+  const left = frame.size - rows.length;
+  const data: JsonObject = {
+    columns: columns.map(({ name }) => name),
+    rows: cells.map((line) => line.map(shortJson)),
+    row_count: frame.size,
+    ...(only === undefined ? {} : { value: valueJson(only) }),
+  };
+  if (only !== undefined) return { value: valueJson(only), notes, text: textOf(only), data };
+  const table = markdownTable(
+    [columns.map(({ name }) => name), ...cells.map((line) => line.map(valueText))],
+    MAX_CELL_CHARACTERS,
   );
-  const notes = [`${rows.length} of ${table.rows.length} rows matched.`, ...totalsAmong(rows)];
+  const lines = [
+    `${frame.size} rows`,
+    '',
+    ...table,
+    ...(left > 0 ? [`[cut: ${left} more rows; count, group or pick some]`] : []),
+    '',
+  ];
+  return {
+    value: data.rows ?? null,
+    notes,
+    text: frame.columns.length === 0 ? 'nothing' : lines.join('\n'),
+    data,
+  };
+}
+
+function shortJson(value: Value) {
+  const json = valueJson(value);
+  const isLong = typeof json === 'string' && json.length > MAX_CELL_CHARACTERS;
+  return isLong ? `${json.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : json;
+}
+
+/** As JSON has it, with a unit where there is one. */
+function textOf(value: Value): string {
+  const text = JSON.stringify(valueJson(value));
+  if (value.kind === 'duration') return `${valueText(value)} (${text} s)`;
+  return isQuantity(value) && value.unit !== '' ? `${text} ${value.unit}` : text;
+}
+
+function aggregateResult(
+  frame: Frame,
+  query: TableQuery,
+  aggregate: (typeof AGGREGATES)[number],
+  notes: string[],
+): Result {
+  const made = (value: Value): Result => ({
+    value: valueJson(value),
+    notes,
+    text: textOf(value),
+    data: { value: valueJson(value) },
+  });
   const isRow = aggregate === 'row_of_max' || aggregate === 'row_of_min';
   if (query.resultColumn !== undefined && !isRow) {
     throw new MeshError(
@@ -108,184 +239,119 @@ export function evaluate(table: Table, query: TableQuery): { value: JsonValue; n
     );
   }
   if (query.column === undefined) {
-    if (aggregate === 'count') return { value: rows.length, notes };
-    throw new MeshError('tool', `${aggregate} needs \`column\`, one of ${columnNames(table)}`);
+    if (aggregate === 'count') return made({ kind: 'number', number: frame.size, unit: '' });
+    throw new MeshError('tool', `${aggregate} needs \`column\`, one of ${columnNames(frame)}`);
   }
-  const index = columnIndex(table, query.column);
-  const filled = rows.filter(({ cells }) => (cells[index] ?? null) !== null);
-  const values = filled.map(({ cells }) => cells[index] ?? null);
+  const column = columnNamed(frame, query.column);
+  const { values } = column.typed();
+  const filled = rowsOf(frame).filter((row) => values[row]?.kind !== 'empty');
+  const own = filled.flatMap((row) => values[row] ?? []);
   switch (aggregate) {
     case 'count':
-      return { value: values.length, notes };
+      return made({ kind: 'number', number: own.length, unit: '' });
     case 'count_distinct':
-      return { value: new Set(values.map(comparable)).size, notes };
+      return made({ kind: 'number', number: new Set(own.map(keyOf)).size, unit: '' });
     case 'list': {
-      const listed = fitting(values);
-      if (listed.length < values.length)
-        notes.push(`Only the first ${listed.length} of ${values.length} values are listed.`);
-      return { value: listed, notes };
+      const listed = fitting(
+        own.map((value) => (isQuantity(value) ? (value.text ?? valueJson(value)) : valueJson(value))),
+      );
+      if (listed.length < own.length)
+        notes.push(`Only the first ${listed.length} of ${own.length} values are listed.`);
+      return { value: listed, notes, text: JSON.stringify(listed), data: { value: listed } };
     }
     case 'sum':
     case 'mean':
     case 'median': {
-      const numbers = numbersOf(filled, index, query.column, notes);
-      if (aggregate === 'sum') return { value: decimalSum(numbers), notes };
-      const value = aggregate === 'mean' ? decimalSum(numbers) / numbers.length : median(numbers);
-      return { value: Number(value.toPrecision(15)), notes };
+      const numbers = comparableRows(frame, column, filled, notes, (value) => isQuantity(value)).flatMap(
+        (row) => values[row] ?? [],
+      );
+      return made(TAKE[aggregate]?.(numbers) ?? { kind: 'empty' });
     }
     case 'min':
     case 'max':
     case 'row_of_min':
     case 'row_of_max': {
-      const best = extreme(filled, index, query.column, aggregate.endsWith('max'), notes);
-      if (!isRow) return { value: best.key, notes };
-      notes.push(`It is row ${best.row.number}.`);
-      if (query.resultColumn === undefined) return { value: rowObject(table, best.row), notes };
-      return { value: best.row.cells[columnIndex(table, query.resultColumn)] ?? null, notes };
+      const best = extremeRow(frame, column, filled, aggregate.endsWith('max'), notes);
+      if (!isRow) return made(values[best] ?? { kind: 'empty' });
+      notes.push(`It is ${plainLabel(frame, best)}.`);
+      if (query.resultColumn === undefined) {
+        const row = rowObject(frame, best);
+        return { value: row, notes, text: JSON.stringify(row), data: { value: row } };
+      }
+      const cell = columnNamed(frame, query.resultColumn).typed().values[best] ?? { kind: 'empty' };
+      const value = cellJson(cell);
+      return { value, notes, text: JSON.stringify(value), data: { value } };
     }
   }
 }
 
-/** The middle value, or the mean of the two middle values. */
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  const [low = Number.NaN, high = low] = sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1);
-  return (low + high) / 2;
+function plainLabel(frame: Frame, row: number): string {
+  return frame.labels?.[row]?.replace(/ \(a total\?\)$/, '') ?? `line ${row + 1}`;
 }
 
-function fitting(values: readonly CellValue[]): CellValue[] {
-  const listed: CellValue[] = [];
+/** Rows whose cell is a number, a date or whatever the column holds; the others are named. */
+function comparableRows(
+  frame: Frame,
+  column: FrameColumn,
+  filled: readonly number[],
+  notes: string[],
+  is: (value: Value) => boolean,
+  what = 'number',
+): number[] {
+  const { values } = column.typed();
+  const fits = (row: number) => is(values[row] ?? { kind: 'empty' });
+  const odd = filled.filter((row) => !fits(row));
+  if (odd.length > 0)
+    notes.push(`${odd.length} cells that hold no ${what} were left out: ${rowsNamed(frame, column, odd)}`);
+  const rows = filled.filter(fits);
+  if (rows.length > 0) return rows;
+  throw new MeshError(
+    'tool',
+    `column ${JSON.stringify(column.name)} has no ${what}s in the rows that matched. ${notes.join(' ')}`,
+  );
+}
+
+/** The row with the largest or smallest value; the first of several. */
+function extremeRow(
+  frame: Frame,
+  column: FrameColumn,
+  filled: readonly number[],
+  isMax: boolean,
+  notes: string[],
+): number {
+  const { values, kind } = column.typed();
+  const isOwn = kind === 'date' ? (value: Value) => value.kind === 'date' : isQuantity;
+  const rows = comparableRows(frame, column, filled, notes, isOwn, kind === 'date' ? 'date' : 'number');
+  const sign = isMax ? 1 : -1;
+  const orderTo = (row: number, other: number) => {
+    const [one, two] = [values[row], values[other]];
+    return one === undefined || two === undefined ? 0 : (orderOf(one, two) ?? 0) * sign;
+  };
+  const best = rows.reduce((a, b) => (orderTo(b, a) > 0 ? b : a));
+  const ties = rows.filter((row) => orderTo(row, best) === 0).length;
+  if (ties > 1) notes.push(`${ties} rows have that value; this is the first.`);
+  return best;
+}
+
+function fitting(
+  values: readonly (string | number | boolean | null)[],
+): (string | number | boolean | null)[] {
+  const listed: (string | number | boolean | null)[] = [];
   let characters = 0;
   for (const value of values.slice(0, MAX_LISTED)) {
-    characters += cellText(value).length;
+    characters += String(value).length;
     if (characters > MAX_LISTED_CHARACTERS) break;
     listed.push(value);
   }
   return listed;
 }
 
-/** By its name, without case, else by its letter. */
-function columnIndex(table: Table, wanted: string): number {
-  const plain = (name: string) => name.trim().replace(/\s+/g, ' ').toLowerCase();
-  const exact = table.columns.indexOf(wanted);
-  if (exact >= 0) return exact;
-  const similar = table.columns.findIndex((name) => plain(name) === plain(wanted));
-  if (similar >= 0) return similar;
-  const letter = table.columns.findIndex((_, i) => columnLetters(i) === wanted.trim().toUpperCase());
-  if (letter >= 0) return letter;
-  throw new MeshError(
-    'tool',
-    `there is no column ${JSON.stringify(wanted)}: there are ${columnNames(table)}`,
+/** A cell as it stands in the table. */
+const cellJson = (value: Value) => (isQuantity(value) ? (value.text ?? valueJson(value)) : valueJson(value));
+
+function rowObject(frame: Frame, row: number): JsonObject {
+  const one = pickRows(frame, [row]);
+  return Object.fromEntries(
+    one.columns.map(({ name, typed }) => [name, cellJson(typed().values[0] ?? { kind: 'empty' })]),
   );
-}
-
-function columnNames({ columns }: Table): string {
-  if (columns.length === 0) return 'none, since the sheet is empty';
-  const more = columns.length > 100 ? `, … (${columns.length})` : '';
-  return (
-    columns
-      .slice(0, 100)
-      .map((name) => JSON.stringify(name))
-      .join(', ') + more
-  );
-}
-
-/** Numbers are compared as numbers, else texts without case; dates in ISO 8601 are in order as texts. */
-function holds(cell: CellValue, { op, value }: Condition): boolean {
-  const left = comparable(cell);
-  const right = comparable(value);
-  if (op === 'contains') return cellText(cell).toLowerCase().includes(cellText(value).toLowerCase());
-  if (op === '=') return left === right;
-  if (op === '!=') return left !== right;
-  if (typeof left === 'number' && typeof right === 'number') return isInOrder(left, op, right);
-  if (typeof left === 'string' && typeof right === 'string' && left !== '') return isInOrder(left, op, right);
-  return false;
-}
-
-function isInOrder<Key extends number | string>(left: Key, op: '<' | '<=' | '>' | '>=', right: Key): boolean {
-  switch (op) {
-    case '<':
-      return left < right;
-    case '<=':
-      return left <= right;
-    case '>':
-      return left > right;
-    case '>=':
-      return left >= right;
-  }
-}
-
-function comparable(value: CellValue): number | string {
-  return numberIn(value) ?? cellText(value).trim().toLowerCase();
-}
-
-function numbersOf(rows: readonly SheetRow[], index: number, column: string, notes: string[]): number[] {
-  const others: string[] = [];
-  const numbers: number[] = [];
-  for (const { number: rowNumber, cells } of rows) {
-    const cell = cells[index] ?? null;
-    const number = numberIn(cell);
-    if (number === undefined)
-      others.push(`row ${rowNumber} ${JSON.stringify(cellText(cell).slice(0, 60).toWellFormed())}`);
-    else numbers.push(number);
-  }
-  if (others.length > 0) {
-    notes.push(
-      `${others.length} cells that hold no number were left out: ${others.slice(0, 5).join(', ')}${others.length > 5 ? ', …' : ''}`,
-    );
-  }
-  if (numbers.length > 0) return numbers;
-  throw new MeshError(
-    'tool',
-    `column ${JSON.stringify(column)} has no numbers in the rows that matched. ${notes.join(' ')}`,
-  );
-}
-
-/** The row with the largest or smallest number, or date where all are dates; the first of several. */
-function extreme(
-  rows: readonly SheetRow[],
-  index: number,
-  column: string,
-  isMax: boolean,
-  notes: string[],
-): { row: SheetRow; key: number | string } {
-  const isDates = rows.length > 0 && rows.every(({ cells }) => DATE.test(cellText(cells[index] ?? null)));
-  if (!isDates) numbersOf(rows, index, column, notes);
-  let best: { row: SheetRow; key: number | string } | undefined;
-  let ties = 0;
-  for (const row of rows) {
-    const cell = row.cells[index] ?? null;
-    const key = isDates ? cellText(cell) : numberIn(cell);
-    if (key === undefined) continue;
-    if (best === undefined || (isMax ? key > best.key : key < best.key)) {
-      best = { row, key };
-      ties = 0;
-    } else if (key === best.key) {
-      ties++;
-    }
-  }
-  if (best === undefined)
-    throw new MeshError('tool', `column ${JSON.stringify(column)} is empty in the rows that matched`);
-  if (ties > 0) notes.push(`${ties + 1} rows have that value; this is the first.`);
-  return best;
-}
-
-function rowObject({ columns }: Table, row: SheetRow): JsonObject {
-  return Object.fromEntries(columns.map((column, i) => [column, row.cells[i] ?? null]));
-}
-
-/** A row of totals at the end of a table doubles its sum. */
-function totalsAmong(rows: readonly SheetRow[]): string[] {
-  const totals = rows.filter(({ cells }) =>
-    cells.some((cell) => typeof cell === 'string' && /^(grand |sub)?totals?:?$|^sum:?$/i.test(cell.trim())),
-  );
-  if (totals.length === 0) return [];
-  const numbers = totals
-    .slice(0, 5)
-    .map(({ number }) => number)
-    .join(', ');
-  return [
-    `Row ${numbers} looks like a total and is part of this: leave it out with a condition if it should not be.`,
-  ];
 }

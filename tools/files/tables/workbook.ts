@@ -1,6 +1,7 @@
 import type { CellObject, WorkSheet } from '@e965/xlsx';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 import { checkZip } from '../archives/zip-archive.ts';
 import { kindOf } from '../file-kind.ts';
 import { shown } from '../find-file.ts';
@@ -10,7 +11,6 @@ import { csvSheet } from './csv-sheet.ts';
 import {
   type CellNote,
   type CellPlace,
-  type CellValue,
   cellName,
   MAX_COLUMNS,
   MAX_ROWS,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalSum, numberIn } from './cell-number.ts';
+import { decimalSum, numberIn } from './number.ts';
 
 test.each([
   ['5', 5],

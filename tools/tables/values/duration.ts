@@ -1,0 +1,66 @@
+import type { Quantity } from './value.ts';
+
+/** How a duration of two numbers is meant: `4:05`. */
+export type ClockReading = 'minutes' | 'hours';
+
+/** Seconds in a unit, by all ways that it is written in English and as a symbol. Months and years have no fixed length. */
+const UNITS: readonly (readonly [seconds: number, names: string])[] = [
+  [0.001, 'ms msec millisecond milliseconds'],
+  [1, 's sec secs second seconds "'],
+  [60, "min mins minute minutes m '"],
+  [3600, 'h hr hrs hour hours'],
+  [86_400, 'd day days'],
+  [604_800, 'w wk wks week weeks'],
+];
+const SECONDS = new Map(UNITS.flatMap(([seconds, names]) => names.split(' ').map((name) => [name, seconds])));
+/** `m` alone is metres; behind hours it is minutes. */
+const AMBIGUOUS = new Set(['m', "'", '"', 'd', 'w']);
+const CLOCK = /^(-)?(?:(\d{1,4}):)?(\d{1,4}):(\d{2}(?:\.\d+)?)$/;
+const PART = /(\d+(?:[.,]\d+)?)\s*(\p{L}+|['"])\s*,?\s*(?:and\s+)?/gu;
+const ISO = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+const MAX_CHARACTERS = 60;
+
+/**
+ * A text that is a length of time and nothing else: `1:23:45`, `4:05` (read as `clock` says), `2 h 5 min`, `90 min`, `PT2H5M`.
+ * `isClock` where it is two numbers with a colon, which may be minutes or hours.
+ */
+export function durationOf(
+  text: string,
+  clock: ClockReading = 'minutes',
+): (Quantity & { readonly isClock: boolean }) | undefined {
+  const plain = text.trim();
+  if (plain.length > MAX_CHARACTERS || !/\d/.test(plain)) return undefined;
+  const made = (number: number, isClock = false) => ({
+    kind: 'duration' as const,
+    number,
+    unit: '',
+    text: plain,
+    isClock,
+  });
+  const parts = CLOCK.exec(plain);
+  if (parts !== null) {
+    const [, sign, hours, middle, last] = parts;
+    if (Number(last) >= 60 || (hours !== undefined && Number(middle) >= 60)) return undefined;
+    const isTwo = hours === undefined;
+    const seconds = Number(hours ?? 0) * 3600 + Number(middle) * 60 + Number(last);
+    const factor = isTwo && clock === 'hours' ? 60 : 1;
+    return made((sign === undefined ? 1 : -1) * seconds * factor, isTwo);
+  }
+  const iso = ISO.exec(plain);
+  if (iso !== null) {
+    const [d, h, m, s] = iso.slice(1).map((part) => Number(part ?? 0));
+    return made((d ?? 0) * 86_400 + (h ?? 0) * 3600 + (m ?? 0) * 60 + (s ?? 0));
+  }
+  const found = [...plain.matchAll(PART)];
+  if (found.length === 0 || found.map(([whole]) => whole).join('') !== plain) return undefined;
+  let seconds = 0;
+  let last = Number.POSITIVE_INFINITY;
+  for (const [, number = '', name = ''] of found) {
+    const unit = name.toLowerCase();
+    const size = SECONDS.get(unit);
+    if (size === undefined || size >= last || (found.length === 1 && AMBIGUOUS.has(unit))) return undefined;
+    last = size;
+    seconds += Number(number.replace(',', '.')) * size;
+  }
+  return made(seconds);
+}

@@ -1,0 +1,213 @@
+import { type DateOrder, dateOf, instantOf, orderShownBy } from './date.ts';
+import { type ClockReading, durationOf } from './duration.ts';
+import { numberIn } from './number.ts';
+import { conversion, type DecimalMark, isKnownUnit, markShownBy, quantityOf } from './quantity.ts';
+import { type CellValue, EMPTY, type Kind, type Quantity, type Value } from './value.ts';
+
+/** What most cells of a column are. */
+export type ColumnKind = Exclude<Kind, 'empty'>;
+
+/** The cells of a column with their types. */
+export interface TypedColumn {
+  readonly kind: ColumnKind;
+  readonly values: readonly Value[];
+  /** The unit or currency that most quantities have, and which the others were converted to; empty without one. */
+  readonly unit: string;
+  /** How dates of three numbers were read; undefined where there are none. */
+  readonly order: DateOrder | undefined;
+  /** Whether nothing tells the order of day and month apart: another reading is as good. */
+  readonly isEither: boolean;
+  /** Places of cells that hold something of another kind than the column. */
+  readonly untyped: readonly number[];
+  /** What a reader should know of the reading, in sentences. */
+  readonly notes: readonly string[];
+}
+
+export interface TypingHints {
+  /** As the user says; wins over what the column shows. */
+  readonly order?: DateOrder | undefined;
+  /** As other columns of the table show it. */
+  readonly tableOrder?: DateOrder | undefined;
+}
+
+/** From so large a part on, a column is of a kind; the rest are cells that could not be typed. */
+const SHARE = 0.5;
+/** Eight digits are a date where so many cells are and there is no other. */
+const MIN_COMPACT = 3;
+const EIGHT_DIGITS = /^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
+/** Evidence is looked for in so many cells. */
+const MAX_SAMPLE = 20_000;
+
+/** Which order of day and month the dates of a column show; undefined where they show none, or both. */
+export function orderOf(cells: readonly CellValue[]): DateOrder | undefined {
+  const shown = new Set<DateOrder>();
+  for (const cell of cells.slice(0, MAX_SAMPLE)) {
+    const order = typeof cell === 'string' ? orderShownBy(cell) : undefined;
+    if (order !== undefined) shown.add(order);
+  }
+  return shown.size === 1 ? [...shown][0] : undefined;
+}
+
+/** Types the cells of a column: each by itself, and where it may be read in more than one way, as the others show. */
+export function typedColumn(cells: readonly CellValue[], hints: TypingHints = {}): TypedColumn {
+  const filled = cells.filter((cell) => cell !== null && String(cell).trim() !== '');
+  const compact = filled.length >= MIN_COMPACT && filled.every((cell) => EIGHT_DIGITS.test(String(cell)));
+  const texts = compact ? cells.map(dashed) : cells;
+  const order = hints.order ?? orderOf(texts) ?? hints.tableOrder;
+  const clock = clockOf(texts);
+  const mark = markOf(texts);
+  const readings = texts.map((cell) => readingsOf(cell, { order, clock, mark }));
+  const share = (is: (reading: Readings) => boolean) =>
+    readings.filter(is).length / Math.max(1, filled.length);
+  const isQuantity = quantitiesOf(readings);
+  const kind = ((): ColumnKind => {
+    if (filled.length === 0) return 'text';
+    if (share(({ date }) => date !== undefined) > SHARE) return 'date';
+    if (share(({ duration }) => duration !== undefined) > SHARE) return 'duration';
+    if (share(isQuantity) > SHARE)
+      return share(({ quantity }) => quantity?.kind === 'money') > 0 ? 'money' : 'number';
+    return share(({ value }) => value.kind === 'truth') > SHARE ? 'truth' : 'text';
+  })();
+  const notes: string[] = [];
+  const isEither = kind === 'date' && order === undefined && readings.some(({ isEither: either }) => either);
+  if (
+    kind === 'duration' &&
+    readings.some(({ isClock }) => isClock) &&
+    clock === 'minutes' &&
+    !hasSeconds(texts)
+  )
+    notes.push('two numbers with a colon are read as minutes and seconds');
+  const unit = unitOf(kind, readings);
+  const untyped: number[] = [];
+  const values = readings.map((reading, at): Value => {
+    const value = valueAs(kind, reading, unit, isQuantity);
+    if (value !== undefined) return value;
+    if (reading.value.kind !== 'empty') untyped.push(at);
+    return reading.value;
+  });
+  return { kind, values, unit, order: kind === 'date' ? order : undefined, isEither, untyped, notes };
+}
+
+interface Readings {
+  /** Without regard to the column. */
+  readonly value: Value;
+  readonly date?: Value | undefined;
+  readonly isEither?: boolean;
+  readonly duration?: Quantity | undefined;
+  readonly isClock?: boolean;
+  readonly quantity?: Quantity | undefined;
+}
+
+function readingsOf(
+  cell: CellValue,
+  {
+    order,
+    clock,
+    mark,
+  }: { order: DateOrder | undefined; clock: ClockReading; mark: DecimalMark | undefined },
+): Readings {
+  if (cell === null) return { value: EMPTY };
+  if (typeof cell === 'boolean') return { value: { kind: 'truth', is: cell } };
+  if (typeof cell === 'number') {
+    const quantity: Quantity = { kind: 'number', number: cell, unit: '' };
+    return { value: quantity, quantity };
+  }
+  if (cell.trim() === '') return { value: EMPTY };
+  const reading = dateOf(cell, order);
+  const date = reading && instantOf(reading, cell);
+  const duration = durationOf(cell, clock);
+  const quantity = quantityOf(cell, mark);
+  // By itself a cell is a number where it is nothing else, so that 007 and 7 are the same code.
+  const isNumber = quantity !== undefined && numberIn(cell) !== undefined;
+  return {
+    value: isNumber ? quantity : { kind: 'text', text: cell },
+    date,
+    isEither: reading?.isEither === true,
+    duration,
+    isClock: duration?.isClock === true,
+    quantity,
+  };
+}
+
+/** Numbers with a word behind them are quantities where it is a unit: a known one, or one that most of them have. */
+function quantitiesOf(readings: readonly Readings[]): (reading: Readings) => boolean {
+  const times = new Map<string, number>();
+  for (const { quantity } of readings)
+    if (quantity !== undefined && quantity.unit !== '')
+      times.set(quantity.unit, (times.get(quantity.unit) ?? 0) + 1);
+  const most = [...times].sort((a, b) => b[1] - a[1])[0];
+  const total = [...times.values()].reduce((sum, count) => sum + count, 0);
+  const usual = most !== undefined && most[1] > 1 && most[1] > total * SHARE ? most[0] : undefined;
+  return ({ quantity }) =>
+    quantity !== undefined &&
+    (quantity.kind === 'money' ||
+      quantity.unit === '' ||
+      isKnownUnit(quantity.unit) ||
+      (usual !== undefined && conversion(quantity.unit, usual) === 1));
+}
+
+function unitOf(kind: ColumnKind, readings: readonly Readings[]): string {
+  if (kind !== 'number' && kind !== 'money') return '';
+  const times = new Map<string, number>();
+  for (const { quantity } of readings)
+    if (quantity !== undefined && quantity.unit !== '')
+      times.set(quantity.unit, (times.get(quantity.unit) ?? 0) + 1);
+  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+}
+
+function valueAs(
+  kind: ColumnKind,
+  { value, date, duration, quantity }: Readings,
+  unit: string,
+  isQuantity: (reading: Readings) => boolean,
+): Value | undefined {
+  switch (kind) {
+    case 'text':
+      return value;
+    case 'truth':
+      return value.kind === 'truth' ? value : undefined;
+    case 'date':
+      return date;
+    case 'duration':
+      return duration;
+    case 'number':
+    case 'money': {
+      if (quantity === undefined || !isQuantity({ value, quantity })) return undefined;
+      if (kind === 'money' || quantity.unit === '' || quantity.unit === unit) return quantity;
+      const factor = conversion(quantity.unit, unit);
+      return factor === undefined ? quantity : { ...quantity, number: quantity.number * factor, unit };
+    }
+  }
+}
+
+/** Hours where a first number is beyond what minutes are written as, or where all are times of a day. */
+function clockOf(cells: readonly CellValue[]): ClockReading {
+  const two = cells.flatMap((cell) =>
+    (typeof cell === 'string' ? (/^\s*(\d{1,2}):(\d{2})\s*$/.exec(cell) ?? []) : []).slice(1, 2),
+  );
+  if (hasSeconds(cells) || two.length === 0) return 'minutes';
+  return two.every((hours) => hours.length === 2 && Number(hours) < 24) ? 'hours' : 'minutes';
+}
+
+function hasSeconds(cells: readonly CellValue[]): boolean {
+  return cells.some((cell) => typeof cell === 'string' && /^\s*\d+:\d{2}(?::\d{2}|\.\d)/.test(cell));
+}
+
+/** The decimal mark that the column shows; undefined where it shows none, or both. */
+function markOf(cells: readonly CellValue[]): DecimalMark | undefined {
+  const shown = new Set<DecimalMark>();
+  for (const cell of cells.slice(0, MAX_SAMPLE)) {
+    const mark = typeof cell === 'string' && cell.length <= 60 ? markShownBy(cell) : undefined;
+    if (mark !== undefined) shown.add(mark);
+  }
+  return shown.size === 1 ? [...shown][0] : undefined;
+}
+
+function dashed(cell: CellValue): CellValue {
+  return (
+    String(cell ?? '').replace(
+      EIGHT_DIGITS,
+      (text) => `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`,
+    ) || null
+  );
+}
