@@ -7,7 +7,7 @@ import type { PythonJob } from './python-pool.ts';
 import { MAX_TIMEOUT_S, pythonBackend, pythonOptions } from './python-sandbox.ts';
 
 /** An argument of every tool that runs Python. */
-export const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional().describe('default 10');
+export const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional();
 
 /** A request to the driver, with what the place says of limits and files. */
 export async function pythonJob(

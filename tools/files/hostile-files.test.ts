@@ -45,7 +45,7 @@ async function samples(): Promise<Sample[]> {
     { name: 'a.csv', reading: spreadsheet, bytes: Buffer.from('a,"b\nc",d\n1,2,3\n') },
     {
       name: 'a.xlsx',
-      reading: { kind: 'query', query: { where: [], aggregate: 'sum', column: 'n' } },
+      reading: { kind: 'query', query: { aggregate: 'sum', column: 'n' } },
       bytes: xlsx,
     },
     {

@@ -1,7 +1,7 @@
 import * as XLSX from '@e965/xlsx';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Condition } from '../../tables/plan/plan.ts';
+import { type Condition, formulaOf } from '../../tables/plan/plan.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { queryTable } from './query-table.ts';
@@ -30,10 +30,9 @@ const shops = tableFrom([
 ]);
 
 const value = (query: Partial<TableQuery> & Pick<TableQuery, 'aggregate'>, table = shops) =>
-  evaluate(table, { where: [], ...query }).value;
-const where = (column: string, op: Condition['op'], wanted: Condition['value']): Condition[] => [
-  { column, op, value: wanted },
-];
+  evaluate(table, query).value;
+const where = (column: string, op: Condition['op'], wanted: Condition['value']) =>
+  formulaOf([{ column, op, value: wanted }]);
 
 describe('evaluate', () => {
   test.each([
@@ -68,8 +67,8 @@ describe('evaluate', () => {
     [where('Sales', '<=', 7), 3],
     [where('Sales', '=', '1200.1'), 1],
     [where('Opened', '>=', '2021-01-01'), 2],
-    [[...where('City', '=', 'Rome'), ...where('Sales', '<', 5)], 1],
-    [[], 5],
+    [`${where('City', '=', 'Rome')} and ${where('Sales', '<', 5)}`, 1],
+    ['true', 5],
   ])('conditions %j match %d rows', (conditions, count) => {
     expect(value({ aggregate: 'count', where: conditions })).toBe(count);
   });
@@ -84,7 +83,6 @@ describe('evaluate', () => {
     expect(value({ aggregate: 'row_of_min', column: 'Sales', resultColumn: 'Shop' })).toBe('East');
     expect(value({ aggregate: 'max', column: 'Opened' })).toBe('2024-12-24');
     const oldest = evaluate(shops, {
-      where: [],
       aggregate: 'row_of_min',
       column: 'Opened',
       resultColumn: 'Shop',
@@ -94,7 +92,7 @@ describe('evaluate', () => {
   });
 
   test('cells that hold no number are left out, and named', () => {
-    expect(evaluate(shops, { where: [], aggregate: 'sum', column: 'Sales' }).notes).toContain(
+    expect(evaluate(shops, { aggregate: 'sum', column: 'Sales' }).notes).toContain(
       '1 cells that hold no number were left out: row 5 "closed"',
     );
     expect(() => value({ aggregate: 'sum', column: 'City' })).toThrow(
@@ -111,7 +109,7 @@ describe('evaluate', () => {
       ['a', 1],
       ['Total', 1],
     ]);
-    expect(evaluate(table, { where: [], aggregate: 'sum', column: 'n' }).notes.join(' ')).toContain(
+    expect(evaluate(table, { aggregate: 'sum', column: 'n' }).notes.join(' ')).toContain(
       'Row 3 looks like a total',
     );
   });
@@ -129,7 +127,7 @@ describe('evaluate', () => {
 
   test('a list is cut where it is no help any more', () => {
     const long = tableFrom([['n'], ...Array.from({ length: 1500 }, (_, i) => [i])]);
-    const { value: list, notes } = evaluate(long, { where: [], aggregate: 'list', column: 'n' });
+    const { value: list, notes } = evaluate(long, { aggregate: 'list', column: 'n' });
     expect(list).toHaveLength(1000);
     expect(notes).toContain('Only the first 1000 of 1500 values are listed.');
     const wide = tableFrom([['n'], ...Array.from({ length: 10 }, () => ['x'.repeat(30_000)])]);
@@ -197,8 +195,12 @@ describe('query_table', () => {
     });
     const conditions = [{ column: 'when', op: '<', value: '2024-01-01' } as const];
     expect(
-      (await queryTable.run({ file: 'b.csv', aggregate: 'sum', column: 'n', where: conditions }, place()))
-        .data,
+      (
+        await queryTable.run(
+          { file: 'b.csv', aggregate: 'sum', column: 'n', where: formulaOf(conditions) },
+          place(),
+        )
+      ).data,
     ).toEqual({ value: 2 });
   });
 
@@ -272,8 +274,8 @@ describe('a plan', () => {
       { column: 'City', op: '=', value: 'Roma' },
     ] as const;
     const { text } = await ask({ file: 'log.csv', where, aggregate: 'count' });
-    expect(text).toContain('Date >= "Feb 2024": 4 of 5 rows left, 1 dropped.');
-    expect(text).toContain('City = "Roma": 0 of 4 rows left, 4 dropped.');
+    expect(text).toContain("Date >= 'Feb 2024': 4 of 5 rows left, 1 dropped.");
+    expect(text).toContain("City = 'Roma': 0 of 4 rows left, 4 dropped.");
     expect(text).toContain('"City" holds "Oslo", "Rome"');
   });
 
@@ -300,8 +302,8 @@ describe('a plan', () => {
       file: 'log.csv',
       steps: [
         { do: 'join', file: 'cities.csv', formula: 'City = Name' },
-        { do: 'group', by: ['Country'], formula: 'sum(Amount) as total, max(Date) as latest' },
-        { do: 'order', by: ['total desc'] },
+        { do: 'group', by: 'Country', formula: 'sum(Amount) as total, max(Date) as latest' },
+        { do: 'order', by: 'total desc' },
         { do: 'pick', rows: 1 },
       ],
     });
@@ -324,8 +326,8 @@ describe('a plan', () => {
     const days = await ask({
       file: 'log.csv',
       steps: [
-        { do: 'difference', formula: 'Date', by: ['Date'], name: 'gap' },
-        { do: 'rank', by: ['Amount desc'] },
+        { do: 'difference', formula: 'Date as gap', by: 'Date' },
+        { do: 'rank', by: 'Amount desc' },
         { do: 'select', by: ['gap', 'rank'] },
       ],
     });

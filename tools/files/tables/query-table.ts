@@ -1,54 +1,66 @@
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
 import type { DataTool } from '../../data-tool.ts';
+import { formulaOf, OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
+import { DATE_ORDERS } from '../../tables/values/date.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
 import { readInThread } from '../reading-thread.ts';
 import { AGGREGATES } from './table-query.ts';
 
 /** More files than a question comes with. */
 const MAX_FILES = 8;
+const MAX_STEPS = 20;
 const name = z.string().min(1);
+/** Several columns; models write them as a list, too. */
+const columns = z.preprocess((given) => (Array.isArray(given) ? given.join(', ') : given), name);
 
 const input = z.strictObject({
   file: name,
   sheet: name.exactOptional().describe('* for all'),
   where: z
-    .array(
-      z.strictObject({
-        column: name,
-        op: z.enum(OPERATORS),
-        value: z.union([z.string(), z.number(), z.boolean()]),
-      }),
-    )
-    .max(20)
-    .exactOptional(),
+    .preprocess(formulaOfConditions, name)
+    .exactOptional()
+    .describe("e.g. year(Date)=2024 and City!='Oslo'"),
   steps: z
     .array(
       z.strictObject({
         do: z.enum(STEP_NAMES),
-        by: z.array(z.string()).max(20).exactOptional(),
+        by: columns.exactOptional(),
         formula: name.exactOptional(),
         rows: z.number().exactOptional(),
         file: name.exactOptional(),
         sheet: name.exactOptional(),
       }),
     )
-    .max(20)
+    .max(MAX_STEPS)
     .exactOptional()
     .describe(
-      'e.g. {do:where,formula:"month(Date)=5 and City!=\'Oslo\'"} {do:group,by:[City],formula:"sum(Sales) as total"} ' +
-        '{do:order,by:["total desc"]} {do:pick,rows:1}; join formula: "Code = Id"',
+      'e.g. group, by City, formula "sum(Sales) as s"; order, by "s desc"; pick, rows 1; join, formula "Code=Id"',
     ),
   aggregate: z.enum(AGGREGATES).exactOptional(),
   column: name.exactOptional(),
-  result_column: name.exactOptional().describe('of row_of_max, row_of_min'),
-  date_order: z.enum(['dmy', 'mdy', 'ymd']).exactOptional(),
+  result_column: name.exactOptional(),
+  date_order: z.enum(DATE_ORDERS).exactOptional(),
 });
+
+const conditions = z.array(
+  z.strictObject({
+    column: name,
+    op: z.enum(OPERATORS),
+    value: z.union([z.string(), z.number(), z.boolean()]),
+  }),
+);
+
+/** A list of conditions says the same as a formula, and many models write one. What is none stays as it is, to be refused. */
+function formulaOfConditions(given: unknown): unknown {
+  const parsed = conditions.safeParse(given);
+  if (!parsed.success) return given;
+  return formulaOf(parsed.data);
+}
 
 export const queryTable: DataTool<z.infer<typeof input>> = {
   name: 'query_table',
-  description: 'Calculates exactly over typed tables: conditions, then steps, then an aggregate or the rows.',
+  description: 'Calculates exactly over a table: where, then steps, then aggregate.',
   input,
   async run({ file, sheet, result_column: resultColumn, date_order: dateOrder, ...asked }, place) {
     const loaded = await loadTaskFile(place, file);

@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { AGGREGATES as TAKE } from '../../tables/plan/aggregates.ts';
 import { keyOf, orderOf } from '../../tables/plan/compare.ts';
-import { filterRows, testOf } from '../../tables/plan/filter-rows.ts';
+import { filterRows, testsOf } from '../../tables/plan/filter-rows.ts';
 import { columnNamed, columnNames } from '../../tables/plan/find-column.ts';
 import { type Frame, type FrameColumn, pickRows, rowsNamed } from '../../tables/plan/frame.ts';
-import type { Condition, Step } from '../../tables/plan/plan.ts';
+import type { Step } from '../../tables/plan/plan.ts';
 import { performStep, rowsOf } from '../../tables/plan/steps.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
 import { isQuantity, type Value, valueJson, valueText } from '../../tables/values/value.ts';
@@ -31,8 +31,8 @@ export const AGGREGATES = [
 
 /** Conditions, then steps, then an aggregate; without the last, the rows that are left are the answer. */
 export interface TableQuery {
-  /** All must hold. */
-  readonly where?: readonly Condition[];
+  /** A formula that holds for the rows. */
+  readonly where?: string;
   readonly steps?: readonly Step[];
   readonly aggregate?: (typeof AGGREGATES)[number] | undefined;
   readonly column?: string;
@@ -149,17 +149,12 @@ function resultOf(
   query: TableQuery,
   tableOf: (file: string | undefined, sheet: string | undefined) => Frame,
 ): Result {
-  const { where = [], steps = [] } = query;
+  const { where, steps = [] } = query;
   const notes: string[] = [];
   const hints: string[] = [];
   let frame = whole;
-  if (where.length > 0)
-    frame = filterRows(
-      whole,
-      where.map((condition) => testOf(condition, whole)),
-      hints,
-    );
-  if (where.length > 0 || steps.length === 0) notes.push(`${frame.size} of ${whole.size} rows matched.`);
+  if (where !== undefined) frame = filterRows(whole, testsOf(where, whole), hints);
+  if (where !== undefined || steps.length === 0) notes.push(`${frame.size} of ${whole.size} rows matched.`);
   notes.push(...hints);
   // Groups have no rows of the file: those they were made of had.
   let labelled = frame;

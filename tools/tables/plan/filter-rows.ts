@@ -1,12 +1,10 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { numberValue, textValue, truthValue, valueText } from '../values/value.ts';
+import { valueText } from '../values/value.ts';
 import { keyOf } from './compare.ts';
 import { compileFormula } from './compile-formula.ts';
-import { columnNamed } from './find-column.ts';
 import { type Frame, pickRows, rowsNamed } from './frame.ts';
 import { isTrue } from './functions.ts';
 import { type Formula, parseFormula } from './parse-formula.ts';
-import type { Condition } from './plan.ts';
 
 /** A condition, and how a reader is told of it. */
 export interface Test {
@@ -17,25 +15,6 @@ export interface Test {
 /** Values that are shown where a condition holds for no row. */
 const SHOWN_VALUES = 8;
 const COMPARED = new Set(['=', '!=', '<', '<=', '>', '>=']);
-
-export function testOf({ column, op, value }: Condition, frame: Frame): Test {
-  const { name } = columnNamed(frame, column);
-  const constant =
-    typeof value === 'number'
-      ? numberValue(value)
-      : typeof value === 'boolean'
-        ? truthValue(value)
-        : textValue(value);
-  const formula: Formula = {
-    is: 'call',
-    name: op,
-    of: [
-      { is: 'column', name },
-      { is: 'constant', value: constant },
-    ],
-  };
-  return { formula, text: `${name} ${op} ${JSON.stringify(value)}` };
-}
 
 /** The parts of a condition that all must hold, each by itself. */
 export function testsOf(text: string, frame: Frame): Test[] {
@@ -92,7 +71,7 @@ function conjuncts(formula: Formula): Formula[] {
 }
 
 /** As a person would write it. */
-export function formulaText(formula: Formula): string {
+function formulaText(formula: Formula): string {
   switch (formula.is) {
     case 'column':
       return formula.name;

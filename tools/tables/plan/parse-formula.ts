@@ -15,6 +15,7 @@ export interface NamedFormula {
   readonly formula: Formula;
   /** As it was written, or behind `as`. */
   readonly name: string;
+  readonly isNamed: boolean;
   /** Behind it stood `desc`. */
   readonly isDescending: boolean;
 }
@@ -89,10 +90,11 @@ class Parser {
       const [, bare] = /^(?:"(.*)"|`(.*)`|\[(.*)\])$/s.exec(name) ?? [];
       if (formula.is === 'column') name = formula.name;
       else if (bare !== undefined) name = bare;
-      if (this.#takeWord('as')) name = this.#take().text;
+      const isNamed = this.#takeWord('as');
+      if (isNamed) name = this.#take().text;
       const isDescending = this.#takeWord('desc', 'descending');
       if (!isDescending) this.#takeWord('asc', 'ascending');
-      found.push({ formula, name, isDescending });
+      found.push({ formula, name, isNamed, isDescending });
     } while (this.#takeSign(','));
     if (this.#now.kind !== 'end') this.#fail('an operator, a comma or the end');
     return found;

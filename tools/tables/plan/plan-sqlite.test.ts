@@ -34,7 +34,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     'filter',
     [
       { do: 'where', formula: "Sales > 3 and (City = 'Oslo' or Units <= 2)" },
-      { do: 'select', by: ['City', 'Sales', 'Units'] },
+      { do: 'select', by: 'City, Sales, Units' },
     ],
     "select City, Sales, Units from t where Sales > 3 and (City = 'Oslo' or Units <= 2)",
   ],
@@ -45,7 +45,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
         do: 'where',
         formula: "not (Sales between -10 and 10) and City in ('Oslo', 'Rome') and Sales is not null",
       },
-      { do: 'select', by: ['Sales'] },
+      { do: 'select', by: 'Sales' },
     ],
     "select Sales from t where not (Sales between -10 and 10) and City in ('Oslo', 'Rome')",
   ],
@@ -54,7 +54,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     [
       { do: 'where', formula: 'Sales is not null' },
       { do: 'derive', formula: 'Sales * 2 + Units - 1 as x' },
-      { do: 'select', by: ['x'] },
+      { do: 'select', by: 'x' },
     ],
     'select Sales * 2 + Units - 1 from t where Sales is not null',
   ],
@@ -63,7 +63,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     [
       {
         do: 'group',
-        by: ['City'],
+        by: 'City',
         formula: 'sum(Sales), count(), count(Sales), min(Sales), max(Units), count(distinct Units)',
       },
     ],
@@ -72,9 +72,9 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
   [
     'group of groups',
     [
-      { do: 'group', by: ['City', 'Units'], formula: 'sum(Sales) as s' },
+      { do: 'group', by: 'City, Units', formula: 'sum(Sales) as s' },
       { do: 'where', formula: 's > 0' },
-      { do: 'group', by: ['City'], formula: 'count()' },
+      { do: 'group', by: 'City', formula: 'count()' },
     ],
     'select City, count(*) from (select City, Units, sum(Sales) as s from t group by City, Units) where s > 0 group by City',
   ],
@@ -82,7 +82,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     'join',
     [
       { do: 'join', file: 'o', formula: 'City = Name' },
-      { do: 'select', by: ['City', 'Units', 'Country'] },
+      { do: 'select', by: 'City, Units, Country' },
     ],
     'select City, Units, Country from t join o on City = Name',
   ],
@@ -90,7 +90,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     'left join',
     [
       { do: 'left_join', file: 'o', formula: 'City = Name' },
-      { do: 'select', by: ['City', 'Units', 'Country'] },
+      { do: 'select', by: 'City, Units, Country' },
     ],
     'select City, Units, Country from t left join o on City = Name',
   ],
@@ -98,7 +98,7 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     'join and group',
     [
       { do: 'join', file: 'o', formula: 'Name = City' },
-      { do: 'group', by: ['Country'], formula: 'sum(Units) / count() as mean' },
+      { do: 'group', by: 'Country', formula: 'sum(Units) / count() as mean' },
     ],
     'select Country, sum(Units) * 1.0 / count(*) from t join o on City = Name group by Country',
   ],
@@ -106,15 +106,15 @@ const plans: readonly (readonly [string, readonly Step[], string])[] = [
     'rank',
     [
       { do: 'where', formula: 'Sales is not null' },
-      { do: 'rank', by: ['Sales desc'] },
-      { do: 'select', by: ['Sales', 'rank'] },
+      { do: 'rank', by: 'Sales desc' },
+      { do: 'select', by: 'Sales, rank' },
     ],
     'select Sales, rank() over (order by Sales desc) from t where Sales is not null',
   ],
   [
     'append',
     [
-      { do: 'select', by: ['City'] },
+      { do: 'select', by: 'City' },
       { do: 'append', file: 'p' },
     ],
     'select City from t union all select Name from o',

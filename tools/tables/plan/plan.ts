@@ -1,12 +1,10 @@
-/** One step of a plan over tables; which fields it takes, {@link STEPS} says. */
+/** One step of a plan over tables; what each field means depends on `do`. */
 export interface Step {
   readonly do: (typeof STEP_NAMES)[number];
-  /** Columns; for `order` and `rank` with ` desc` behind them where it goes down. */
-  readonly by?: readonly string[] | undefined;
+  /** Columns with commas between; for `order` and `rank` with ` desc` behind them where it goes down. */
+  readonly by?: string | undefined;
   /** One formula, or several with commas between. */
   readonly formula?: string | undefined;
-  /** Of the column that is made. */
-  readonly name?: string | undefined;
   /** Rows: the first, or with a minus the last. */
   readonly rows?: number | undefined;
   readonly file?: string | undefined;
@@ -35,4 +33,13 @@ export interface Condition {
   readonly column: string;
   readonly op: (typeof OPERATORS)[number];
   readonly value: string | number | boolean;
+}
+
+/** The formula that says what a list of conditions says: that all hold. */
+export function formulaOf(conditions: readonly Condition[]): string {
+  const constant = (value: Condition['value']) =>
+    typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+  return conditions
+    .map(({ column, op, value }) => `\`${column.replaceAll('`', '``')}\` ${op} ${constant(value)}`)
+    .join(' and ');
 }

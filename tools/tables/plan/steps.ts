@@ -65,8 +65,8 @@ export function performStep(frame: Frame, step: Step, { tableOf, notes }: StepWo
 
 export const rowsOf = ({ size }: Frame) => Array.from({ length: size }, (_, row) => row);
 
-function formulasOf(frame: Frame, { by = [], formula }: Step, step: string, example: string): NamedFormula[] {
-  const columns = by.flatMap((name) => parseFormulas(name, frame));
+function formulasOf(frame: Frame, { by = '', formula }: Step, step: string, example: string): NamedFormula[] {
+  const columns = by.trim() === '' ? [] : parseFormulas(by, frame);
   const made = formula === undefined ? [] : parseFormulas(formula, frame);
   if (columns.length + made.length > 0) return [...columns, ...made];
   throw new MeshError(
@@ -78,11 +78,7 @@ function formulasOf(frame: Frame, { by = [], formula }: Step, step: string, exam
 function derive(frame: Frame, step: Step): Frame {
   const formulas = parseFormulas(needed(step.formula, 'derive', 'formula', 'Sales / Units as Price'), frame);
   return formulas.reduce((made, { formula, name }) => {
-    const column = columnOf(
-      frame,
-      compileFormula(formula, frame),
-      formulas.length === 1 ? (step.name ?? name) : name,
-    );
+    const column = columnOf(frame, compileFormula(formula, frame), name);
     return withColumn(made, column);
   }, frame);
 }
@@ -128,10 +124,8 @@ function groupsOf(frame: Frame, keys: readonly Compiled[]): number[][] {
   return [...groups.values()];
 }
 
-function group(frame: Frame, { by = [], formula, name }: Step, given?: readonly NamedFormula[]): Frame {
-  const keys = by
-    .flatMap((column) => parseFormulas(column, frame))
-    .map((key) => ({ ...key, ...compileFormula(key.formula, frame) }));
+function group(frame: Frame, { by, formula }: Step, given?: readonly NamedFormula[]): Frame {
+  const keys = keysIn(by, frame);
   const made = given ?? (formula === undefined ? [] : parseFormulas(formula, frame));
   const values = made.map((one) => ({ ...one, ...compileFormula(one.formula, frame) }));
   const keyNames = new Set(keys.map((key) => key.name));
@@ -146,9 +140,8 @@ function group(frame: Frame, { by = [], formula, name }: Step, given?: readonly 
     );
   const groups = keys.length === 0 ? [rowsOf(frame)] : groupsOf(frame, keys);
   const columns = [...keys, ...values];
-  const last = values.length === 1 && name !== undefined ? name : undefined;
   const names = uniqueNames(
-    columns.map((one, i) => (i === columns.length - 1 ? (last ?? one.name) : one.name)),
+    columns.map(({ name }) => name),
     [],
   );
   return {
@@ -168,16 +161,19 @@ interface Key extends Compiled {
   readonly name: string;
 }
 
-function keysOf(frame: Frame, { by = [], formula }: Step, step: string): Key[] {
-  const texts = [...by, ...(formula === undefined ? [] : [formula])];
-  if (texts.length === 0)
-    throw new MeshError(
-      'tool',
-      `step ${step} needs \`by\`, such as ["Sales desc"]; columns are ${columnNames(frame)}`,
-    );
-  return texts
-    .flatMap((text) => parseFormulas(text, frame))
-    .map(({ formula: own, isDescending, name }) => ({ ...compileFormula(own, frame), isDescending, name }));
+/** Columns and formulas with what they give. */
+function keysIn(by: string | undefined, frame: Frame): (Key & NamedFormula)[] {
+  if (by === undefined || by.trim() === '') return [];
+  return parseFormulas(by, frame).map((key) => ({ ...key, ...compileFormula(key.formula, frame) }));
+}
+
+function keysOf(frame: Frame, { by, formula }: Step, step: string): Key[] {
+  const keys = keysIn(by ?? formula, frame);
+  if (keys.length > 0) return keys;
+  throw new MeshError(
+    'tool',
+    `step ${step} needs \`by\`, such as "Sales desc"; columns are ${columnNames(frame)}`,
+  );
 }
 
 /** Rows in order; what has no value, or one of another kind, comes last. Equal rows stay as they were. */
@@ -229,15 +225,18 @@ function rank(frame: Frame, step: Step): Frame {
     const hasValue = keys.every((key) => key.at(row, rows).kind !== 'empty');
     if (hasValue) places[row] = numberValue(place);
   }
-  return withColumn(frame, columnOfValues(step.name ?? 'rank', places));
+  return withColumn(frame, columnOfValues('rank', places));
 }
 
 /** Of each row to the one above it, in the order of `by`, or as the rows are. */
 function difference(frame: Frame, step: Step): Frame {
-  const { formula, name } = parseFormula(needed(step.formula, 'difference', 'formula', 'Sales'), frame);
+  const { formula, name, isNamed } = parseFormula(
+    needed(step.formula, 'difference', 'formula', 'Sales as change'),
+    frame,
+  );
   const { at } = compileFormula(formula, frame);
   const inOrder =
-    step.by === undefined || step.by.length === 0
+    step.by === undefined || step.by.trim() === ''
       ? frame
       : pickRows(frame, ordered(frame, keysOf(frame, { do: 'order', by: step.by }, 'difference')).rows);
   const { at: atOrdered } = inOrder === frame ? { at } : compileFormula(formula, inOrder);
@@ -248,19 +247,17 @@ function difference(frame: Frame, step: Step): Frame {
     const before = values[row - 1];
     return before === undefined || minus === undefined ? EMPTY : minus(value, before);
   });
-  return withColumn(inOrder, columnOfValues(step.name ?? `difference of ${name}`, steps));
+  return withColumn(inOrder, columnOfValues(isNamed ? name : `difference of ${name}`, steps));
 }
 
 /** The last of `by` becomes columns, the others stay rows. */
-function pivot(frame: Frame, { by = [], formula }: Step): Frame {
-  const keys = by
-    .flatMap((column) => parseFormulas(column, frame))
-    .map((key) => ({ ...key, ...compileFormula(key.formula, frame) }));
+function pivot(frame: Frame, { by, formula }: Step): Frame {
+  const keys = keysIn(by, frame);
   const across = keys.at(-1);
   if (keys.length < 2 || across === undefined)
     throw new MeshError(
       'tool',
-      'step pivot needs `by` with two columns or more, the last of which becomes columns: ["City", "Year"]',
+      'step pivot needs `by` with two columns or more, the last of which becomes columns: City, Year',
     );
   const down = keys.slice(0, -1);
   const value = parseFormula(needed(formula, 'pivot', 'formula', 'sum(Sales)'), frame);

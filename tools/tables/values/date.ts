@@ -1,7 +1,8 @@
 import type { Instant } from './value.ts';
 
 /** Which of three numbers is what: day, month and year first, as the names say. */
-export type DateOrder = 'dmy' | 'mdy' | 'ymd';
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** What can be read from a text as a date. What is unknown is undefined. */
 export interface DateReading {
@@ -110,7 +111,7 @@ export function instantOf({ year, month, day, seconds }: DateReading, text?: str
   return { kind: 'date', from, to: last, ...written };
 }
 
-export function dayNumber(year: number, month: number, day: number): number {
+function dayNumber(year: number, month: number, day: number): number {
   // Not `Date.UTC`, which takes the years 0 to 99 for those of the last century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -122,7 +123,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /** 1 to 12, by its name or its first letters; undefined for what is none. */
-export function monthOf(name: string): number | undefined {
+function monthOf(name: string): number | undefined {
   const wanted = folded(name);
   return MONTHS.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);
 }

@@ -92,7 +92,7 @@ export function dateText({ from, to }: Instant): string {
 }
 
 /** `2 d 3 h 5 min 7 s`. */
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   const sign = seconds < 0 ? '-' : '';
   let left = plainNumber(Math.abs(seconds));
   const parts: string[] = [];
