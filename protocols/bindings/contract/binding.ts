@@ -36,10 +36,11 @@ export interface Binding {
 export interface BindingTraits {
   /** Where a reply travels: in the exchange that asked for it, or in an exchange of its own. */
   readonly replies: 'same exchange' | 'own exchange';
-  /** How the arrival of a message that nobody answers becomes known to its sender. */
+  /**
+   * How the arrival of a message that nobody answers becomes known to its sender. A silent protocol gives every answer the request's id as
+   * `reply_to`, unless the inbox did.
+   */
   readonly oneWay: 'silent' | 'acknowledged';
-  /** At most one packet answers another, which has the other's id as `reply_to`: the mesh has no word for "that was all". */
-  readonly isSingleAnswer?: boolean;
   /** Ways of handing over a result that comes later than the request's own answer could; the first is the default. */
   readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
@@ -109,11 +110,11 @@ export interface BindingClient {
    * Carries one packet to the server and resolves with the packets that answered it, when the protocol has said that the
    * exchange is over.
    *
-   * @param isAnswered that an answer is expected. Without one, a protocol that is silent about one-way packets has only written the
-   * packet when this resolves; for all others it makes no difference. True unless given
+   * @param answers how many packets answer it, as who sends it expects; 1 unless given. A protocol that is silent about one-way packets
+   * waits for so many, and with 0 has only written the packet when this resolves; all others learn from the server when that was all
    * @throws MeshError `packet` for an answer that the protocol does not allow, `agent` for a connection or deadline that failed
    */
-  exchange(packet: Packet, signal: AbortSignal, isAnswered?: boolean): Promise<readonly Packet[]>;
+  exchange(packet: Packet, signal: AbortSignal, answers?: number): Promise<readonly Packet[]>;
   /** As {@link BindingServer.processes}: a server on stdio. */
   readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;

@@ -82,7 +82,7 @@ export class Peer {
       const task = taskInPass(planned.request, tasks === 'new' ? pass : 0);
       const { request, replies } = inPass(planned, pass, task);
       return {
-        begin: () => client.exchange(request, this.#over.signal),
+        begin: () => client.exchange(request, this.#over.signal, replies.length),
         check: (came) => checkReplies(replies, came, request.id),
       };
     });

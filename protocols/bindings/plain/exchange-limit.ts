@@ -1,0 +1,28 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { unlessAborted } from '../../../core/system/abort.ts';
+
+/**
+ * Does `work`, whose signal is aborted when the caller's is or the deadline has passed.
+ *
+ * @param what is being done, for the message: `json/unix: p-7`
+ * @throws MeshError `agent` when the deadline has passed, and the reason of `signal` when that was aborted
+ */
+export async function withDeadline<Result>(
+  {
+    signal,
+    deadlineMs,
+    what,
+  }: { readonly signal: AbortSignal; readonly deadlineMs: number; readonly what: string },
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => {
+    deadline.abort(new MeshError('agent', `${what}: expected an answer within ${deadlineMs} ms, none came`));
+  }, deadlineMs);
+  const either = AbortSignal.any([signal, deadline.signal]);
+  try {
+    return await unlessAborted(either, work(either));
+  } finally {
+    clearTimeout(timer);
+  }
+}

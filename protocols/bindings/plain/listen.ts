@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+
+/** Where a server listens: a port of the loopback that is free, or a socket file. */
+export type Place = { readonly port: number } | { readonly path: string };
+
+/** @returns the port; 0 for a socket file */
+export async function listenAt(server: Server, place: Place): Promise<number> {
+  server.listen('port' in place ? { port: place.port, host: '127.0.0.1' } : place);
+  await once(server, 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Remembers the connections of `server`: what ends them, and the server. */
+export function closerOf(server: Server): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+}
+
+/** @throws MeshError `agent` where nobody listens, or TLS is not agreed on */
+export async function connected(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  what: string,
+): Promise<Socket> {
+  try {
+    await once(socket, event);
+    return socket;
+  } catch (cause) {
+    throw new MeshError('agent', `${what}: ${messageOf(cause)}`, { cause });
+  }
+}

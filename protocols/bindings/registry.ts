@@ -1,0 +1,70 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { unknown } from '../../core/contracts/registry.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
+import { checkSpec } from '../registry.ts';
+import type { Binding } from './contract/binding.ts';
+
+/** A binding that ships; nothing of it is loaded before it is asked for. */
+export interface BindingEntry extends Pick<Binding, 'name' | 'implementation'> {
+  /** npm packages that the installed package leaves out, as `npm install` takes them. */
+  readonly packages: readonly string[];
+  /** @throws MeshError `config` with what to install where a package is missing */
+  load(): Promise<Binding>;
+}
+
+const MESH = 'mesh/';
+
+/** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
+export const bindingEntries: readonly BindingEntry[] = [
+  entry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
+];
+
+/**
+ * The bindings of a name, in one implementation each: `mesh/msgpack+zstd`, `a2a/jsonrpc`.
+ *
+ * @throws MeshError `usage` for a name that nothing has; the message lists those that are known
+ */
+export function entriesNamed(name: string): readonly BindingEntry[] {
+  if (name.startsWith(MESH)) {
+    const spec = name.slice(MESH.length);
+    checkSpec(spec);
+    return [entry(name, 'bare', [], async () => (await import('./plain/mesh.ts')).meshBinding(spec))];
+  }
+  const found = bindingEntries.filter((each) => each.name === name);
+  if (found.length === 0) throw unknown('binding', name, [...bindingNames(), `${MESH}<adapter>`]);
+  return found;
+}
+
+/** Each once, whatever implementations it has. */
+export function bindingNames(): readonly string[] {
+  return [...new Set(bindingEntries.map(({ name }) => name))];
+}
+
+/** @throws MeshError `usage` for what there is not, `config` with what to install where a package is missing */
+export async function bindingNamed(
+  name: string,
+  implementation: Binding['implementation'],
+): Promise<Binding> {
+  const entries = entriesNamed(name);
+  const found = entries.find((each) => each.implementation === implementation);
+  if (found === undefined) {
+    const known = entries.map((each) => each.implementation).join(' and ');
+    throw new MeshError('usage', `binding ${name}: expected implementation ${known}, came ${implementation}`);
+  }
+  return found.load();
+}
+
+function entry(
+  name: string,
+  implementation: Binding['implementation'],
+  packages: readonly string[],
+  load: () => Promise<Binding>,
+): BindingEntry {
+  return {
+    name,
+    implementation,
+    packages,
+    load: () =>
+      packages.length === 0 ? load() : withPackage(packages.join(' '), `--bindings ${name}`, load),
+  };
+}
