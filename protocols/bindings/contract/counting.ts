@@ -113,5 +113,7 @@ async function proxyFor({ transport }: Binding): Promise<CountingProxy> {
 /** The same letters each time. */
 function noise(length: number): string {
   const random = randomFrom(length);
-  return Buffer.from(Array.from({ length }, () => below(random, 256))).toString('base64').slice(0, length);
+  return Buffer.from(Array.from({ length }, () => below(random, 256)))
+    .toString('base64')
+    .slice(0, length);
 }
