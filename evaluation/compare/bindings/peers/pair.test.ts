@@ -65,7 +65,7 @@ test('plays exchanges between two processes: every byte is on a line, both ends 
 test('a binding that nobody has is named', async () => {
   const unknown = { ...options, binding: { name: 'no/such', implementation: 'bare' as const } };
   await expect(Pair.start(unknown, new AbortController().signal)).rejects.toThrow(
-    'there is no binding no/such (bare)',
+    'unknown binding "no/such"; known: ',
   );
 });
 
