@@ -34,7 +34,11 @@ interface CompareCommandOptions {
   readonly tool?: readonly string[];
   readonly agents?: readonly string[];
   readonly adapters?: readonly string[];
-  readonly budget: number;
+  readonly bindings?: readonly string[];
+  readonly implementation?: readonly string[];
+  readonly factor?: readonly string[];
+  readonly rate: number;
+  readonly budget?: number;
   readonly rounds: number;
   readonly maxAgents: number;
   readonly seed: number;
@@ -53,6 +57,17 @@ export function compare(command: Command): void {
       listOf,
     )
     .option(
+      '--bindings <names>',
+      'compare real stacks instead, the baseline first, e.g. mesh/json,a2a/jsonrpc,mcp/http; all; ./my-binding.ts',
+      listOf,
+    )
+    .option('--implementation <names>', 'of bindings: sdk, bare or both (default: both)', listOf)
+    .option(
+      '--factor <name=levels...>',
+      'of bindings, each level an arm: tls=on,off size=64,4096 concurrency=1,16 …',
+    )
+    .option('--rate <n>', 'of bindings: exchanges a second where time is measured', positiveNumber, 200)
+    .option(
       '--recording <file>',
       'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
     )
@@ -64,7 +79,11 @@ export function compare(command: Command): void {
       'replay to so many agents, e.g. 4,16,64: those that were not recorded just listen',
       listOf,
     )
-    .option('--budget <seconds>', 'time for all rounds', positiveNumber, 60)
+    .option(
+      '--budget <seconds>',
+      'time for all rounds (default: 60; of bindings 18 each, at most 540)',
+      positiveNumber,
+    )
     .option('--rounds <n>', 'most rounds', positiveInteger, 200)
     .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
@@ -81,8 +100,15 @@ export function compare(command: Command): void {
     .action(run);
 }
 
+const DEFAULT_BUDGET_S = 60;
+
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
 async function run(options: CompareCommandOptions): Promise<void> {
+  const { bindings } = options;
+  if (bindings !== undefined) {
+    const { compareBindings } = await import('./compare-bindings.ts');
+    return compareBindings({ ...options, bindings });
+  }
   const thresholds = (options.failIf ?? []).map(parseThreshold);
   const names = options.adapters ?? adapterNames;
   if (names.length < 2) {
@@ -158,7 +184,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOpt
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
-  { budget, rounds, seed, maxAgents }: CompareCommandOptions,
+  { budget = DEFAULT_BUDGET_S, rounds, seed, maxAgents }: CompareCommandOptions,
   { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { Binding, BindingTraits } from '../../../protocols/bindings/contract/binding.ts';
+import { armsOf } from './arms.ts';
+import { chosenBindings } from './chosen-bindings.ts';
+import { bindingSettings, DEFAULT_SETTINGS, parseFactors } from './factors.ts';
+import { framedTcp } from './testing/framed-tcp.ts';
+
+function bindingOf(name: string, more: Partial<Binding> = {}, traits: Partial<BindingTraits> = {}): Binding {
+  return { ...framedTcp, name, ...more, traits: { ...framedTcp.traits, ...traits } };
+}
+
+const mcp = bindingOf('mcp/http', { protocol: 'mcp', transport: 'http1' }, { hasTls: true });
+const stdio = bindingOf('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
+const unpacked = bindingOf('x/http', { implementation: 'sdk', packages: ['no-such-package-anywhere'] });
+
+test('every combination of levels is an arm, and what a binding does not have is left out by name', () => {
+  const { arms, leftOut } = armsOf(
+    [{ binding: mcp }, { binding: stdio }],
+    parseFactors(['tls=on,off', 'size=64']),
+  );
+  expect(arms.map(({ name }) => name)).toEqual([
+    'mcp/http bare tls=on size=64',
+    'mcp/http bare tls=off size=64',
+    'mcp/stdio bare tls=off size=64',
+  ]);
+  expect(leftOut).toEqual(['mcp/stdio bare tls=on: it has no TLS']);
+  expect(arms[0]).toMatchObject({
+    settings: { ...DEFAULT_SETTINGS, tls: true, size: 64 },
+    levels: { tls: 'on', size: '64' },
+  });
+});
+
+test('a factor sets what it is called for', () => {
+  const later = bindingOf('a2a/rest', { protocol: 'a2a' }, { later: ['hold', 'poll'] });
+  const [arm] = armsOf(
+    [{ binding: later }],
+    parseFactors(['later=poll', 'nagle=on', 'keepalive=0', 'connections=1', 'history=on', 'poll=20']),
+  ).arms;
+  expect(arm?.settings).toEqual({
+    ...DEFAULT_SETTINGS,
+    later: 'poll',
+    workMs: 200,
+    noDelay: false,
+    keepAliveMs: 0,
+    connections: 1,
+    history: true,
+    pollMs: 20,
+  });
+  const identity = { key: 'k', cert: 'c' };
+  expect(bindingSettings({ ...DEFAULT_SETTINGS, tls: true }, identity)).toMatchObject({ tls: identity });
+  expect(bindingSettings(DEFAULT_SETTINGS, identity)).toMatchObject({ tls: null });
+  expect(bindingSettings(DEFAULT_SETTINGS, null)).not.toHaveProperty('size');
+});
+
+test('a factor that is nothing to a binding is not varied for it', () => {
+  const { arms, leftOut } = armsOf(
+    [{ binding: stdio }, { binding: framedTcp }],
+    parseFactors(['results=text,both', 'connections=1,4']),
+  );
+  expect(arms.map(({ name }) => name)).toEqual([
+    'mcp/stdio bare results=text',
+    'mcp/stdio bare results=both',
+    'framed/tcp bare connections=1',
+    'framed/tcp bare connections=4',
+  ]);
+  expect(leftOut).toContain('framed/tcp bare results=text: its results have one form');
+  expect(leftOut).toContain('mcp/stdio bare connections=1: it has one pair of pipes');
+});
+
+test('a message that an implementation would refuse is not sent', () => {
+  const small = bindingOf('a2a/jsonrpc', {}, { largestMessageBytes: 102_400 });
+  const { arms, leftOut } = armsOf([{ binding: small }], parseFactors(['size=4096,65536']));
+  expect(arms).toHaveLength(1);
+  expect(leftOut).toEqual(['a2a/jsonrpc bare size=65536: it takes messages of at most 102400 bytes']);
+});
+
+test.each([
+  ['tls', 'expected NAME=LEVEL'],
+  ['tls=maybe', 'expected on or off, not "maybe"'],
+  ['size=63', 'expected bytes from 64'],
+  ['size=1e3', 'expected bytes from 64'],
+  ['concurrency=0', 'expected a number from 1 to 256'],
+  ['topology=ring', 'expected hub or direct'],
+  ['colour=red', 'there is no such factor; there are tls, connections'],
+])('refuses --factor %s', (text, message) => {
+  expect(() => parseFactors([text])).toThrow(message);
+});
+
+test('refuses more arms than can be measured', () => {
+  const sizes = Array.from({ length: 10 }, (_, index) => 64 + index).join(',');
+  const factors = parseFactors([`size=${sizes}`, 'tls=on,off', 'connections=1,2,3,4']);
+  expect(() => armsOf([{ binding: mcp }], factors)).toThrow(
+    '1 bindings with all combinations of levels are 80 arms',
+  );
+});
+
+const both = ['sdk', 'bare'];
+
+test('of all bindings those without their packages are left out, and one that was named is asked to be installed', () => {
+  const known = [mcp, unpacked];
+  const { chosen, leftOut } = chosenBindings({ names: ['all'], implementations: both }, known);
+  expect(chosen).toEqual([{ binding: mcp }]);
+  expect(leftOut).toEqual(['x/http sdk: no-such-package-anywhere is not installed']);
+  expect(() => chosenBindings({ names: ['x/http'], implementations: both }, known)).toThrow(
+    'x/http sdk needs no-such-package-anywhere: npm install no-such-package-anywhere',
+  );
+});
+
+test('the order is that of the names, and a name that nothing has is answered with those that there are', () => {
+  const known = [mcp, stdio];
+  const { chosen } = chosenBindings({ names: ['mcp/stdio', 'all'], implementations: both }, known);
+  expect(chosen.map(({ binding }) => binding.name)).toEqual(['mcp/stdio', 'mcp/http']);
+  expect(() => chosenBindings({ names: ['mcp'], implementations: both }, known)).toThrow(
+    'there is no binding "mcp"; there are mcp/http, mcp/stdio, and all',
+  );
+});

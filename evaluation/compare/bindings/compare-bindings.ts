@@ -1,0 +1,149 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Random } from '../../../core/system/random.ts';
+import type { TlsIdentity } from '../../../protocols/bindings/contract/binding.ts';
+import { roundOf } from '../../statistics/schedule.ts';
+import type { Arm } from './arms.ts';
+import { bindingSettings } from './factors.ts';
+import { type Invocation, measureInvocation, type Protocol } from './invocation.ts';
+import type { PairOptions } from './peers/pair.ts';
+import type { PlannedExchange } from './peers/protocol.ts';
+
+/** A verdict needs five fresh pairs of processes of each arm; more of them say more than longer ones. */
+const WANTED_INVOCATIONS = 5;
+const MAX_INVOCATIONS = 30;
+const ROUNDS = 3;
+/** An invocation is measured for at most so long, and no shorter than what its loads need to be loads. */
+const MEASURED_MS = { least: 400, most: 3000 };
+/** What starting, setting up and ending two processes takes, until it has been seen. */
+const GUESSED_OVERHEAD_MS = 2000;
+/** Bytes are counted in so many invocations: twice, to see whether they are the same. */
+const COUNTED_INVOCATIONS = 2;
+/** A connection that did not come about, as on a busy machine, is tried again in fresh processes so often. */
+const MAX_TRIES = 3;
+
+interface CompareBindingsOptions {
+  /** The first is the baseline. */
+  readonly arms: readonly [Arm, ...Arm[]];
+  /** What an arm plays. */
+  readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
+  readonly identity: TlsIdentity | null;
+  readonly concurrency: readonly number[];
+  readonly ratePerS: number;
+  readonly budgetMs: number;
+  readonly random: Random;
+  /** What was done of the budget, 0 to 1, and what is being done. */
+  readonly onProgress: (share: number, what: string) => void;
+  readonly onNote: (note: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface MeasuredBindings {
+  /** By name of the arm; the i-th invocations of all arms ran side by side. Arms that failed are missing. */
+  readonly invocations: ReadonlyMap<string, readonly Invocation[]>;
+  /** Of the second baseline. */
+  readonly nullInvocations: readonly Invocation[];
+  readonly failed: readonly string[];
+  readonly lost: number;
+  readonly stopped: 'invocations' | 'budget' | 'interrupted';
+}
+
+/**
+ * Measures every arm in fresh pairs of processes, the arms in random order within each block and the baseline twice, until the budget
+ * ends. An arm that fails is left out from then on, by name; what was measured of a block that was broken off does not count.
+ */
+export async function measureBindings(options: CompareBindingsOptions): Promise<MeasuredBindings> {
+  const { random, budgetMs, onProgress, onNote, signal } = options;
+  const [baseline] = options.arms;
+  const left = new Map(options.arms.map((arm) => [arm.name, arm]));
+  const done = new Map<string, Invocation[]>(options.arms.map(({ name }) => [name, []]));
+  const nullInvocations: Invocation[] = [];
+  const failed: string[] = [];
+  let lost = 0;
+  let overheadMs = GUESSED_OVERHEAD_MS;
+  const startMs = performance.now();
+  let stopped: MeasuredBindings['stopped'] = 'invocations';
+  for (let block = 0; block < MAX_INVOCATIONS; block++) {
+    const elapsedMs = performance.now() - startMs;
+    const slots = left.size + 1;
+    const blocksLeft = Math.max(1, WANTED_INVOCATIONS - block);
+    const ownMs = within((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
+    if (block > 0 && elapsedMs + slots * (ownMs + overheadMs) > budgetMs) {
+      stopped = 'budget';
+      break;
+    }
+    try {
+      const measured = await playBlock(block, ownMs);
+      for (const { arm, isNull, result } of measured)
+        (isNull ? nullInvocations : done.get(arm))?.push(result);
+    } catch (error) {
+      // Ctrl-C: what was measured is worth a report.
+      if (!signal.aborted || block === 0) throw error;
+      stopped = 'interrupted';
+      break;
+    }
+    overheadMs = Math.max(100, (performance.now() - startMs - elapsedMs) / slots - ownMs);
+  }
+  const invocations = new Map([...left.keys()].map((name) => [name, done.get(name) ?? []]));
+  return { invocations, nullInvocations, failed, lost, stopped };
+
+  async function playBlock(block: number, ownMs: number) {
+    const slots = roundOf([...left.keys()], baseline.name, random);
+    const measured: { arm: string; isNull: boolean; result: Invocation }[] = [];
+    for (const [index, { arm: name, isNull }] of slots.entries()) {
+      const arm = left.get(name);
+      if (arm === undefined) continue;
+      const share = (performance.now() - startMs) / budgetMs;
+      onProgress(share, `invocation ${block + 1}, ${index + 1} of ${slots.length}: ${name}`);
+      const isFirst = block === 0 && !isNull;
+      const result = await tried(arm, {
+        budgetMs: ownMs,
+        rounds: ROUNDS,
+        concurrency: options.concurrency,
+        ratePerS: options.ratePerS,
+        countsBytes: block < COUNTED_INVOCATIONS && !isNull,
+        growsTask: isFirst,
+        raisesLoad: block === 1 && !isNull,
+      });
+      if (result === undefined) {
+        if (arm === baseline) throw new MeshError('agent', `the baseline failed: ${failed.at(-1)}`);
+        left.delete(name);
+      } else {
+        measured.push({ arm: name, isNull, result });
+      }
+    }
+    return measured.filter(({ arm }) => left.has(arm));
+  }
+
+  /** undefined for an arm that fails, which is then named. */
+  async function tried(arm: Arm, protocol: Protocol): Promise<Invocation | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await measureInvocation(pairOf(arm, options), protocol, signal);
+      } catch (error) {
+        if (!(error instanceof MeshError) || signal.aborted) throw error;
+        if (error.code === 'agent' && attempt < MAX_TRIES) {
+          lost += 1;
+          onNote(`tried again: ${error.message}`);
+          continue;
+        }
+        failed.push(`${arm.name}: ${error.message}`);
+        onNote(`left out: ${arm.name}: ${error.message}`);
+        return undefined;
+      }
+    }
+  }
+}
+
+function within(ms: number): number {
+  return Math.min(MEASURED_MS.most, Math.max(MEASURED_MS.least, ms));
+}
+
+function pairOf(arm: Arm, { identity, exchangesOf }: CompareBindingsOptions): PairOptions {
+  const { binding, settings } = arm;
+  return {
+    binding,
+    settings: bindingSettings(settings, identity),
+    exchanges: exchangesOf(arm),
+    workMs: settings.workMs,
+  };
+}

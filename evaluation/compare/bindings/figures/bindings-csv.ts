@@ -1,0 +1,72 @@
+import type { BindingArm, BindingsFile, ByteLines, PairVerdict } from './bindings-file.ts';
+import { keptBytes } from './bindings-table.ts';
+
+type Value = string | number | boolean | null | undefined;
+
+/** One line an arm, every number in full. */
+export function bindingsCsv({ arms }: BindingsFile): string {
+  const records = arms.map(recordOf);
+  const lines = records.map((record) => Object.values(record).map(cellOf).join(','));
+  return `${[Object.keys(records[0] ?? {}).join(','), ...lines].join('\n')}\n`;
+}
+
+function recordOf(arm: BindingArm): Record<string, Value> {
+  const { bytes, setup, cpu_us: cpu, latency_us: latency, vs_baseline: vs, saturation } = arm;
+  return {
+    name: arm.name,
+    binding: arm.binding,
+    implementation: arm.implementation,
+    ...arm.settings,
+    invocations: arm.invocations,
+    exchanges: bytes.exchanges,
+    bytes_per_exchange: bytes.per_exchange,
+    bytes_repeatable: bytes.is_repeatable,
+    ...linesOf('sent', bytes.sent),
+    ...linesOf('received', bytes.received),
+    setup_sent_bytes: setup.sent_bytes,
+    setup_received_bytes: setup.received_bytes,
+    setup_messages: setup.messages,
+    setup_ms: setup.ms,
+    setup_round_trips_at_most: setup.round_trips_at_most,
+    setup_paid_back_bytes: setup.paid_back_bytes,
+    setup_paid_back_time: setup.paid_back_time,
+    client_user_us: cpu.client.user,
+    client_system_us: cpu.client.system,
+    server_user_us: cpu.server.user,
+    server_system_us: cpu.server.system,
+    latency_n: latency?.n,
+    latency_us_p50: latency?.p50,
+    latency_us_p99: latency?.p99,
+    latency_us_p999: latency?.p999,
+    ...Object.fromEntries(saturation.map(({ concurrency, per_s }) => [`per_s_at_${concurrency}`, per_s])),
+    knee_per_s: arm.knee_per_s,
+    client_rss_bytes: arm.rss_bytes.client,
+    server_rss_bytes: arm.rss_bytes.server,
+    kept_bytes_per_exchange: keptBytes(arm.growth),
+    bytes_ratio: vs?.bytes_ratio ?? 1,
+    ...verdictOf('latency', vs?.latency),
+    ...verdictOf('cpu', vs?.cpu),
+    ...verdictOf('saturated', vs?.saturated),
+  };
+}
+
+function linesOf(way: string, lines: ByteLines): Record<string, Value> {
+  return Object.fromEntries(Object.entries(lines).map(([line, value]) => [`${way}_${line}`, value]));
+}
+
+function verdictOf(figure: string, verdict: PairVerdict | null | undefined): Record<string, Value> {
+  return {
+    [`${figure}_ratio`]: verdict?.ratio,
+    [`${figure}_low`]: verdict?.low,
+    [`${figure}_high`]: verdict?.high,
+    [`${figure}_detectable`]: verdict?.detectable,
+    [`${figure}_verdict`]: verdict?.verdict,
+  };
+}
+
+/** Names of users' bindings are text of theirs. */
+function cellOf(value: Value): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

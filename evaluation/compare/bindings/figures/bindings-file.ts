@@ -1,0 +1,187 @@
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../../core/contracts/packet.ts';
+
+const amount = z.number().nonnegative();
+/** JSON has no ∞ and writes null. */
+const unbounded = amount.nullable();
+const samples = z.array(z.array(z.number().positive())).max(1000);
+
+const verdictSchema = z.object({
+  /** Fresh pairs of processes of each arm, and rounds in each. */
+  invocations: z.int().positive(),
+  rounds: z.int().positive(),
+  /** Times what the baseline takes. */
+  ratio: z.number().positive(),
+  low: amount,
+  high: unbounded,
+  adjustedP: amount,
+  /** Ratios within it count as equal. */
+  margin: z.number().positive(),
+  /** The smallest ratio, or its inverse, that such invocations call in four of five measurements. */
+  detectable: unbounded,
+  verdict: z.enum(['different', 'equivalent', 'cannot tell']),
+  /** Invocations that would give a verdict. */
+  needed: unbounded,
+});
+export type PairVerdict = z.infer<typeof verdictSchema>;
+
+/** Every byte is on one line: raw = tls + head + envelope + payload. */
+const linesSchema = z.object({
+  raw: amount,
+  tls: amount,
+  head: amount,
+  /** What the messages are besides the payloads as compact JSON; below 0 where a protocol writes them shorter. */
+  envelope: z.number(),
+  payload: amount,
+  messages: amount,
+});
+export type ByteLines = z.infer<typeof linesSchema>;
+
+const cpuSchema = z.object({ user: amount, system: amount });
+
+const pairVerdictsSchema = z.object({
+  latency: verdictSchema.nullable(),
+  cpu: verdictSchema.nullable(),
+  /** Of the time an exchange when the next begins as soon as one is over, at the highest concurrency. */
+  saturated: verdictSchema.nullable(),
+});
+
+const settingsSchema = z.object({
+  tls: z.boolean(),
+  connections: z.int(),
+  keepAliveMs: amount,
+  noDelay: z.boolean(),
+  later: z.string(),
+  pollMs: amount,
+  history: z.boolean(),
+  results: z.string(),
+  deadlineMs: amount,
+  workMs: amount,
+  size: amount.nullable(),
+});
+
+const armSchema = z.object({
+  name: z.string().min(1),
+  binding: z.string(),
+  implementation: z.enum(['sdk', 'bare']),
+  protocol: z.string(),
+  transport: z.string(),
+  settings: settingsSchema,
+  levels: z.record(z.string(), z.string()),
+  invocations: z.int().positive(),
+  /** One pass through the exchanges of the traffic, on a session that is in use; of the client, the server counted the same. */
+  bytes: z.object({
+    exchanges: z.int().positive(),
+    sent: linesSchema,
+    received: linesSchema,
+    per_exchange: amount,
+    /** The same in every invocation in which they were counted. */
+    is_repeatable: z.boolean(),
+  }),
+  /** From nothing to a session that is ready. */
+  setup: z.object({
+    sent_bytes: amount,
+    received_bytes: amount,
+    connections: amount,
+    messages: amount,
+    ms: amount,
+    samples_ms: z.array(amount),
+    /** Messages that were waited for one after the other, and the handshakes of TCP and TLS; null where that is not known. */
+    round_trips_at_most: amount.nullable(),
+    /** Exchanges after which a set-up that takes more than the baseline's is paid back; 0 at once, null never. */
+    paid_back_bytes: amount.nullable(),
+    paid_back_time: amount.nullable(),
+  }),
+  /** An exchange, one at a time: medians over rounds. */
+  cpu_us: z.object({ client: cpuSchema, server: cpuSchema, sum: amount }),
+  /** At the fixed rate, since each should have begun; percentiles that the sample cannot hold are null. */
+  latency_us: z
+    .object({
+      n: z.int().positive(),
+      p50: amount,
+      p99: amount.nullable(),
+      p999: amount.nullable(),
+      /** By how much the load was late itself, at worst. */
+      late: amount,
+      /** Evenly from all rounds, so that two modes can be seen. */
+      samples: z.array(amount).max(2000),
+    })
+    .nullable(),
+  saturation: z.array(z.object({ concurrency: z.int().positive(), per_s: amount, samples })),
+  curve: z
+    .array(
+      z.object({
+        offered_per_s: amount,
+        achieved_per_s: amount,
+        n: amount,
+        p50_us: amount.nullable(),
+        p99_us: amount.nullable(),
+      }),
+    )
+    .nullable(),
+  knee_per_s: amount.nullable(),
+  /** The server's memory as one task grows. */
+  growth: z
+    .array(
+      z.object({
+        exchanges: amount,
+        heap_bytes: amount,
+        rss_bytes: amount,
+        exchange_us: amount.nullable(),
+      }),
+    )
+    .nullable(),
+  rss_bytes: z.object({ client: amount, server: amount }),
+  /** What verdicts are made of, an invocation a list. */
+  samples: z.object({ latency_us: samples, cpu_us: samples, saturated_us: samples }),
+  vs_baseline: pairVerdictsSchema.extend({ bytes_ratio: z.number().positive() }).nullable(),
+});
+
+const bindingsSchema = z.object({
+  kind: z.literal('gaia-mesh-bindings'),
+  schema_version: z.literal(1),
+  sentence: z.string(),
+  /** Where the traffic comes from, and what it is. */
+  traffic: z.object({
+    source: z.string(),
+    exchanges: z.int().positive(),
+    packets: z.int().positive(),
+    payload_bytes: z.object({ smallest: amount, median: amount, largest: amount }),
+  }),
+  seed: z.number(),
+  environment: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** Runnable processes a core, before and after. */
+  load: z.object({ before: amount, after: amount }),
+  rate_per_s: z.number().positive(),
+  baseline: z.string(),
+  /** The baseline against itself, as one more arm of the same rounds: a check that is reported and vetoes nothing. */
+  null_test: pairVerdictsSchema,
+  arms: z.array(armSchema).min(1).max(100),
+  /** What was asked for and is not there, with reasons. */
+  left_out: z.array(z.string()),
+  /** What was measured and failed, with reasons. */
+  failed: z.array(z.string()),
+  invocations: z.int().positive(),
+  lost_invocations: amount,
+  stopped: z.enum(['invocations', 'budget', 'interrupted']),
+});
+
+/** `bindings.json`. Every output is made of it. */
+export type BindingsFile = z.infer<typeof bindingsSchema>;
+export type BindingArm = BindingsFile['arms'][number];
+
+/** @throws MeshError `config` for a text that is no comparison of bindings */
+export function parseBindings(text: string, where: string): BindingsFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const result = bindingsSchema.safeParse(value);
+  if (!result.success) {
+    throw new MeshError('config', `${where}: not a comparison of bindings: ${issuesOf(result.error)}`);
+  }
+  return result.data;
+}

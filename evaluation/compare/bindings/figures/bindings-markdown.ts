@@ -1,0 +1,108 @@
+import type { MeasuredPart } from '../../../terminal/docs-page.ts';
+import { count, decimals } from '../../../terminal/table.ts';
+import { markdownOf, tableView } from '../../../terminal/table-view.ts';
+import type { BindingsFile } from './bindings-file.ts';
+import { absenceLines, bytesTable, cpuTable, measuredText, nullText, timeTable } from './bindings-table.ts';
+import { pairText } from './bindings-text.ts';
+
+/** The same as Markdown, for a file of its own. */
+export function bindingsMarkdown(file: BindingsFile): string {
+  const { body, limits } = bindingsPart(file);
+  const shown = limits.map((limit) => `- ${limit}`).join('\n');
+  return `${body}\n\n## What these numbers cannot tell\n\n${shown}\n`;
+}
+
+/** The measured part of `docs/results/bindings.md`. */
+export function bindingsPart(file: BindingsFile): MeasuredPart {
+  const absent = absenceLines(file);
+  const sections = [
+    `${file.sentence}\n\n${nullText(file)}.`,
+    `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', 'time')}`,
+    `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
+    `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', 'CPU time')}`,
+    curvesSection(file),
+    growthSection(file),
+    ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
+  ];
+  return {
+    facts: measuredText(file),
+    body: sections.filter((section) => section !== '').join('\n\n'),
+    limits: limitsOf(file),
+  };
+}
+
+const TIME =
+  'Exchanges begin at fixed times, whether those before are over or not, and each is measured from when it should have begun. A percentile ' +
+  'that the sample cannot hold is left out. `detects` is the smallest ratio, or its inverse, that so many invocations call in four of five ' +
+  'measurements.';
+
+const BYTES =
+  'Means over one pass through the traffic on a session that is in use, both directions; `~` where they were not the same in each pass. ' +
+  '`envelope` is what messages have besides the payload as compact JSON, and below 0 where a protocol writes it shorter. The lines add up to ' +
+  'the counters of the sockets or pipes, at both ends. `paid back`: exchanges after which a set-up of more bytes, or of more time, than ' +
+  "the baseline's has paid for itself.";
+
+const CPU =
+  'CPU time, user and system, of the whole process of each side, when one exchange begins as the one before ends. `/s at 16`: exchanges a ' +
+  'second when sixteen are under way at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: ' +
+  'bytes that the server keeps of each exchange while one task grows.';
+
+function pairLines({ arms, baseline }: BindingsFile, figure: 'latency' | 'cpu', what: string): string {
+  return arms
+    .flatMap(({ name, vs_baseline: vs }) => {
+      const verdict = vs?.[figure];
+      return verdict === null || verdict === undefined
+        ? []
+        : [`- ${pairText(baseline, name, verdict, what)}`];
+    })
+    .join('\n');
+}
+
+function curvesSection({ arms }: BindingsFile): string {
+  const rows = arms.flatMap(({ name, curve }) =>
+    (curve ?? []).map(({ offered_per_s, achieved_per_s, n, p50_us, p99_us }) => [
+      name,
+      count(offered_per_s),
+      count(achieved_per_s),
+      count(n),
+      p50_us === null ? '–' : count(p50_us),
+      p99_us === null ? '–' : count(p99_us),
+    ]),
+  );
+  if (rows.length === 0) return '';
+  const table = tableView(['binding', '#offered/s', '#done/s', '#n', '#p50 µs', '#p99 µs'], rows);
+  return `## From load to latency\n\n${markdownOf(table)}`;
+}
+
+function growthSection({ arms }: BindingsFile): string {
+  const rows = arms.flatMap(({ name, growth }) =>
+    (growth ?? []).map(({ exchanges, heap_bytes, rss_bytes, exchange_us }) => [
+      name,
+      count(exchanges),
+      decimals(heap_bytes / 2 ** 20, 1),
+      decimals(rss_bytes / 2 ** 20, 0),
+      exchange_us === null ? '–' : count(exchange_us),
+    ]),
+  );
+  if (rows.length === 0) return '';
+  const titles = ['binding', '#exchanges of the task', '#heap MB', '#RSS MB', '#p50 µs of the last'];
+  return `## As one task grows\n\n${markdownOf(tableView(titles, rows))}`;
+}
+
+function limitsOf({ environment, load, arms, invocations }: BindingsFile): string[] {
+  return [
+    'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
+    `Client and server shared ${environment.cpus} cores with each other and with the command; ${decimals(load.before, 1)} processes a core could run before, ${decimals(load.after, 1)} after.`,
+    'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
+    'CPU time includes what asks and what answers, which is the same for all bindings; the ratio of two bindings would be larger without it.',
+    'The time of a set-up is that of a process that sets up its first session: its code is cold.',
+    ...(invocations < 5
+      ? [`With ${invocations} invocations of each, no difference in time can be called one.`]
+      : []),
+    ...(arms.some(({ bytes }) => !bytes.is_repeatable)
+      ? [
+          'Bytes marked `~` depend on when things happen: polls, keep-alives, flow control. They are one measurement.',
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { sampleBindings } from '../testing/sample-bindings.ts';
+import { bindingsCsv } from './bindings-csv.ts';
+import { parseBindings } from './bindings-file.ts';
+import { bindingsMarkdown } from './bindings-markdown.ts';
+import { bindingsText } from './bindings-table.ts';
+
+const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
+const file = sampleBindings([
+  { name: 'mesh/json', factor: 1 },
+  { name: 'a2a/jsonrpc', factor: 3 },
+  { name: 'mcp/http', factor: 1.001 },
+  { name: 'json/websocket', factor: 2, isOverloaded: true },
+]);
+
+test('what is printed is what the file says when it is read back', () => {
+  const again = parseBindings(JSON.stringify(file), 'again');
+  expect(again).toEqual(file);
+  expect(bindingsMarkdown(again)).toBe(bindingsMarkdown(file));
+});
+
+test('the verdicts are about pairs, with their intervals; the null test is reported beside', () => {
+  const [, a2a, mcp, websocket] = file.arms.map(({ vs_baseline }) => vs_baseline);
+  expect(a2a?.latency).toMatchObject({ verdict: 'different', invocations: 6, rounds: 3 });
+  expect(a2a?.latency?.ratio).toBeCloseTo(3, 1);
+  expect(mcp?.latency?.verdict).toBe('equivalent');
+  expect(mcp?.cpu?.verdict).toBe('equivalent');
+  expect(websocket).toMatchObject({ latency: null, cpu: { verdict: 'different' } });
+  expect(file.null_test.latency?.verdict).toBe('equivalent');
+  expect(file.sentence).toBe(
+    'Of 3 bindings set against mesh/json bare, in time an exchange: 1 take longer, 0 less long, 1 are equivalent within ±5 %, of 0 it cannot be told, 1 did not keep up with the rate.',
+  );
+});
+
+test('of two bindings the sentence names the pair and has the interval', () => {
+  const { sentence } = sampleBindings([
+    { name: 'mesh/json', factor: 1 },
+    { name: 'a2a/jsonrpc', factor: 3 },
+  ]);
+  expect(sentence).toMatch(
+    /^a2a\/jsonrpc bare takes \d\.\d\d times the time of mesh\/json bare \(95 % interval \d\.\d\d–\d\.\d\d\)\. a2a/,
+  );
+});
+
+test('too few invocations give no verdict', () => {
+  const few = sampleBindings(
+    [
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 3 },
+    ],
+    4,
+  );
+  expect(few.arms[1]?.vs_baseline?.latency?.verdict).toBe('cannot tell');
+  expect(bindingsText(few)).toContain('4 invocations are too few for verdicts');
+});
+
+test('every byte is on a line, and a set-up is paid back by what is saved later', () => {
+  for (const { bytes } of file.arms) {
+    for (const { raw, tls, head, envelope, payload } of [bytes.sent, bytes.received]) {
+      expect(tls + head + envelope + payload).toBe(raw);
+    }
+  }
+  const cheaper = sampleBindings([
+    { name: 'mesh/json', factor: 2 },
+    { name: 'a2a/jsonrpc', factor: 1 },
+  ]);
+  expect(cheaper.arms[1]?.setup).toMatchObject({ paid_back_bytes: 0, paid_back_time: 0 });
+  expect(file.arms[1]?.setup).toMatchObject({ paid_back_bytes: null, paid_back_time: null });
+});
+
+describe('at a terminal', () => {
+  const text = bindingsText(file);
+
+  test('the tables and texts fit 80 columns', () => {
+    const lines = text.split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    for (const name of NAMES) expect(text).toContain(`${name} bare`);
+  });
+
+  test('what is missing is named with its reason', () => {
+    expect(text).toContain('not measured: nats/core bare: there is no nats-server');
+    expect(text).toContain('FAILED: x/http sdk: 3 packets were sent, and 2 arrived');
+  });
+});
+
+test('percentiles that the sample cannot hold are left out', () => {
+  const [first] = file.arms;
+  // 6 invocations of 3 rounds of 80 are 1,440; of one invocation, 240.
+  expect(first?.latency_us?.p999).not.toBeNull();
+  const [alone] = sampleBindings([{ name: 'mesh/json', factor: 1 }], 1).arms;
+  expect(alone?.latency_us).toMatchObject({ n: 240, p999: null });
+  expect(alone?.latency_us?.p99).not.toBeNull();
+});
+
+test('a line of CSV an arm, every number in full', () => {
+  const [head = '', ...lines] = bindingsCsv(file).trim().split('\n');
+  expect(lines).toHaveLength(NAMES.length);
+  for (const line of lines) expect(line.split(',')).toHaveLength(head.split(',').length);
+  expect(head).toContain('per_s_at_64');
+});
+
+test('another file is refused with what is wrong', () => {
+  expect(() => parseBindings('{"kind":"x"}', 'here')).toThrow('here: not a comparison of bindings: kind');
+  expect(() => parseBindings('{', 'here')).toThrow('here: not JSON');
+});

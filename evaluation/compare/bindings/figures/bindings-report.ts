@@ -1,0 +1,103 @@
+import { environmentOf } from '../../../../core/run/manifest.ts';
+import { packageVersion } from '../../../../core/system/package-root.ts';
+import { median } from '../../../statistics/inference/quantile.ts';
+import type { Arm } from '../arms.ts';
+import type { MeasuredBindings } from '../compare-bindings.ts';
+import type { PlannedExchange } from '../peers/protocol.ts';
+import type { Workload } from '../workload.ts';
+import { type ArmFigures, figuresOf, samplesOf } from './arm-figures.ts';
+import { type BindingsFile, parseBindings } from './bindings-file.ts';
+import { bindingsSentence } from './bindings-text.ts';
+import { verdictsOf } from './pair-verdicts.ts';
+
+interface Reported {
+  readonly arms: readonly [Arm, ...Arm[]];
+  readonly measured: MeasuredBindings;
+  readonly traffic: Workload;
+  readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
+  readonly concurrency: readonly number[];
+  readonly ratePerS: number;
+  readonly seed: number;
+  readonly leftOut: readonly string[];
+  /** Runnable processes a core. */
+  readonly load: { readonly before: number; readonly after: number };
+}
+
+/** What was measured, as it is read back from its file, so that every output says the same. */
+export function bindingsReport(reported: Reported): BindingsFile {
+  const { arms, measured, traffic, exchangesOf, concurrency } = reported;
+  const figures = arms.flatMap((arm) => {
+    const invocations = measured.invocations.get(arm.name) ?? [];
+    return invocations.length === 0 ? [] : [figuresOf(arm, exchangesOf(arm), invocations, concurrency)];
+  });
+  const [baseline, ...others] = figures;
+  if (baseline === undefined) throw new Error('the baseline was not measured');
+  const verdicts = verdictsOf(
+    baseline.samples,
+    others.map(({ samples }) => samples),
+  );
+  const [nullTest] = verdictsOf(baseline.samples, [samplesOf(measured.nullInvocations)]);
+  const rows = figures.map((own, index) => {
+    const vs = verdicts[index - 1];
+    const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
+    return {
+      ...own,
+      setup: { ...own.setup, ...paidBack(own, baseline) },
+      vs_baseline: vs === undefined ? null : { ...vs, bytes_ratio: bytesRatio },
+    };
+  });
+  const report = {
+    kind: 'gaia-mesh-bindings',
+    schema_version: 1,
+    sentence: bindingsSentence(baseline.name, rows),
+    traffic: trafficOf(traffic),
+    seed: reported.seed,
+    environment: environmentOf(packageVersion),
+    load: reported.load,
+    rate_per_s: reported.ratePerS,
+    baseline: baseline.name,
+    null_test: nullTest,
+    arms: rows,
+    left_out: reported.leftOut,
+    failed: measured.failed,
+    invocations: baseline.invocations,
+    lost_invocations: measured.lost,
+    stopped: measured.stopped,
+  };
+  return parseBindings(JSON.stringify(report), 'comparison');
+}
+
+function trafficOf({ source, exchanges }: Workload) {
+  const packets = exchanges.flatMap(({ request, replies }) => [request, ...replies]);
+  const sizes = packets.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload)));
+  return {
+    source,
+    exchanges: exchanges.length,
+    packets: packets.length,
+    payload_bytes: {
+      smallest: Math.min(...sizes),
+      median: Math.round(median(sizes)),
+      largest: Math.max(...sizes),
+    },
+  };
+}
+
+/** After how many exchanges a set-up that takes more than the baseline's has paid for itself. */
+function paidBack(own: ArmFigures, baseline: ArmFigures) {
+  const setupBytes = (arm: ArmFigures) => arm.setup.sent_bytes + arm.setup.received_bytes;
+  const bytes = exchangesUntil(
+    setupBytes(own) - setupBytes(baseline),
+    baseline.bytes.per_exchange - own.bytes.per_exchange,
+  );
+  const [ownUs, baseUs] = [own.latency_us?.p50, baseline.latency_us?.p50];
+  const time =
+    ownUs === undefined || baseUs === undefined
+      ? null
+      : exchangesUntil((own.setup.ms - baseline.setup.ms) * 1000, baseUs - ownUs);
+  return { paid_back_bytes: bytes, paid_back_time: time };
+}
+
+function exchangesUntil(more: number, savedEach: number): number | null {
+  if (more <= 0) return 0;
+  return savedEach <= 0 ? null : Math.ceil(more / savedEach);
+}

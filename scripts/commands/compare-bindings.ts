@@ -1,0 +1,140 @@
+import os from 'node:os';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
+import { caveatsOf } from '../../core/recording/recording.ts';
+import { Random } from '../../core/system/random.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
+import { type Arm, armsOf } from '../../evaluation/compare/bindings/arms.ts';
+import { chosenBindings } from '../../evaluation/compare/bindings/chosen-bindings.ts';
+import { measureBindings } from '../../evaluation/compare/bindings/compare-bindings.ts';
+import { parseFactors } from '../../evaluation/compare/bindings/factors.ts';
+import { bindingsCsv } from '../../evaluation/compare/bindings/figures/bindings-csv.ts';
+import type { BindingsFile } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
+import {
+  bindingsMarkdown,
+  bindingsPart,
+} from '../../evaluation/compare/bindings/figures/bindings-markdown.ts';
+import { bindingsReport } from '../../evaluation/compare/bindings/figures/bindings-report.ts';
+import { bindingsText } from '../../evaluation/compare/bindings/figures/bindings-table.ts';
+import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
+import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
+import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
+import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+
+export interface CompareBindingsOptions {
+  readonly bindings: readonly string[];
+  readonly implementation?: readonly string[];
+  readonly factor?: readonly string[];
+  readonly rate: number;
+  readonly recording?: string;
+  readonly budget?: number;
+  readonly seed: number;
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly write?: boolean;
+}
+
+/** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
+const BUDGET_S = { each: 18, most: 540 };
+
+/** Compares bindings: the same exchanges through each, every end in a process of its own. */
+export async function compareBindings(options: CompareBindingsOptions): Promise<void> {
+  const { seed } = options;
+  const factors = parseFactors(options.factor ?? []);
+  const implementations = implementationsOf(options.implementation);
+  const { chosen, leftOut } = chosenBindings({ names: options.bindings, implementations }, []);
+  const { arms, leftOut: lacking } = armsOf(chosen, factors);
+  const [baseline, ...others] = arms;
+  if (baseline === undefined) {
+    throw new MeshError(
+      'usage',
+      `--bindings: nothing is left to measure: ${[...leftOut, ...lacking].join('; ')}`,
+    );
+  }
+  const page = options.write ? pageToWrite('docs/results/bindings.md') : undefined;
+  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+  // Before the minutes that it takes.
+  checkWritable(out);
+  const identity = arms.some(({ settings }) => settings.tls) ? await selfSigned() : null;
+  if (identity === null && arms.some(({ settings }) => settings.tls)) {
+    throw new MeshError(
+      'usage',
+      '--factor tls=on: the certificate is made by openssl, which is not installed',
+    );
+  }
+  const traffic = await trafficOf(options);
+  const exchangesOf = ({ settings: { size } }: Arm) =>
+    size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
+  const { signal } = interruptible();
+  const before = runnableACore();
+  const bar = await ProgressBar.start(100, '% of the time');
+  const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
+  const measured = await measureBindings({
+    arms: [baseline, ...others],
+    exchangesOf,
+    identity,
+    concurrency: factors.concurrency,
+    ratePerS: options.rate,
+    budgetMs: budget * 1000,
+    random: new Random(seed),
+    onProgress: (share, what) => bar.at(100 * share, what),
+    onNote: (note) => bar.note(note),
+    signal,
+  }).finally(() => bar.end());
+  const report = bindingsReport({
+    arms: [baseline, ...others],
+    measured,
+    traffic,
+    exchangesOf,
+    concurrency: factors.concurrency,
+    ratePerS: options.rate,
+    seed,
+    leftOut: [...leftOut, ...lacking],
+    load: { before, after: runnableACore() },
+  });
+  writeAll(report, out);
+  if (options.json) printText(jsonOf(report));
+  else print(bindingsText(report));
+  if (report.failed.length > 0) process.exitCode = 1;
+  if (signal.aborted) {
+    process.exitCode = INTERRUPTED_EXIT;
+    return;
+  }
+  if (page !== undefined) await writeMeasured(page, process.argv.slice(2), bindingsPart(report));
+}
+
+function implementationsOf(asked: readonly string[] = ['sdk', 'bare']): readonly string[] {
+  for (const one of asked) {
+    if (one !== 'sdk' && one !== 'bare') {
+      throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);
+    }
+  }
+  return asked;
+}
+
+async function trafficOf({ recording }: CompareBindingsOptions) {
+  const recorded = await readRecording(recording === undefined ? defaultRecording : userPath(recording));
+  for (const caveat of caveatsOf(recorded)) complain(caveat);
+  return recordedWorkload(recorded);
+}
+
+function writeAll(report: BindingsFile, out: string): void {
+  writeWhole(path.join(out, 'bindings.json'), jsonOf(report));
+  writeWhole(path.join(out, 'bindings.csv'), bindingsCsv(report));
+  writeWhole(path.join(out, 'bindings.md'), bindingsMarkdown(report));
+  complain(`written: bindings.json, bindings.csv and bindings.md in ${out}`);
+}
+
+function jsonOf(report: BindingsFile): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+function runnableACore(): number {
+  return (os.loadavg()[0] ?? 0) / os.availableParallelism();
+}
