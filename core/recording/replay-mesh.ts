@@ -5,17 +5,19 @@ import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
 import { folderNameOf } from '../contracts/node-id.ts';
-import { DOC_INIT, FINAL_ANSWER, TASK_FAILED } from '../contracts/packet.ts';
+import { DOC_INIT } from '../contracts/packet.ts';
 import { type Team, teamSchema } from '../contracts/team.ts';
 import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
 import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
 import { type RunLedger, runLedger } from '../run/metrics/run-ledger.ts';
+import { cpuUsOf } from '../system/machine-state.ts';
 import { tcpTransport } from '../transports/run-transport.ts';
+import { Arrivals } from './arrivals.ts';
 import { recordedCopies } from './recorded-copies.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from './recording.ts';
-import { type TrafficGroups, TrafficPlaces } from './traffic-groups.ts';
+import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
@@ -33,19 +35,25 @@ interface ReplayOptions
   readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
 }
 
-/** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter. */
+/** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter, so many times. */
 export interface Round extends TrafficGroups {
   readonly adapter: string;
+  /** Times that the recording was played on one connection: all figures below but those of the session are sums over them. */
+  readonly passes: number;
   /** Milliseconds of all tasks. */
   readonly elapsedMs: number;
   readonly ledger: RunLedger;
   readonly sessionBytes: number;
-  /** Microseconds in the agents' codecs, all packets. */
+  /** Microseconds in the agents' codecs, all packets, by the clock on the wall. */
   readonly encodeUs: number;
   readonly decodeUs: number;
+  /** Microseconds that agents and hub had a core, from the handshake's end to the last packet; undefined where that is not counted. */
+  readonly cpuUs: number | undefined;
 }
 
 const HOST = '127.0.0.1';
+/** What comes behind a final answer is on its way by then. */
+const LAST_PACKETS_MS = 5000;
 
 /**
  * The agents of a recording, as processes that send its packets again. They stay alive from round to round: each round is
@@ -57,6 +65,7 @@ export class ReplayMesh {
   readonly #team: Team;
   readonly #places: TrafficPlaces;
   #nodes: readonly MeshNode[] = [];
+  readonly #pids: number[] = [];
   #round = 0;
   #death: string | undefined;
 
@@ -78,7 +87,9 @@ export class ReplayMesh {
         },
         permissions: { reads },
       }),
-      onUp: () => undefined,
+      onUp: ({ pid }) => {
+        if (pid !== undefined) this.#pids.push(pid);
+      },
       onDeath: (agent, how) => {
         this.#death ??= `agent ${agent.id}: ${how}`;
       },
@@ -105,16 +116,13 @@ export class ReplayMesh {
   }
 
   /**
-   * Plays the recording once through `adapter`.
+   * Plays the recording through `adapter`, `passes` times on one connection.
    *
    * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
    */
-  async play(adapter: ProtocolAdapter): Promise<Round> {
-    const { recording, secret, timeoutMs, signal, transport = tcpTransport } = this.#options;
-    const caused = recording.packets.filter(({ cause }) => cause !== null);
-    const byTask = Map.groupBy(caused, ({ packet }) => packet.task_id);
-    const expected = new Set(caused.map(({ packet }) => packet.id));
-    const faults: string[] = [];
+  async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
+    const { recording, secret, transport = tcpTransport } = this.#options;
+    const arrivals = new Arrivals(recording);
     const tally = this.#places.tally();
     this.#round += 1;
     const network = await MeshNetwork.connect({
@@ -131,44 +139,56 @@ export class ReplayMesh {
       observer: {
         relayed: ({ packets }) => {
           for (const { head, frameBytes } of packets) {
-            if (!expected.delete(head.id))
-              faults.push(`packet ${head.id} (${head.type}) came, which is not in the recording`);
+            arrivals.came(head);
             tally.add(head.id, frameBytes);
           }
         },
         broadcast: ({ id }, _times, frameBytes) => tally.add(id, frameBytes),
-        refused: (node, reason) => faults.push(`a packet of agent ${node} was refused: ${reason}`),
+        refused: (node, reason) => arrivals.faults.push(`a packet of agent ${node} was refused: ${reason}`),
       },
     });
     try {
+      const beganUs = this.#cpuUs();
       let elapsedMs = 0;
-      for (const { cause, packet } of recording.packets) {
-        if (cause !== null) continue;
-        const { task_id: taskId, payload } = packet;
-        const due = byTask.get(taskId) ?? [];
-        // A task that had no end then, as of an agent that was lost, is over when all of it has come.
-        const isEnded =
-          recording.header.final !== null &&
-          due.some(({ packet: { tag } }) => tag === FINAL_ANSWER || tag === TASK_FAILED);
-        const task = { taskId, payload, opening: packet, timeoutMs };
-        const outcome = await network.runTask(isEnded ? task : { ...task, endsAfter: due.length }, signal);
-        tally.took(taskId, outcome.elapsedMs);
-        elapsedMs += outcome.elapsedMs;
-        signal.throwIfAborted();
-      }
+      for (let pass = 0; pass < passes; pass++) elapsedMs += await this.#pass(network, arrivals, tally);
+      const endedUs = this.#cpuUs();
       await network.settle();
-      const [missing] = expected;
-      if (missing !== undefined) faults.push(`packet ${missing} of the recording never came`);
+      const { faults } = arrivals;
       if (this.#death !== undefined) faults.push(this.#death);
       const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
       if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
       const [fault] = faults;
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
-      const times = sessionAndTimes(network.links, ledger);
-      return { adapter: adapter.name, elapsedMs, ledger, ...times, ...tally.groups() };
+      const cpuUs = beganUs === undefined || endedUs === undefined ? undefined : endedUs - beganUs;
+      const figures = sessionAndTimes(network.links, ledger);
+      return { adapter: adapter.name, passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
     } finally {
       network.close();
     }
+  }
+
+  /** Plays every task once; milliseconds of all of them. */
+  async #pass(network: MeshNetwork, arrivals: Arrivals, tally: TrafficTally): Promise<number> {
+    const { recording, timeoutMs, signal } = this.#options;
+    let elapsedMs = 0;
+    arrivals.expectAll();
+    for (const { cause, packet } of recording.packets) {
+      if (cause !== null) continue;
+      const { task_id: taskId, payload } = packet;
+      const task = { taskId, payload, opening: packet, timeoutMs };
+      const outcome = await network.runTask({ ...task, ...arrivals.endOf(taskId) }, signal);
+      tally.took(taskId, outcome.elapsedMs);
+      elapsedMs += outcome.elapsedMs;
+      signal.throwIfAborted();
+    }
+    await arrivals.whole(AbortSignal.any([signal, AbortSignal.timeout(LAST_PACKETS_MS)]));
+    signal.throwIfAborted();
+    return elapsedMs;
+  }
+
+  /** Of all agents and of this process, which is the hub. */
+  #cpuUs(): number | undefined {
+    return cpuUsOf([process.pid, ...this.#pids]);
   }
 
   async stop(): Promise<void> {

@@ -71,7 +71,8 @@ export class TrafficPlaces {
 
 type Sum<T> = { -readonly [K in keyof T]: T[K] };
 
-class TrafficTally {
+/** What one round carried so far. */
+export class TrafficTally {
   readonly #parts: readonly Sum<PartGroup>[];
   readonly #sizes: readonly Sum<TrafficGroup>[];
   readonly #partOf: (taskId: string) => number;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { emptyLine } from '../../core/contracts/ledger.ts';
 import type { Round } from '../../core/recording/replay-mesh.ts';
@@ -6,70 +6,142 @@ import { Random } from '../../core/system/random.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { compareAdapters } from './compare-adapters.ts';
 
-const RULE = { relativeHalfWidth: 0, minRounds: 1, maxRounds: 1000, budgetMs: 60_000 };
-
-/** A mesh whose rounds take no time; it is interrupted before its `last` play. */
-function meshUntil(last: number, controller: AbortController) {
-  let played = 0;
-  return {
-    play: async ({ name }: { name: string }): Promise<Round> => {
-      played += 1;
-      if (played === last) controller.abort(new Error('interrupted'));
-      controller.signal.throwIfAborted();
-      const total = { ...emptyLine(), wire: 100 };
-      const ledger = { types: {}, total, written: { packets: 1 }, read: { packets: 1 } };
-      return {
-        adapter: name,
-        elapsedMs: 1 + played / 1000,
-        ledger,
-        sessionBytes: 1,
-        encodeUs: 1,
-        decodeUs: 1,
-      } as unknown as Round;
-    },
-  };
+interface Simulated {
+  /** How long a pass takes, and the processes that a start costs. */
+  readonly ms?: (adapter: string) => number;
+  readonly processes?: number;
+  readonly design?: { invocations?: number; rounds?: number; budgetMs?: number };
+  /** Starts, counted from 1, that fail. */
+  readonly lost?: ReadonlySet<number>;
+  /** It is interrupted at this start. */
+  readonly last?: number;
 }
 
-async function compareUntil(last: number, lost: ReadonlySet<number> = new Set()) {
+/** Meshes whose passes take no time, and what became of them. */
+async function compareSimulated({ ms = () => 40, processes = 4, design, lost, last }: Simulated = {}) {
   const controller = new AbortController();
-  const mesh = meshUntil(last, controller);
-  let tried = 0;
-  return compareAdapters({
-    mesh: {
-      play: async (adapter) => {
-        tried += 1;
-        if (lost.has(tried)) throw new MeshError('agent', 'agent 2 on port 9002: no handshake message');
-        return mesh.play(adapter);
+  const seen = { started: 0, alive: 0, mostAlive: 0, passes: [] as number[] };
+  const start = async () => {
+    seen.started += 1;
+    if (lost?.has(seen.started)) throw new MeshError('agent', 'agent 2 on port 9002: no handshake message');
+    if (seen.started === last) controller.abort(new Error('interrupted'));
+    controller.signal.throwIfAborted();
+    seen.alive += 1;
+    seen.mostAlive = Math.max(seen.mostAlive, seen.alive);
+    return {
+      play: async ({ name }: { name: string }, passes = 1): Promise<Round> => {
+        seen.passes.push(passes);
+        const total = { ...emptyLine(), wire: 100 * passes };
+        const ledger = { types: {}, total, written: { packets: 1 }, read: { packets: 1 } };
+        const figures = { adapter: name, passes, elapsedMs: ms(name) * passes, ledger, sessionBytes: 1 };
+        return { ...figures, encodeUs: passes, decodeUs: passes, cpuUs: 500 * passes } as unknown as Round;
       },
-    },
+      stop: async () => {
+        seen.alive -= 1;
+      },
+    };
+  };
+  const comparison = await compareAdapters({
+    ...{ start, processes, packets: 5, margin: 0.05, random: new Random(1) },
     adapters: [await adapterNamed('json'), await adapterNamed('cbor')],
-    rule: RULE,
-    random: new Random(1),
-    bootstrapSeed: 1,
-    onRound: () => undefined,
+    design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
+    onInvocation: () => undefined,
     onLost: () => undefined,
     signal: controller.signal,
   });
+  return { ...comparison, seen };
 }
 
-test('an interrupted comparison keeps the rounds that were played whole', async () => {
-  // Two rounds of warm-up with 2 plays each, then rounds of 3 plays: the 4th is broken off in its middle.
-  const { rounds, stopped, adapters } = await compareUntil(4 + 3 * 3 + 2);
-  expect({ rounds, stopped }).toEqual({ rounds: 3, stopped: 'interrupted' });
-  for (const adapter of adapters) expect(adapter.samples_us).toHaveLength(3);
+/** One to find out how long a pass takes, then both arms and the null arm. */
+const STARTS_BEFORE = 1;
+const ARMS = 3;
+
+test('every invocation of every arm has fresh processes, and all of them end', async () => {
+  const { seen, adapters, invocations, stopped } = await compareSimulated();
+  expect(seen).toMatchObject({ started: STARTS_BEFORE + 6 * ARMS, alive: 0, mostAlive: ARMS });
+  expect({ invocations, stopped }).toEqual({ invocations: 6, stopped: 'invocations' });
+  for (const { samples_us } of adapters)
+    expect(samples_us.map(({ length }) => length)).toEqual([3, 3, 3, 3, 3, 3]);
 });
 
-test('one that is interrupted before its first round has nothing to report', async () => {
-  await expect(compareUntil(5)).rejects.toThrow('interrupted');
+test('a sample lasts, and is not one task: the recording is played so often', async () => {
+  const { passes, adapters, seen } = await compareSimulated({ ms: () => 0.5 });
+  expect(passes).toBe(80);
+  // Figures are of one pass all the same, and bytes those of the first.
+  expect(adapters[0]).toMatchObject({
+    latency_us: { median: 500 },
+    cpu_us: 500,
+    ledger: { total: { wire: 100 } },
+  });
+  // Each process plays it once when it is new, then to warm up, then for the samples.
+  expect(seen.passes.slice(-ARMS * 6)).toEqual([1, 1, 1, ...Array.from({ length: 15 }, () => 80)]);
 });
 
-test('a connection that does not come about costs its round, in the warm-up too, and no other', async () => {
-  // Plays 1 and 2 are a round of the warm-up, 3 and 4 the other, 5 to 7 a round; the 8th is the first of the next one.
-  const { rounds, lost_rounds, adapters } = await compareUntil(3 + 3 * 3 + 2, new Set([2, 8]));
-  expect({ rounds, lost_rounds }).toEqual({ rounds: 3, lost_rounds: 2 });
-  for (const adapter of adapters) expect(adapter.samples_us).toHaveLength(3);
+test('processes beyond what may be alive at a time wait for those before to end', async () => {
+  const { seen } = await compareSimulated({ processes: 40 });
+  expect(seen.mostAlive).toBe(1);
 });
 
-test('connections that do not come about again and again end it, with the reason', async () => {
-  await expect(compareUntil(1000, new Set([5, 6, 7, 8]))).rejects.toThrow('no handshake message');
+test('what takes longer is different, what does not is equivalent, and the baseline is set against itself', async () => {
+  const slower = await compareSimulated({ ms: (name) => (name === 'cbor' ? 60 : 40) });
+  expect(slower.adapters[1]?.vs_baseline?.time).toMatchObject({
+    verdict: 'different',
+    ratio: expect.closeTo(1.5, 9),
+  });
+  expect(slower.adapters[1]?.vs_baseline?.cpu).toMatchObject({ verdict: 'equivalent' });
+  expect(slower.adapters[1]?.vs_baseline?.first).toMatchObject({ verdict: 'different' });
+  expect(slower.null_test).toMatchObject({ verdict: 'equivalent', ratio: 1 });
+});
+
+test('nothing is called below the stated minimum', async () => {
+  const few = await compareSimulated({
+    ms: (name) => (name === 'cbor' ? 60 : 40),
+    design: { invocations: 4 },
+  });
+  expect(few.adapters[1]?.vs_baseline?.time).toMatchObject({
+    verdict: 'cannot tell',
+    needed: 5,
+    high: Infinity,
+  });
+  const short = await compareSimulated({ ms: (name) => (name === 'cbor' ? 60 : 40), design: { rounds: 2 } });
+  expect(short.adapters[1]?.vs_baseline?.time.verdict).toBe('cannot tell');
+});
+
+test('it keeps its budget', async () => {
+  const { invocations, stopped } = await compareSimulated({ design: { budgetMs: 1e-9 } });
+  expect({ invocations, stopped }).toEqual({ invocations: 1, stopped: 'budget' });
+});
+
+test('the machine is watched round by round', async () => {
+  const { machine } = await compareSimulated();
+  expect(machine).toHaveLength(6 * 3);
+  expect(machine.at(-1)).toMatchObject({ invocation: 5, round: 2, load: expect.any(Number) });
+});
+
+describe('a comparison that is interrupted', () => {
+  test('keeps the invocations that were played whole', async () => {
+    const { invocations, stopped, seen } = await compareSimulated({ last: STARTS_BEFORE + 3 * ARMS + 2 });
+    expect({ invocations, stopped, alive: seen.alive }).toEqual({
+      invocations: 3,
+      stopped: 'interrupted',
+      alive: 0,
+    });
+  });
+
+  test('before its first invocation has nothing to report', async () => {
+    await expect(compareSimulated({ last: 2 })).rejects.toThrow('interrupted');
+  });
+});
+
+describe('a connection that does not come about', () => {
+  test('costs its invocation, and no other', async () => {
+    const { invocations, lost_invocations, seen } = await compareSimulated({ lost: new Set([1, 4]) });
+    expect({ invocations, lost_invocations, alive: seen.alive }).toEqual({
+      ...{ invocations: 6, lost_invocations: 2, alive: 0 },
+    });
+  });
+
+  test('again and again ends it, with the reason', async () => {
+    await expect(compareSimulated({ lost: new Set([2, 5, 8, 11]) })).rejects.toThrow('no handshake message');
+  });
 });

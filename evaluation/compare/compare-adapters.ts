@@ -1,143 +1,118 @@
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { ReplayMesh, Round } from '../../core/recording/replay-mesh.ts';
-import type { Random } from '../../core/system/random.ts';
+import os from 'node:os';
 import { median, percentile } from '../statistics/inference/quantile.ts';
-import { compare } from '../statistics/paired.ts';
-import { roundOf } from '../statistics/schedule.ts';
-import { type Progress, type StoppingRule, type StopReason, stopReason } from '../statistics/stopping.ts';
-import { judgeBytes, judgeTimes } from '../statistics/verdict.ts';
+import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
+import { measureLevels } from '../statistics/levels.ts';
+import { judgeBytes } from '../statistics/verdict.ts';
+import { machineWarnings } from './machine-warnings.ts';
+import { type PlayedInvocation, playInvocations } from './play-invocations.ts';
 
-/** Rounds of each arm that are played first and not counted: code compiles, connections have been made once. */
-const WARM_UP_ROUNDS = 2;
-/** Rounds that may be lost one after the other. */
-const MAX_LOST_IN_A_ROW = 3;
+type CompareOptions = Parameters<typeof playInvocations>[0] & {
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  readonly margin: number;
+};
 
-interface CompareOptions {
-  readonly mesh: Pick<ReplayMesh, 'play'>;
-  /** The first is the baseline. */
-  readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
-  readonly rule: StoppingRule;
-  readonly random: Random;
-  readonly bootstrapSeed: number;
-  readonly onRound: (progress: Progress) => void;
-  /** A round was lost, and why. */
-  readonly onLost: (why: string) => void;
-  /** Ends the rounds: those that were played whole count. */
-  readonly signal: AbortSignal;
-}
+/** A figure of one sample, of one pass of the recording; undefined where this machine does not count it. */
+type Figure = (invocation: PlayedInvocation) => readonly (number | undefined)[];
+
+const timeUs: Figure = ({ rounds }) => rounds.map(({ elapsedMs, passes }) => (elapsedMs * 1000) / passes);
+const cpuUs: Figure = ({ rounds }) =>
+  rounds.map(({ cpuUs: us, passes }) => (us === undefined ? undefined : us / passes));
+const firstUs: Figure = ({ first }) => [first.elapsedMs * 1000];
 
 /**
- * Plays one recording through every adapter, again and again in random order, the baseline twice a round, until the intervals are
- * narrow or the budget ends. Bytes are exact; times are microseconds, medians over the rounds.
+ * Plays one recording through every adapter and compares each with the first. Bytes are exact; times are microseconds of one pass of the
+ * recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
  */
 export async function compareAdapters(options: CompareOptions) {
-  const { mesh, adapters, rule, random, onRound } = options;
+  const { adapters, margin, design } = options;
   const [baseline] = adapters;
-  const byName = new Map(adapters.map((adapter) => [adapter.name, adapter]));
-  const played = new Map<string, Round[]>(adapters.map((adapter) => [adapter.name, []]));
-  const nullRounds: Round[] = [];
-  let lostInARow = 0;
-  let lostRounds = 0;
-  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    await unlessLost(async () => {
-      for (const adapter of adapters) await mesh.play(adapter);
-    });
-  }
-  const startMs = performance.now();
-  let rounds = 0;
-  let stopped: StopReason | null = null;
-  while (stopped === null) {
-    const round = await unlessLost(playRound).catch((error: unknown) => {
-      // Ctrl-C: an hour of rounds is worth a report.
-      if (options.signal.aborted && rounds > 0) return undefined;
-      throw error;
-    });
-    if (round === 'lost') continue;
-    if (round === undefined) {
-      stopped = 'interrupted';
-      break;
-    }
-    for (const { arm, isNull, result } of round) (isNull ? nullRounds : played.get(arm))?.push(result);
-    rounds += 1;
-    const progress = { rounds, elapsedMs: performance.now() - startMs, intervals: comparisonsOf().all };
-    onRound(progress);
-    stopped = stopReason(progress, rule);
-  }
-
-  /** A connection that did not come about, as on a busy machine, costs its round; several one after the other mean more. */
-  async function unlessLost<T>(play: () => Promise<T>): Promise<T | 'lost'> {
-    try {
-      const played = await play();
-      lostInARow = 0;
-      return played;
-    } catch (error) {
-      const isConnection = error instanceof MeshError && error.code === 'agent';
-      lostInARow += 1;
-      if (!isConnection || lostInARow > MAX_LOST_IN_A_ROW || options.signal.aborted) throw error;
-      lostRounds += 1;
-      options.onLost(error.message);
-      return 'lost';
-    }
-  }
-
-  async function playRound() {
-    const results = [];
-    for (const { arm, isNull } of roundOf([...byName.keys()], baseline.name, random))
-      results.push({ arm, isNull, result: await mesh.play(byName.get(arm) ?? baseline) });
-    return results;
-  }
-
-  function comparisonsOf() {
-    const times = (of: readonly Round[] | undefined) => (of ?? []).map((round) => round.elapsedMs);
-    const reference = times(played.get(baseline.name));
-    const seeded = { seed: options.bootstrapSeed };
-    const nullTest = compare(reference, times(nullRounds), seeded);
-    const others = adapters
-      .slice(1)
-      .map((adapter) => compare(reference, times(played.get(adapter.name)), seeded));
-    return { nullTest, others, all: [nullTest, ...others] };
-  }
-
-  const { nullTest, others } = comparisonsOf();
-  const judged = judgeTimes(others, nullTest);
-  const baselineWire = wireOf(played.get(baseline.name));
+  const loadBefore = os.loadavg()[0] ?? 0;
+  const played = await playInvocations(options);
+  const { passes, nullArm, machine, lost, stopped, elapsedMs } = played;
+  const reference = played.arms.get(baseline.name) ?? [];
+  const others = adapters.slice(1).map(({ name }) => played.arms.get(name) ?? []);
+  const judged = (figure: Figure, fewestRounds?: number) => {
+    const base = valuesOf(reference, figure);
+    const pairs = others.map((other) => valuesOf(other, figure));
+    if (base === null || pairs.includes(null)) return null;
+    const compared = pairs.flatMap((pair) =>
+      pair === null ? [] : [measureLevels(base, pair, fewestRounds)],
+    );
+    return judgeLevels(compared, { margin });
+  };
+  const verdicts = { time: judged(timeUs), cpu: judged(cpuUs), first: judged(firstUs, 1) };
+  const wire = wireOf(reference);
+  const nullTest = judgeLevels(
+    [measureLevels(valuesOf(reference, timeUs) ?? [], valuesOf(nullArm, timeUs) ?? [])],
+    { margin },
+  );
   return {
     baseline: baseline.name,
-    null_test: nullTest,
-    adapters: adapters.map((adapter, index) => {
-      const own = played.get(adapter.name) ?? [];
-      const time = judged[index - 1];
-      const bytes = judgeBytes(baselineWire, wireOf(own));
-      return { ...figuresOf(adapter.name, own), vs_baseline: time === undefined ? null : { bytes, time } };
+    margin,
+    null_test: { ...nullTest[0], samples_us: rounded(valuesOf(nullArm, timeUs)) ?? [] },
+    adapters: adapters.map(({ name }, index) => {
+      const own = played.arms.get(name) ?? [];
+      const at = (all: readonly JudgedLevels[] | null) => all?.[index - 1] ?? null;
+      const [time, cpu, first] = [at(verdicts.time), at(verdicts.cpu), at(verdicts.first)];
+      const bytes = judgeBytes(wire, wireOf(own));
+      return { ...figuresOf(name, own), vs_baseline: time === null ? null : { bytes, time, cpu, first } };
     }),
-    rounds,
-    lost_rounds: lostRounds,
+    invocations: reference.length,
+    rounds: design.rounds,
+    passes,
+    elapsed_ms: elapsedMs,
+    lost_invocations: lost,
     stopped,
+    machine: machine.map(({ invocation, round, load, stealMs, throttledMs, availableBytes }) => ({
+      ...{ invocation, round, load, steal_ms: stealMs, throttled_ms: throttledMs },
+      available_bytes: availableBytes,
+    })),
+    warnings: machineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
   };
 }
 
-function wireOf(rounds: readonly Round[] | undefined): number {
-  return rounds?.[0]?.ledger.total.wire ?? 0;
+/** By invocation; null where a value is not known. */
+function valuesOf(invocations: readonly PlayedInvocation[], figure: Figure): number[][] | null {
+  const values = invocations.map((invocation) => figure(invocation).filter((value) => value !== undefined));
+  return values.every((own, index) => own.length === figureLength(invocations[index], figure))
+    ? values
+    : null;
 }
 
-function figuresOf(adapter: string, rounds: readonly Round[]) {
-  const [first] = rounds;
-  if (first === undefined) throw new Error(`no round of ${adapter} was played`);
-  const elapsedUs = rounds.map((round) => round.elapsedMs * 1000);
+function figureLength(invocation: PlayedInvocation | undefined, figure: Figure): number {
+  return invocation === undefined ? 0 : figure(invocation).length;
+}
+
+function wireOf([invocation]: readonly PlayedInvocation[]): number {
+  return invocation?.first.ledger.total.wire ?? 0;
+}
+
+function figuresOf(adapter: string, invocations: readonly PlayedInvocation[]) {
+  const [invocation] = invocations;
+  if (invocation === undefined) throw new Error(`no round of ${adapter} was played`);
+  const { ledger } = invocation.first;
+  const rounds = invocations.flatMap((own) => own.rounds);
+  const times = invocations.flatMap(timeUs).filter((us) => us !== undefined);
+  const cpu = valuesOf(invocations, cpuUs);
+  const firsts = invocations.map(({ first }) => first);
   return {
     adapter,
-    ledger: { types: first.ledger.types, total: first.ledger.total },
-    bytes_on_wire: first.ledger.written.packets + first.ledger.read.packets,
-    session_bytes: median(rounds.map((round) => round.sessionBytes)),
-    encode_us: median(rounds.map((round) => round.encodeUs)),
-    decode_us: median(rounds.map((round) => round.decodeUs)),
-    latency_us: {
-      median: median(elapsedUs),
-      p95: percentile(elapsedUs, 0.95),
-      p99: percentile(elapsedUs, 0.99),
-    },
-    samples_us: elapsedUs.map((us) => Math.round(us * 10) / 10),
-    rounds: rounds.length,
+    ledger: { types: ledger.types, total: ledger.total },
+    bytes_on_wire: ledger.written.packets + ledger.read.packets,
+    session_bytes: median(firsts.map((first) => first.sessionBytes)),
+    encode_us: median(rounds.map(({ encodeUs, passes }) => encodeUs / passes)),
+    decode_us: median(rounds.map(({ decodeUs, passes }) => decodeUs / passes)),
+    cpu_us: cpu === null ? null : median(cpu.flat()),
+    latency_us: { median: median(times), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
+    first_us: median(firsts.map(({ elapsedMs }) => elapsedMs * 1000)),
+    first_code_us: median(firsts.map(({ encodeUs, decodeUs }) => encodeUs + decodeUs)),
+    samples_us: rounded(valuesOf(invocations, timeUs)) ?? [],
+    samples_cpu_us: rounded(cpu),
+    samples_first_us: (rounded(valuesOf(invocations, firstUs)) ?? []).flat(),
   };
+}
+
+/** To a tenth of a microsecond: below that a clock says nothing. */
+function rounded(values: readonly (readonly number[])[] | null): number[][] | null {
+  return values === null ? null : values.map((own) => own.map((us) => Math.round(us * 10) / 10));
 }

@@ -3,25 +3,40 @@ import * as z from 'zod';
 import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { ledgerLineSchema } from '../../core/contracts/ledger.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
-import type { Interval } from '../statistics/inference/bootstrap.ts';
-import { noiseFloor } from '../statistics/verdict.ts';
 
 /** A comparison of two hundred rounds of all adapters has some 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;
 
+/** 2: fresh processes for each invocation, three verdicts. A figure of version 1 is not one of these: it is refused. */
+export const COMPARISON_VERSION = 2;
+
 const amount = z.number().nonnegative();
 /** JSON has no ∞ and writes null: the end of an interval where there are too few rounds for one. */
 const unbounded = amount.nullable();
-const comparedSchema = z.object({
-  /** Rounds. */
-  n: z.int().positive(),
-  /** Times as long as the baseline. */
+const judgedSchema = z.object({
+  /** Fresh processes of each arm. */
+  invocations: z.int().positive(),
+  /** Samples of each process. */
+  rounds: z.int().positive(),
+  /** Times as much as the baseline. */
   ratio: z.number().positive(),
   low: amount,
   high: unbounded,
   pValue: amount,
-  effectSize: z.number(),
+  /** Standard deviations of the ratio's logarithm, between processes and between rounds of one. */
+  spread: z.object({ invocations: amount, rounds: amount }),
+  adjustedP: amount,
+  adjustedEquivalenceP: amount,
+  margin: z.number().positive(),
+  /** The smallest ratio above 1, or its inverse, that so many invocations would show in four of five measurements. */
+  detectable: unbounded,
+  verdict: z.enum(['different', 'equivalent', 'cannot tell']),
+  /** Invocations that would give a verdict; null where nobody would wait for them. */
+  needed: unbounded,
 });
+
+/** By invocation, its rounds; microseconds of one pass of the recording. */
+const samplesSchema = z.array(z.array(z.number().nonnegative()).max(10_000)).max(10_000);
 
 const adapterSchema = z.object({
   adapter: z.string().min(1),
@@ -31,14 +46,20 @@ const adapterSchema = z.object({
   session_bytes: amount,
   /** What a model would read; null for formats that are no text. */
   prompt_tokens: amount.nullable(),
-  /** In the agents' codecs, for all packets of the recording. */
+  /** In the agents' codecs, for all packets of the recording, in steady state; by the clock on the wall. */
   encode_us: amount,
   decode_us: amount,
-  /** Of all tasks of the recording, without tool time. */
+  /** Microseconds that agents and hub had a core in steady state; null where the machine does not count that. */
+  cpu_us: amount.nullable(),
+  /** Of all tasks of the recording, without tool time, in steady state. */
   latency_us: z.object({ median: amount, p95: amount.nullable(), p99: amount.nullable() }),
-  /** The same, round by round. Comparisons that were made before the rounds were kept have none. */
-  samples_us: z.array(z.number().positive()).max(10_000).default([]),
-  rounds: z.int().positive(),
+  /** The same for the first pass of fresh processes, and of it in their codecs. */
+  first_us: amount,
+  first_code_us: amount,
+  samples_us: samplesSchema,
+  samples_cpu_us: samplesSchema.nullable(),
+  /** An invocation an element. */
+  samples_first_us: z.array(amount).max(10_000),
   vs_baseline: z
     .object({
       bytes: z.object({
@@ -47,12 +68,9 @@ const adapterSchema = z.object({
         high: z.number(),
         verdict: z.enum(['smaller', 'larger', 'equal']),
       }),
-      time: comparedSchema.extend({
-        adjustedP: amount,
-        /** Comparisons that were made before it was known have none. */
-        detectable: unbounded.default(null),
-        verdict: z.enum(['faster', 'slower', 'no detectable difference']),
-      }),
+      time: judgedSchema,
+      cpu: judgedSchema.nullable(),
+      first: judgedSchema.nullable(),
     })
     .nullable(),
 });
@@ -72,9 +90,12 @@ const cellSchema = z.object({
   time_verdict: z.string(),
 });
 
+const versionSchema = z.object({ schema_version: z.number() });
+
 const comparisonSchema = z.object({
-  schema_version: z.literal(1),
-  sentence: z.string(),
+  schema_version: z.literal(COMPARISON_VERSION),
+  /** What it comes to in one line; null where nothing can be said. */
+  sentence: z.string().nullable(),
   run_id: z.string(),
   team: z.string(),
   engine: z.string(),
@@ -86,20 +107,41 @@ const comparisonSchema = z.object({
   seed: z.number(),
   environment: z.record(z.string(), z.union([z.string(), z.number()])),
   baseline: z.string(),
-  /** The baseline against itself, in the same rounds: the noise that every difference must exceed. */
-  null_test: comparedSchema,
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  margin: z.number().positive(),
+  /** The baseline against itself, by processes of its own: a check that is reported, in no verdict. */
+  null_test: judgedSchema.extend({ samples_us: samplesSchema }),
   adapters: z.array(adapterSchema).min(1).max(100),
+  /** Fresh processes of each arm, samples of each, and times that the recording is played in one. */
+  invocations: z.int().positive(),
   rounds: z.int().positive(),
-  /** Rounds in which a connection did not come about; they are in no figure. */
-  lost_rounds: z.int().nonnegative().exactOptional(),
-  stopped: z.enum(['precise', 'rounds', 'budget', 'interrupted']),
-  /** Comparisons that were made before there were several runs have none. */
-  matrix: z.array(cellSchema).max(10_000).default([]),
+  passes: z.int().positive(),
+  elapsed_ms: amount,
+  /** Invocations in which a connection did not come about; they are in no figure. */
+  lost_invocations: z.int().nonnegative(),
+  stopped: z.enum(['invocations', 'budget', 'interrupted']),
+  /** What the machine did meanwhile, a round an element. */
+  machine: z
+    .array(
+      z.object({
+        invocation: z.int().nonnegative(),
+        round: z.int().nonnegative(),
+        load: amount,
+        steal_ms: amount.nullable(),
+        throttled_ms: amount.nullable(),
+        available_bytes: amount,
+      }),
+    )
+    .max(100_000),
+  /** What was wrong with the machine meanwhile. */
+  warnings: z.array(z.string()).max(20),
+  matrix: z.array(cellSchema).max(10_000),
 });
 
 /** `comparison.json`: the first run of the matrix in full, and all of them in short. Every output is made of it. */
 export type ComparisonFile = z.infer<typeof comparisonSchema>;
 export type ComparedAdapter = ComparisonFile['adapters'][number];
+export type JudgedPair = z.infer<typeof judgedSchema>;
 export type MatrixCell = ComparisonFile['matrix'][number];
 
 /** @throws MeshError `config` for a file that is not there, is too large or is no comparison */
@@ -123,14 +165,16 @@ export function parseComparison(text: string, where: string): ComparisonFile {
   } catch (error) {
     throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
   }
+  const version = versionSchema.safeParse(value);
+  if (version.success && version.data.schema_version !== COMPARISON_VERSION) {
+    throw new MeshError(
+      'config',
+      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured in another way; make it again with npm run compare`,
+    );
+  }
   const result = comparisonSchema.safeParse(value);
   if (!result.success) throw new MeshError('config', `${where}: not a comparison: ${issuesOf(result.error)}`);
   return result.data;
-}
-
-/** The ratios that the baseline shows against itself; null where there were too few rounds to know. */
-export function noiseOf({ null_test: { low, high } }: ComparisonFile): Interval | null {
-  return high === null || low === 0 ? null : noiseFloor({ low, high });
 }
 
 /** One run's figures are in the comparison's own table. */

@@ -5,6 +5,9 @@ import { adaptersCsv } from './csv.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { sentenceOf } from './verdict-text.ts';
 
+const sampled = (await sampleFile(['json', 'msgpack'])).adapters[1]?.vs_baseline;
+if (sampled === null || sampled === undefined) throw new Error('the sample has a pair');
+
 describe('the outputs of a comparison', () => {
   test('fit a terminal of 100 columns, with every adapter that there is', async () => {
     const text = comparisonText(await sampleFile(adapterNames, 'pipeline'));
@@ -23,43 +26,50 @@ describe('the outputs of a comparison', () => {
 });
 
 describe('the sentence', () => {
-  const judged = (adapter: string, verdict: string, ratio = 1.12, high: number | null = 1.19) => ({
+  const pair = (adapter: string, time: Partial<typeof sampled.time>) => ({
     adapter,
-    vs_baseline: { time: { ratio, low: 1.02, high, detectable: high === null ? null : 1.13, verdict } },
+    vs_baseline: { ...sampled, time: { ...sampled.time, low: 1.02, high: 1.19, ratio: 1.12, ...time } },
   });
   const baseline = { adapter: 'json', vs_baseline: null };
+  const said = (...pairs: ReturnType<typeof pair>[]) =>
+    sentenceOf({ baseline: 'json', invocations: 10, elapsed_ms: 20_000, adapters: [baseline, ...pairs] });
 
   test.each([
     [
-      'slower',
-      1.19,
-      'cbor is slower than json: 1.12 times its time (95 % interval 1.02–1.19); such rounds could show a factor of 1.13.',
+      { verdict: 'different' as const },
+      'cbor is slower than json: 1.12 times its task time (95 % interval 1.02–1.19).',
     ],
     [
-      'no detectable difference',
-      1.19,
-      'No difference in time was detected between cbor and json: 1.12 times its time (95 % interval 1.02–1.19); such rounds could show a factor of 1.13.',
+      { verdict: 'equivalent' as const, ratio: 1.01, low: 0.98, high: 1.04 },
+      'cbor is as fast as json within ±5 %: 1.01 times its task time (95 % interval 0.98–1.04).',
     ],
     [
-      'no detectable difference',
-      null,
-      'No difference in time was detected between cbor and json: 1.12 times its time, of too few rounds for an interval.',
+      { verdict: 'cannot tell' as const, needed: 24, low: 0.9 },
+      'It cannot be told whether cbor is faster or slower than json: 1.12 times its task time (95 % interval 0.90–1.19); a factor of 1.15 would have been shown. About 24 invocations would tell: --invocations 24 --budget 48.',
     ],
-  ])('about a pair has all its numbers: %s', (verdict, high, sentence) => {
-    expect(sentenceOf('json', [baseline, judged('cbor', verdict, 1.12, high)])).toBe(sentence);
+    [
+      { verdict: 'cannot tell' as const, needed: null, low: 0, high: null, detectable: null },
+      'It cannot be told whether cbor is faster or slower than json: 1.12 times its task time (95 % interval too few invocations). No number of invocations that anybody would wait for would tell.',
+    ],
+  ])('about a pair has all its numbers: %o', (time, sentence) => {
+    expect(said(pair('cbor', time))).toBe(sentence);
   });
 
-  test('about several names each by its verdict, and makes nothing of the slowest and the fastest', () => {
-    const none = 'no detectable difference';
-    const all = [baseline, judged('toon', 'slower', 3), judged('anp', 'slower', 4), judged('msgpack', none)];
-    expect(sentenceOf('json', all)).toBe(
-      'toon and anp are slower than json; no difference was detected for msgpack.',
+  test('about several names each pair with its verdict and interval, and ranks none', () => {
+    const all = [
+      pair('toon', { verdict: 'different', ratio: 3, low: 2.8, high: 3.2 }),
+      pair('msgpack', { verdict: 'equivalent', ratio: 1, low: 0.97, high: 1.03 }),
+      pair('cbor', { verdict: 'cannot tell' }),
+      pair('mcp', { verdict: 'cannot tell' }),
+    ];
+    expect(said(...all)).toBe(
+      'Task time against json: toon is slower (3.00 times, 2.80–3.20); msgpack is equal ±5 % (1.00 times, 0.97–1.03); no telling for cbor and mcp.',
     );
-    expect(sentenceOf('json', [...all, judged('cbor', 'faster'), judged('mcp', none)])).toBe(
-      'toon and anp are slower than json; cbor is faster than json; no difference was detected for msgpack and mcp.',
-    );
-    expect(sentenceOf('json', [baseline, judged('cbor', none), judged('mcp', none)])).toBe(
-      'No adapter differs detectably from json in time.',
-    );
+  });
+
+  test('is left out where it could say nothing', () => {
+    expect(
+      said(pair('cbor', { verdict: 'cannot tell' }), pair('mcp', { verdict: 'cannot tell' })),
+    ).toBeNull();
   });
 });

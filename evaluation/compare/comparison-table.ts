@@ -1,8 +1,8 @@
 import { stylesFor } from '../terminal/style.ts';
 import { count, decimals, oneLine, wrapped } from '../terminal/table.ts';
 import { markdownOf, type TableView, tableView, terminalTable } from '../terminal/table-view.ts';
-import { type ComparedAdapter, type ComparisonFile, hasMatrix, noiseOf } from './comparison-file.ts';
-import { detectableText, intervalText } from './verdict-text.ts';
+import { type ComparedAdapter, type ComparisonFile, hasMatrix } from './comparison-file.ts';
+import { detectableText, intervalText, marginText, neededText, verdictText } from './verdict-text.ts';
 
 interface Column {
   /** Begins with `#` where it holds numbers. */
@@ -21,19 +21,25 @@ const COLUMNS: readonly Column[] = [
     title: '#code µs',
     text: ({ encode_us, decode_us }, { packets }) => count((encode_us + decode_us) / packets),
   },
+  {
+    title: '#CPU µs',
+    text: ({ cpu_us: us }, { packets }) => (us === null ? '–' : count(us / packets)),
+  },
+  { title: '#first ms', text: ({ first_us }) => decimals(first_us / 1000, 1) },
   { title: '#ms', text: ({ latency_us }) => decimals(latency_us.median / 1000, 2) },
   { title: '#time', text: ({ vs_baseline: vs }) => (vs === null ? '1.00' : decimals(vs.time.ratio, 2)) },
   { title: '#95 %', text: ({ vs_baseline: vs }) => (vs === null ? '–' : intervalText(vs.time)) },
   { title: '#detects', text: ({ vs_baseline: vs }) => (vs === null ? '–' : detectableText(vs.time)) },
-  { title: 'verdict', text: ({ vs_baseline: vs }) => vs?.time.verdict ?? 'baseline' },
+  { title: 'verdict', text: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : verdictText(vs.time)) },
 ];
 
 /** What the columns are, for whoever reads the table. */
 export const COLUMNS_EXPLAINED =
   'bytes: all packets, each once, and × against the baseline. header: what of them is not payload. session: the handshake, with keys and ' +
-  'tables. tokens: what a model would read of formats that are text (o200k_base). code: to encode and decode one packet. ms: all tasks, ' +
-  'without tool time, the median. time: the median of the ratios to the baseline within rounds, with its 95 % interval. detects: the smallest ratio, or its ' +
-  'inverse, that such rounds would show in four of five sessions.';
+  'tables. tokens: what a model would read of formats that are text (o200k_base). code: in the codecs to encode and decode one packet, by the ' +
+  'clock on the wall. CPU: that all processes had a core for, a packet. first: all tasks by processes that had done nothing before, cold code and ' +
+  'keys included. ms: the same in steady state, without tool time, the median. time: its ratio to the baseline, of the means of fresh processes, ' +
+  'with its 95 % interval. detects: the smallest ratio, or its inverse, that so many processes would show in four of five measurements.';
 
 /** A row an adapter: what it costs, and its verdict. */
 export function comparisonTable(
@@ -74,16 +80,40 @@ export function matrixTable({ matrix }: ComparisonFile): TableView {
 }
 
 const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
-  precise: 'until the intervals were narrow',
-  rounds: 'as many as were asked for',
+  invocations: 'as many as were asked for',
   budget: 'all that fitted the time',
   interrupted: 'until it was interrupted',
 };
 
 /** What was played, and how often. */
-export function playedText({ packets, tasks, rounds, stopped, seed }: ComparisonFile): string {
+export function playedText(file: ComparisonFile): string {
+  const { packets, tasks, invocations, rounds, passes, stopped, seed } = file;
   const of = (number: number, noun: string) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
-  return `${of(packets, 'packet')} of ${of(tasks, 'task')}, ${of(rounds, 'round')} (${STOPPED[stopped]}), seed ${seed}`;
+  return (
+    `${of(packets, 'packet')} of ${of(tasks, 'task')}; ${of(invocations, 'invocation')} of each adapter in fresh processes ` +
+    `(${STOPPED[stopped]}), ${of(rounds, 'round')} in each, ${of(passes, 'pass').replace('passs', 'passes')} a round; seed ${seed}`
+  );
+}
+
+/** How often the same thing was found to be different from itself: never, if all is well. */
+export function nullTestText({ baseline, null_test: test }: ComparisonFile): string {
+  const found = {
+    different: 'so something else than the adapters made a difference: believe no verdict that is near it',
+    equivalent: 'as it should',
+    'cannot tell': 'and more cannot be told',
+  }[test.verdict];
+  return `${baseline} against itself, in processes of its own: ${decimals(test.ratio, 3)} times (${intervalText(test)}), ${found}`;
+}
+
+/** How long it would take to tell what was not told; null where everything was. */
+export function openText(file: ComparisonFile): string | null {
+  const open = file.adapters.flatMap(({ adapter, vs_baseline: vs }) =>
+    vs?.time.verdict === 'cannot tell' ? [{ name: oneLine(adapter, 40), time: vs.time }] : [],
+  );
+  const [first] = open.toSorted((a, b) => (a.time.needed ?? Infinity) - (b.time.needed ?? Infinity));
+  if (first === undefined) return null;
+  const soonest = open.length === 1 ? first.name : `${first.name}, the soonest of ${open.length}`;
+  return `Cannot tell yet (${soonest}): ${neededText(first.time, file)}`;
 }
 
 /** How much of a task the choice can be about. */
@@ -97,40 +127,47 @@ export function taskShareText({ adapters, baseline, task_ms, tasks }: Comparison
 
 /** For people at a terminal. */
 export function comparisonText(file: ComparisonFile): string {
-  const { bold, dim } = stylesFor(process.stdout);
-  const noise = noiseOf(file);
-  const compared = terminalTable(shortened(comparisonTable(file)), RANK);
-  const floor = noise === null ? 'unknown' : `${decimals(noise.low, 3)}–${decimals(noise.high, 3)}`;
+  const { bold, dim, yellow } = stylesFor(process.stdout);
+  const compared = terminalTable(comparisonTable(file), RANK);
+  const open = openText(file);
   return [
     '',
     compared,
     '',
-    bold(wrapped(file.sentence)),
+    ...(file.sentence === null ? [] : [bold(wrapped(file.sentence))]),
+    ...(open === null || hasOnePair(file) ? [] : [wrapped(open)]),
     wrapped(taskShareText(file)),
-    dim(wrapped(`${playedText(file)}; noise floor ${floor} (${file.baseline} against itself)`)),
+    ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
+    dim(wrapped(`${playedText(file)}. ${nullTestText(file)}.`)),
     dim(
       wrapped(
-        'bytes: all packets, each once; code: to encode and decode a packet; ms: all tasks, without tools' +
+        `bytes: all packets, each once; ms: all tasks in steady state, without tools; equal: within ${marginText(file)}` +
           (compared.includes('detects')
-            ? '; detects: the smallest ratio that such rounds would show in four of five sessions'
+            ? '; detects: the smallest ratio that so many processes would show in four of five measurements'
             : ''),
       ),
     ),
-    ...(hasMatrix(file) ? ['', terminalTable(shortened(matrixTable(file)), ['ms a task'])] : []),
+    ...(hasMatrix(file) ? ['', terminalTable(matrixTable(file), ['ms a task'])] : []),
     '',
   ].join('\n');
 }
 
-/** Columns that a narrow terminal has no room for, the least important first. */
-const RANK = ['header', 'session', 'tokens', 'code µs', 'detects'];
-
-function shortened({ columns, rows }: TableView): TableView {
-  const short = (cell: string) => (cell === 'no detectable difference' ? 'no difference' : cell);
-  return { columns, rows: rows.map((row) => row.map(short)) };
+function hasOnePair({ adapters }: ComparisonFile): boolean {
+  return adapters.length === 2;
 }
+
+/** Columns that a narrow terminal has no room for, the least important first. */
+const RANK = ['header', 'session', 'tokens', 'code µs', 'first ms', 'CPU µs', 'detects'];
 
 /** The same as Markdown. */
 export function comparisonMarkdown(file: ComparisonFile): string {
-  const parts = [markdownOf(comparisonTable(file)), file.sentence, taskShareText(file), COLUMNS_EXPLAINED];
+  const parts = [
+    markdownOf(comparisonTable(file)),
+    ...(file.sentence === null ? [] : [file.sentence]),
+    ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
+    ...file.warnings.map((warning) => `Warning: ${warning}.`),
+    `${taskShareText(file)} ${playedText(file)}. ${nullTestText(file)}.`,
+    COLUMNS_EXPLAINED,
+  ];
   return `${[...parts, ...(hasMatrix(file) ? [markdownOf(matrixTable(file))] : [])].join('\n\n')}\n`;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { promptTokens } from '../../core/recording/prompt-tokens.ts';
@@ -7,12 +8,12 @@ import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
 import { environmentOf } from '../../core/run/manifest.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../core/system/package-root.ts';
 import { Random } from '../../core/system/random.ts';
-import { fewestRounds } from '../statistics/stopping.ts';
 import { filesFor, readsOf } from '../teams/user-files.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
 import { oneLine } from '../terminal/table.ts';
 import { compareAdapters } from './compare-adapters.ts';
-import { type ComparisonFile, parseComparison } from './comparison-file.ts';
+import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from './comparison-file.ts';
+import type { Design, PlayedMesh } from './play-invocations.ts';
 import { sentenceOf } from './verdict-text.ts';
 
 interface MeasureOptions {
@@ -20,8 +21,9 @@ interface MeasureOptions {
   readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
   /** Agents in all, if more than were recorded. */
   readonly agents: number | undefined;
-  readonly budgetMs: number;
-  readonly maxRounds: number;
+  readonly design: Design;
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  readonly margin: number;
   /** Most agents that the recording may have. */
   readonly maxAgents?: number;
   readonly seed: number;
@@ -30,50 +32,45 @@ interface MeasureOptions {
   readonly signal: AbortSignal;
 }
 
-/** Intervals narrower than this on each side are narrow enough. */
-const HALF_WIDTH = 0.02;
-const MIN_ROUNDS = 12;
 const TASK_TIMEOUT_MS = 60_000;
 
-/** Plays a recording through all adapters until the figures are narrow or the budget ends. */
+/** Plays a recording through all adapters, in fresh processes for each invocation. */
 export async function measure(recording: Recording, options: MeasureOptions): Promise<ComparisonFile> {
-  const { adapters, agents, seed } = options;
-  const mesh = await ReplayMesh.start({
-    recording,
-    toolTime: 0,
-    workspaces: options.workspaces,
-    timeoutMs: TASK_TIMEOUT_MS,
-    entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-    readable: readableByAgents(),
-    userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },
-    environment: process.env,
-    secret: randomBytes(32).toString('hex'),
-    signal: options.signal,
-    ...(agents === undefined ? {} : { agents }),
-    maxAgents: options.maxAgents,
-  });
-  const bar = await ProgressBar.start(100, '% of the time');
+  const { adapters, agents, seed, design } = options;
+  let started = 0;
+  const start = async (): Promise<PlayedMesh> => {
+    started += 1;
+    const workspaces = path.join(options.workspaces, String(started));
+    const mesh = await ReplayMesh.start({
+      ...{ recording, workspaces, toolTime: 0, timeoutMs: TASK_TIMEOUT_MS, signal: options.signal },
+      entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
+      readable: readableByAgents(),
+      userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },
+      environment: process.env,
+      secret: randomBytes(32).toString('hex'),
+      ...(agents === undefined ? {} : { agents }),
+      maxAgents: options.maxAgents,
+    });
+    return {
+      play: (adapter, passes) => mesh.play(adapter, passes),
+      stop: async () => {
+        await mesh.stop();
+        // Logs of many passes: nobody reads them.
+        rmSync(workspaces, { recursive: true, force: true });
+      },
+    };
+  };
+  const bar = await ProgressBar.start(design.invocations, 'invocations');
   const comparison = await compareAdapters({
-    mesh,
-    adapters,
-    rule: {
-      relativeHalfWidth: HALF_WIDTH,
-      minRounds: Math.max(MIN_ROUNDS, fewestRounds(adapters.length - 1)),
-      maxRounds: options.maxRounds,
-      budgetMs: options.budgetMs,
+    ...{ start, adapters, design, margin: options.margin, signal: options.signal, random: new Random(seed) },
+    packets: recording.packets.length,
+    processes: agents ?? recording.header.agents.length,
+    onLost: (why) => bar.note(`an invocation was lost: ${oneLine(why, 200)}`),
+    onInvocation: ({ invocations, elapsedMs }) => {
+      const share = Math.max(invocations / design.invocations, elapsedMs / design.budgetMs);
+      bar.at(Math.min(design.invocations, share * design.invocations), `${invocations} played`);
     },
-    random: new Random(seed),
-    bootstrapSeed: seed,
-    onLost: (why) => bar.note(`a round was lost: ${oneLine(why, 200)}`),
-    onRound: ({ rounds, elapsedMs }) => {
-      const share = Math.max(rounds / options.maxRounds, elapsedMs / options.budgetMs);
-      bar.at(100 * share, `${rounds} rounds`);
-    },
-    signal: options.signal,
-  }).finally(() => {
-    bar.end();
-    return mesh.stop();
-  });
+  }).finally(() => bar.end());
   const tokens = await Promise.all(adapters.map((adapter) => promptTokens(recording, adapter)));
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;
@@ -81,8 +78,8 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
   const run = { team: header.team, engine: header.engine, agents: agents ?? header.agents.length };
   const figures = comparison.adapters.map((row, index) => ({ ...row, prompt_tokens: tokens[index] ?? null }));
   const report = {
-    schema_version: 1,
-    sentence: sentenceOf(comparison.baseline, comparison.adapters),
+    schema_version: COMPARISON_VERSION,
+    sentence: null,
     run_id: header.run_id,
     ...run,
     tasks,
@@ -102,5 +99,6 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     })),
   };
   // As it is read back from its file, so that every output says the same.
-  return parseComparison(JSON.stringify(report), 'comparison');
+  const file = parseComparison(JSON.stringify(report), 'comparison');
+  return { ...file, sentence: sentenceOf(file) };
 }

@@ -2,13 +2,15 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { type MeasuredPart, writeMeasured } from '../terminal/docs-page.ts';
 import { complain } from '../terminal/print.ts';
-import { count, decimals } from '../terminal/table.ts';
+import { count } from '../terminal/table.ts';
 import { markdownOf, tableView } from '../terminal/table-view.ts';
-import { type ComparisonFile, hasMatrix, noiseOf } from './comparison-file.ts';
+import { type ComparisonFile, hasMatrix } from './comparison-file.ts';
 import {
   COLUMNS_EXPLAINED,
   comparisonTable,
   matrixTable,
+  nullTestText,
+  openText,
   playedText,
   taskShareText,
 } from './comparison-table.ts';
@@ -46,14 +48,14 @@ export function comparisonPart(report: ComparisonFile, http: HttpCosts): Measure
 
 ${markdownOf(comparisonTable(report))}
 
-All adapters carry the same packets, which were recorded once, through the same live processes, in random order within each round.
-${COLUMNS_EXPLAINED}
+All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take
+turns within a round, in random order. ${COLUMNS_EXPLAINED}
 
-${report.sentence}
+${[report.sentence, openText(report), ...report.warnings.map((warning) => `Warning: ${warning}.`)].filter((text) => text !== null).join('\n\n')}
 
 ${taskShareText(report)}
 
-${nullTest(report)}
+The null test: ${nullTestText(report)}.
 
 ## Where the bytes are
 
@@ -67,20 +69,6 @@ ${growth}
 
 ${httpSection(http, report)}`,
   };
-}
-
-function nullTest(report: ComparisonFile): string {
-  const { baseline, null_test } = report;
-  const floor = noiseOf(report);
-  const { ratio, low, high } = null_test;
-  if (floor === null) {
-    return `The null test: \`${baseline}\` against itself had too few rounds for an interval, so no difference can be called one.`;
-  }
-  return (
-    `The null test: \`${baseline}\` was played twice in each round, and the second took ${decimals(ratio, 3)} times as long as the first (95 % ` +
-    `interval ${decimals(low, 3)}–${decimals(high, 3)}), so whatever lies within ${decimals(floor.low, 3)}–${decimals(floor.high, 3)} is ` +
-    'no difference here, since one and the same program differs as much from itself.'
-  );
 }
 
 function partsTable({ adapters }: ComparisonFile): string {

@@ -1,74 +1,104 @@
 import { decimals, oneLine } from '../terminal/table.ts';
+import type { ComparedAdapter, JudgedPair } from './comparison-file.ts';
 
-/** What of a comparison a verdict is made of: figures as they were measured, or as they were read back. */
-interface Judged {
-  readonly adapter: string;
-  readonly vs_baseline: {
-    readonly time: {
-      readonly ratio: number;
-      readonly low: number;
-      readonly high: number | null;
-      readonly detectable: number | null;
-      readonly verdict: string;
-    };
-  } | null;
+/** Names of adapters that one sentence can hold. */
+const MAX_NAMED = 12;
+
+interface Said {
+  readonly baseline: string;
+  readonly invocations: number;
+  readonly elapsed_ms: number;
+  readonly adapters: readonly Pick<ComparedAdapter, 'adapter' | 'vs_baseline'>[];
 }
 
 /**
- * What the comparison comes to, for somebody who has to choose. A verdict is about a pair that it names: of two adapters it is said with
- * all its numbers, of more the names by their verdicts, and the numbers are in the table.
+ * What the comparison comes to, for somebody who has to choose: a verdict a pair, each with its ratio and interval. Null where no pair has
+ * a verdict of which something could be said. One pair alone is always said, with what it would take to tell.
  */
-export function sentenceOf(baseline: string, adapters: readonly Judged[]): string {
-  const others = adapters.filter(({ vs_baseline }) => vs_baseline !== null);
-  const [only] = others;
-  if (only !== undefined && others.length === 1) return pairText(baseline, only);
-  const named = (verdict: string) =>
-    listed(
-      others.filter(({ vs_baseline }) => vs_baseline?.time.verdict === verdict).map(({ adapter }) => adapter),
-    );
-  const called = (['slower', 'faster'] as const).flatMap((verdict) => {
-    const { text, isOne } = named(verdict);
-    return text === '' ? [] : [`${text} ${isOne ? 'is' : 'are'} ${verdict} than ${baseline}`];
-  });
-  const equal = named('no detectable difference').text;
-  if (called.length === 0) return `No adapter differs detectably from ${baseline} in time.`;
-  const rest = equal === '' ? [] : [`no difference was detected for ${equal}`];
-  return `${[...called, ...rest].join('; ')}.`;
+export function sentenceOf(file: Said): string | null {
+  const { baseline, adapters } = file;
+  const pairs = adapters.flatMap(({ adapter, vs_baseline }) =>
+    vs_baseline === null ? [] : [{ name: oneLine(adapter, 40), time: vs_baseline.time }],
+  );
+  const base = oneLine(baseline, 40);
+  const [only] = pairs;
+  if (only !== undefined && pairs.length === 1) return pairText(only, base, file);
+  const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell').slice(0, MAX_NAMED);
+  const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
+  if (told.length === 0) return null;
+  const parts = told.map(({ name, time }) => `${name} is ${verdictText(time)} (${ratioAndInterval(time)})`);
+  const rest = open.length === 0 ? [] : [`no telling for ${listed(open)}`];
+  return `Task time against ${base}: ${[...parts, ...rest].join('; ')}.`;
 }
 
-function pairText(baseline: string, { adapter, vs_baseline }: Judged): string {
-  if (vs_baseline === null) return '';
-  const { ratio, verdict, high } = vs_baseline.time;
-  const name = oneLine(adapter, 40);
-  const least = detectableText(vs_baseline.time);
-  const shown =
-    least === '–' ? 'so few rounds could show none' : `such rounds could show a factor of ${least}`;
-  const how =
-    high === null || !Number.isFinite(high)
-      ? ', of too few rounds for an interval.'
-      : ` (95 % interval ${intervalText(vs_baseline.time)}); ${shown}.`;
-  const times = `${decimals(ratio, 2)} times its time${how}`;
-  return verdict === 'no detectable difference'
-    ? `No difference in time was detected between ${name} and ${baseline}: ${times}`
-    : `${name} is ${verdict} than ${baseline}: ${times}`;
+function pairText(
+  { name, time }: { name: string; time: JudgedPair },
+  baseline: string,
+  file: Pick<Said, 'invocations' | 'elapsed_ms'>,
+): string {
+  const figures = `${decimals(time.ratio, 2)} times its task time (95 % interval ${intervalText(time)})`;
+  switch (time.verdict) {
+    case 'different':
+      return `${name} is ${verdictText(time)} than ${baseline}: ${figures}.`;
+    case 'equivalent':
+      return `${name} is as fast as ${baseline} within ${marginText(time)}: ${figures}.`;
+    case 'cannot tell': {
+      const least = detectableText(time);
+      const shown = least === '–' ? '' : `; a factor of ${least} would have been shown`;
+      return `It cannot be told whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${neededText(time, file)}`;
+    }
+  }
+}
+
+/** What it would take to tell: `About 24 invocations (90 s) would tell.` */
+export function neededText(
+  { needed }: Pick<JudgedPair, 'needed'>,
+  { invocations, elapsed_ms }: Pick<Said, 'invocations' | 'elapsed_ms'>,
+): string {
+  if (needed === null) return 'No number of invocations that anybody would wait for would tell.';
+  const seconds = Math.ceil((needed / invocations) * (elapsed_ms / 1000));
+  return `About ${needed} invocations would tell: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
+}
+
+/** A verdict on a time or another cost, with its direction: `slower`, `equal ±5 %`, `cannot tell`. */
+export function verdictText({
+  verdict,
+  ratio,
+  margin,
+}: Pick<JudgedPair, 'verdict' | 'ratio' | 'margin'>): string {
+  switch (verdict) {
+    case 'different':
+      return ratio > 1 ? 'slower' : 'faster';
+    case 'equivalent':
+      return `equal ${marginText({ margin })}`;
+    case 'cannot tell':
+      return 'cannot tell';
+  }
+}
+
+/** `±5 %` */
+export function marginText({ margin }: Pick<JudgedPair, 'margin'>): string {
+  return `±${Number((100 * margin).toFixed(2))} %`;
+}
+
+function ratioAndInterval(time: JudgedPair): string {
+  return `${decimals(time.ratio, 2)} times, ${intervalText(time)}`;
 }
 
 /** `1.02–1.19` */
-export function intervalText({ low, high }: { readonly low: number; readonly high: number | null }): string {
+export function intervalText({ low, high }: Pick<JudgedPair, 'low' | 'high'>): string {
   return high === null || !Number.isFinite(high)
-    ? 'too few rounds'
+    ? 'too few invocations'
     : `${decimals(low, 2)}–${decimals(high, 2)}`;
 }
 
-/** The smallest ratio that the rounds could have shown, `1.12`; `–` where they could show none. */
-export function detectableText({ detectable }: { readonly detectable: number | null }): string {
+/** The smallest ratio that so many invocations could have shown, `1.12`; `–` where they could show none. */
+export function detectableText({ detectable }: Pick<JudgedPair, 'detectable'>): string {
   if (detectable === null || !Number.isFinite(detectable)) return '–';
   return decimals(detectable, detectable < 1.1 ? 3 : 2);
 }
 
 /** `a`, `a and b`, `a, b and c` */
-function listed(names: readonly string[]): { text: string; isOne: boolean } {
-  const short = names.map((name) => oneLine(name, 40));
-  const text = short.length < 2 ? short.join() : `${short.slice(0, -1).join(', ')} and ${short.at(-1)}`;
-  return { text, isOne: names.length === 1 };
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

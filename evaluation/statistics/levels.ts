@@ -37,18 +37,20 @@ export interface LevelComparison {
  * cannot be told from five: pooling where an F test finds nothing was simulated, and wherever it gains power worth having it calls
  * 6 to 9 % of equal arms different. More invocations gain the same honestly: eight have nine tenths of the power of all their rounds.
  *
+ * @param fewestRounds below which nothing is called; 1 for what a process has only once, such as its first use
  * @throws RangeError for arms that are no pairs, and for what is no positive, finite measurement
  */
 export function measureLevels(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],
+  fewestRounds = MIN_ROUNDS,
 ): LevelComparison {
   const effects = pairedInvocations(baseline, other).map(trimmedMean);
   const rounds = Math.min(...baseline.map(({ length }) => length));
   const n = effects.length;
   const mean = effects.reduce((sum, effect) => sum + effect.mean, 0) / n;
   const ofRounds = effects.reduce((sum, { variance }) => sum + variance, 0) / n;
-  if (n < MIN_INVOCATIONS || rounds < MIN_ROUNDS) {
+  if (n < MIN_INVOCATIONS || rounds < fewestRounds) {
     return {
       ...{
         invocations: n,

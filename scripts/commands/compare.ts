@@ -40,6 +40,8 @@ interface CompareCommandOptions {
   readonly rate: number;
   readonly budget?: number;
   readonly rounds: number;
+  readonly invocations: number;
+  readonly margin: number;
   readonly maxAgents: number;
   readonly seed: number;
   readonly failIf?: readonly string[];
@@ -81,10 +83,17 @@ export function compare(command: Command): void {
     )
     .option(
       '--budget <seconds>',
-      'time for all rounds (default: 60; of bindings 18 each, at most 540)',
+      'most time for all of it (default: 75; of bindings 18 each, at most 540)',
       positiveNumber,
     )
-    .option('--rounds <n>', 'most rounds', positiveInteger, 200)
+    .option(
+      '--invocations <n>',
+      'fresh processes of each adapter; at least 5 for a verdict',
+      positiveInteger,
+      10,
+    )
+    .option('--rounds <n>', 'samples of each of them; at least 3 for a verdict', positiveInteger, 5)
+    .option('--margin <percent>', 'differences up to this count as none', positiveNumber, 5)
     .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
     .option('--junit <file>', 'write the conditions as a JUnit report')
@@ -100,7 +109,7 @@ export function compare(command: Command): void {
     .action(run);
 }
 
-const DEFAULT_BUDGET_S = 60;
+const DEFAULT_BUDGET_S = 75;
 
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
 async function run(options: CompareCommandOptions): Promise<void> {
@@ -184,7 +193,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOpt
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
-  { budget = DEFAULT_BUDGET_S, rounds, seed, maxAgents }: CompareCommandOptions,
+  { budget = DEFAULT_BUDGET_S, invocations, rounds, margin, seed, maxAgents }: CompareCommandOptions,
   { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
@@ -194,8 +203,8 @@ async function compareOne(
   return measure(recorded, {
     adapters: [first, ...rest],
     agents,
-    budgetMs: (budget * 1000) / of,
-    maxRounds: rounds,
+    design: { invocations, rounds, budgetMs: (budget * 1000) / of },
+    margin: margin / 100,
     maxAgents,
     seed,
     workspaces,

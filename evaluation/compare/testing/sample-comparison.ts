@@ -2,7 +2,7 @@ import { emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledg
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { openMembers } from '../../../core/wire/members.ts';
 import { adapterNamed } from '../../../protocols/registry.ts';
-import { type ComparisonFile, parseComparison } from '../comparison-file.ts';
+import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from '../comparison-file.ts';
 
 const packet: Packet = {
   type: 'said',
@@ -28,12 +28,22 @@ export async function sampleFile(specs: readonly string[], text = 'hello'): Prom
 
 /** What `comparison.json` holds of these adapters, the first being the baseline; `text` stands wherever one can. */
 export async function sampleComparison(specs: readonly string[], text = 'hello'): Promise<object> {
-  const interval = { n: 20, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5, effectSize: 0 };
+  const interval = {
+    ...{ invocations: 10, rounds: 2, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5 },
+    ...{ spread: { invocations: 0.02, rounds: 0.03 }, adjustedP: 0.5, adjustedEquivalenceP: 0.01 },
+    ...{ margin: 0.05, detectable: 1.04, needed: 10 },
+  };
+  const samplesUs = (scale: number) =>
+    Array.from({ length: 10 }, (_, invocation) =>
+      [0, 1].map((round) => 5000 * scale + (2 * invocation + round) * 100),
+    );
   const adapters = [];
   for (const [index, spec] of specs.entries()) {
     const total = await sampleLine(spec);
-    const time = { ...interval, ratio: 1 + index / 5, low: 0.9 + index / 5, high: 1.1 + index / 5 };
-    const verdict = index > 1 ? 'slower' : 'no detectable difference';
+    const time = {
+      ...{ ...interval, ratio: 1 + index / 5, low: 0.9 + index / 5, high: 1.1 + index / 5, detectable: 1.15 },
+      ...(index > 1 ? { verdict: 'different' } : { verdict: 'cannot tell', needed: 24 }),
+    };
     adapters.push({
       adapter: spec,
       ledger: { types: { said: total }, total },
@@ -42,20 +52,24 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
       encode_us: 10,
       decode_us: 20,
       latency_us: { median: 5000 * (1 + index), p95: null, p99: null },
-      samples_us: Array.from({ length: 20 }, (_, round) => 5000 * (1 + index) + round * 100),
-      rounds: 20,
+      cpu_us: 3000,
+      first_us: 20_000,
+      first_code_us: 900,
+      samples_us: samplesUs(1 + index),
+      samples_cpu_us: null,
+      samples_first_us: [20_000],
       prompt_tokens: index === 0 ? 50 : null,
       vs_baseline:
         index === 0
           ? null
           : {
               bytes: { ratio: 1, low: 1, high: 1, verdict: 'equal' },
-              time: { ...time, adjustedP: 0.01, detectable: 1.15, verdict },
+              ...{ time, cpu: time, first: null },
             },
     });
   }
   return {
-    schema_version: 1,
+    schema_version: COMPARISON_VERSION,
     sentence: `anp is slower than json. ${text}`,
     run_id: 'sample',
     team: text,
@@ -67,9 +81,19 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     seed: 1,
     environment: { cpu: text, cpus: 2, node: 'v24.0.0' },
     baseline: specs[0] ?? '',
-    null_test: interval,
+    margin: 0.05,
+    null_test: { ...interval, verdict: 'equivalent', samples_us: samplesUs(1) },
     adapters,
-    rounds: 20,
-    stopped: 'rounds',
+    ...{
+      invocations: 10,
+      rounds: 2,
+      passes: 20,
+      elapsed_ms: 40_000,
+      lost_invocations: 0,
+      stopped: 'invocations',
+    },
+    machine: [{ invocation: 0, round: 0, load: 1, steal_ms: 0, throttled_ms: null, available_bytes: 4e9 }],
+    warnings: [],
+    matrix: [],
   };
 }

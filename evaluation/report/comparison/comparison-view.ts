@@ -1,13 +1,15 @@
-import { type ComparedAdapter, type ComparisonFile, noiseOf } from '../../compare/comparison-file.ts';
+import type { ComparedAdapter, ComparisonFile, JudgedPair } from '../../compare/comparison-file.ts';
 import {
   bytesRatio,
   COLUMNS_EXPLAINED,
   comparisonTable,
+  nullTestText,
+  openText,
   playedText,
   taskShareText,
 } from '../../compare/comparison-table.ts';
-import { detectableText, intervalText, sentenceOf } from '../../compare/verdict-text.ts';
-import { decimals, oneLine } from '../../terminal/table.ts';
+import { detectableText, intervalText, marginText, verdictText } from '../../compare/verdict-text.ts';
+import { oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { type BytesView, bytesTable, byteWaterfall } from '../run/byte-waterfall.ts';
 import { type DistributionsView, distribution, distributionsTable } from '../run/distribution.ts';
@@ -28,7 +30,10 @@ interface RatioView {
 }
 
 export interface ComparisonView {
+  /** The answer in one line; where there is none, what it would take. */
   readonly sentence: string;
+  /** What was wrong with the machine meanwhile. */
+  readonly warnings: readonly string[];
   readonly made: string;
   readonly table: TableView;
   /** What its columns are. */
@@ -38,8 +43,10 @@ export interface ComparisonView {
   readonly time: {
     readonly finding: string;
     readonly ratios: readonly RatioView[];
-    /** The ratios that the baseline shows against itself; null where there are too few rounds to know. */
-    readonly noise: { readonly low: number; readonly high: number } | null;
+    /** Ratios that count as equal. */
+    readonly equal: { readonly low: number; readonly high: number; readonly text: string };
+    /** What the baseline shows against itself. */
+    readonly nullTest: string;
     readonly table: TableView;
   };
   /** null for a comparison that has not kept its rounds, or has too few. */
@@ -48,12 +55,15 @@ export interface ComparisonView {
   readonly growth: GrowthView | null;
 }
 
+const NOTHING = 'Nothing was compared';
+
 /** A comparison as the page shows it: adapters by their bytes, fewest first; times by their ratio. */
 export function comparisonView(file: ComparisonFile): ComparisonView {
   const byBytes = file.adapters.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
   const byTime = file.adapters.toSorted((a, b) => ratioOf(a) - ratioOf(b));
   return {
-    sentence: bound(oneLine(file.sentence, 400)),
+    sentence: bound(oneLine(file.sentence ?? openText(file) ?? NOTHING, 1200)),
+    warnings: file.warnings.map((warning) => oneLine(warning, 200)),
     made: madeText(file),
     table: comparisonTable(file, byBytes),
     columns: COLUMNS_EXPLAINED,
@@ -73,12 +83,13 @@ export function comparisonView(file: ComparisonFile): ComparisonView {
 }
 
 function timesOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): ComparisonView['time'] {
-  const noise = noiseOf(file);
-  const ratios = ratiosOf(file, adapters, noise);
+  const ratios = ratiosOf(file, adapters);
+  const equal = 1 + file.margin;
   return {
-    finding: sentenceOf(oneLine(file.baseline, 40), file.adapters).replace(/\.$/, ''),
+    finding: bound(timeFinding(file)),
     ratios,
-    noise,
+    equal: { low: 1 / equal, high: equal, text: marginText(file) },
+    nullTest: bound(oneLine(nullTestText(file), 400)),
     table: tableView(
       ['', '#ratio', '#95 % interval', '#detects', 'verdict'],
       ratios.map((row) => [row.label, ratioText(row.ratio), intervalText(row), row.detects, row.verdict]),
@@ -86,17 +97,29 @@ function timesOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): Co
   };
 }
 
+/** Names by verdict; the figures are beside them. */
+function timeFinding({ baseline, adapters }: ComparisonFile): string {
+  const verdicts = Map.groupBy(
+    adapters.flatMap((row) => (row.vs_baseline === null ? [] : [{ row, time: row.vs_baseline.time }])),
+    ({ time }) => verdictText(time),
+  );
+  const parts = [...verdicts].map(
+    ([verdict, rows]) => `${verdict}: ${rows.map(({ row }) => nameOf(row)).join(', ')}`,
+  );
+  return `Task time against ${oneLine(baseline, 40)}. ${parts.join('; ')}`;
+}
+
 function latencyOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): DistributionsView | null {
   const distributions = adapters.flatMap((row) =>
     distribution(
       nameOf(row),
-      row.samples_us.map((us) => us / 1000),
+      row.samples_us.flat().map((us) => us / 1000),
     ),
   );
   const baseline = adapters.find(({ adapter }) => adapter === file.baseline);
   if (baseline === undefined || distributions.length === 0) return null;
   return {
-    finding: `A round takes ${msText(baseline.latency_us.median / 1000)} with ${nameOf(baseline)}, the baseline`,
+    finding: `All tasks take ${msText(baseline.latency_us.median / 1000)} with ${nameOf(baseline)}, the baseline`,
     distributions,
     table: distributionsTable(distributions),
   };
@@ -106,28 +129,25 @@ function ratioOf({ vs_baseline }: ComparedAdapter): number {
   return vs_baseline?.time.ratio ?? 1;
 }
 
-/** The baseline's line is the null test: the same adapter, played a second time in every round. */
+/** The baseline's line is the null test: the same adapter in processes of its own. */
 function ratiosOf(
   { baseline, null_test }: ComparisonFile,
   adapters: readonly ComparedAdapter[],
-  noise: ComparisonView['time']['noise'],
 ): RatioView[] {
-  const rows = adapters.map((row): RatioView => {
-    const { vs_baseline } = row;
-    const { ratio, low, high } = vs_baseline?.time ?? null_test;
-    if (vs_baseline === null) {
-      const text =
-        noise === null ? 'noise unknown' : `noise ${decimals(noise.low, 2)}–${ratioText(noise.high)}`;
-      const label = `${oneLine(baseline, 40)} again`;
-      return { label, ratio, low, high, detects: '–', verdict: text, isDetected: false, text };
-    }
-    const { verdict } = vs_baseline.time;
-    const isDetected = verdict !== 'no detectable difference';
-    const text = `${ratioText(ratio)} ${isDetected ? verdict : 'no difference'}`;
-    const detects = detectableText(vs_baseline.time);
-    return { label: nameOf(row), ratio, low, high, detects, verdict, isDetected, text };
-  });
+  const rows = adapters.map((row) =>
+    row.vs_baseline === null
+      ? ratioOfPair(`${oneLine(baseline, 40)} again`, null_test)
+      : ratioOfPair(nameOf(row), row.vs_baseline.time),
+  );
   return rows.toSorted((a, b) => a.ratio - b.ratio);
+}
+
+function ratioOfPair(label: string, judged: JudgedPair): RatioView {
+  const { ratio, low, high } = judged;
+  const verdict = verdictText(judged);
+  const text = `${ratioText(ratio)} ${verdict}`;
+  const isDetected = judged.verdict === 'different';
+  return { label, ratio, low, high, detects: detectableText(judged), verdict, isDetected, text };
 }
 
 function madeText(file: ComparisonFile): string {

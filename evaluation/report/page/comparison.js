@@ -16,13 +16,17 @@ export function comparisonSection(view) {
     { id: 'comparison' },
     element('h2', {}, 'Every adapter, the same packets'),
     element('p', { class: 'lead' }, view.made),
+    ...view.warnings.map((warning) => element('p', { class: 'note' }, `Warning: ${warning}.`)),
     tableOf(view.table, 'What each adapter costs'),
     element('p', { class: 'note' }, view.columns),
     waterfallFigure(view.bytes),
     timeRatiosFigure(view),
     view.latency === null
-      ? element('p', { class: 'note' }, 'This comparison holds too few rounds to draw their distribution.')
-      : distributionsFigure(view.latency, 'Each tick is one round: all packets once through the live mesh.'),
+      ? element('p', { class: 'note' }, 'This comparison holds too few samples to draw their distribution.')
+      : distributionsFigure(
+          view.latency,
+          'Each tick is one sample: all packets through the live mesh, so many times that it lasts.',
+        ),
     view.growth === null ? null : growthFigure(view.growth),
   );
 }
@@ -30,38 +34,34 @@ export function comparisonSection(view) {
 /** @typedef {import('../comparison/comparison-view.ts').ComparisonView} ComparisonView */
 
 /**
- * Times against the baseline's: a dot with its interval for each adapter, on the noise that the baseline shows against itself.
+ * Times against the baseline's: a dot with its interval for each adapter, on the band of ratios that count as equal.
  *
  * @param {ComparisonView} view
  */
 function timeRatiosFigure({ time, baseline }) {
-  const { finding, ratios, noise, table } = time;
-  const band =
-    noise === null
-      ? 'There are too few rounds to know the noise.'
-      : `The band is the noise: what ${baseline} shows against itself when it is played twice in every round. A difference is called only where the dot lies outside it, the interval does not reach 1× and a test corrected for the number of adapters agrees.`;
+  const { finding, ratios, equal, nullTest, table } = time;
   return chartFigure({
     finding,
     caption: [
-      `Time of a round against ${baseline} in the same round: median and 95 % interval, on a logarithmic scale. ${band}`,
+      `Task time against ${baseline}, each adapter in fresh processes of its own: ratio and 95 % interval, on a logarithmic scale. In the band (${equal.text}) ratios count as equal: a pair is equal where two one-sided tests show that, different where the interval does not reach 1× and a test corrected for the number of adapters agrees, and else it cannot be told. The null test: ${nullTest}.`,
     ],
     table,
-    draw: (width) => drawRatios(ratios, noise, width),
+    draw: (width) => drawRatios(ratios, equal, width),
   }).figure;
 }
 
 /**
  * @param {ComparisonView['time']['ratios']} ratios
- * @param {ComparisonView['time']['noise']} noise
+ * @param {ComparisonView['time']['equal']} equal
  * @param {number} width
  */
-function drawRatios(ratios, noise, width) {
+function drawRatios(ratios, equal, width) {
   const known = ratios.flatMap(({ ratio, low, high }) => [
     ratio,
     ...(low > 0 ? [low] : []),
     ...(high === null ? [] : [high]),
   ]);
-  const all = [...known, 1, ...(noise === null ? [] : [noise.low, noise.high])];
+  const all = [...known, 1, equal.low, equal.high];
   const low = Math.min(...all) * 0.94;
   const high = Math.max(...all) * 1.06;
   const rows = ratios.map((row) => ({ ...row, isQuiet: !row.isDetected }));
@@ -89,7 +89,7 @@ function drawRatios(ratios, noise, width) {
       tickFormat: (ratio) => `${ratio}×`,
     },
     marks: [
-      noise === null ? null : Plot.rectX([noise], { x1: 'low', x2: 'high', fill: 'var(--band)' }),
+      Plot.rectX([equal], { x1: 'low', x2: 'high', fill: 'var(--band)' }),
       grid(ticks),
       line(1, 'var(--muted)'),
       ...marks,

@@ -9,7 +9,7 @@ describe('a comparison', () => {
   let run: CliResult;
 
   beforeAll(async () => {
-    const bounds = ['--rounds', '12', '--budget', '60', '--seed', '7'];
+    const bounds = ['--invocations', '2', '--rounds', '2', '--seed', '7'];
     const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'cbor.bytes < 100'];
     run = await runCli([
       'compare',
@@ -28,21 +28,29 @@ describe('a comparison', () => {
     expect(run.code, run.stderr).toBe(0);
     const report = JSON.parse(run.stdout);
     expect(report).toMatchObject({
-      schema_version: 1,
+      schema_version: 2,
       baseline: 'json',
       team: 'pipeline',
       tasks: 1,
       packets: 5,
       seed: 7,
     });
-    expect(report.null_test).toMatchObject({ n: report.rounds });
+    const { invocations, rounds } = report;
+    expect(report.null_test).toMatchObject({ invocations, rounds });
+    expect(report.null_test.samples_us).toHaveLength(invocations);
+    expect(report.machine).toHaveLength(invocations * rounds);
     expect(report.adapters.map((row: { adapter: string }) => row.adapter)).toEqual([
       'json',
       'msgpack',
       'cbor',
     ]);
     const [json, msgpack] = report.adapters;
-    expect(json).toMatchObject({ vs_baseline: null, rounds: report.rounds });
+    expect(json.vs_baseline).toBeNull();
+    // Many tasks a sample, and the first use is a figure of its own.
+    expect(report.passes * report.packets).toBeGreaterThanOrEqual(100);
+    expect(json.samples_first_us).toHaveLength(invocations);
+    expect(json.first_us).toBeGreaterThan(0);
+    if (process.platform === 'linux') expect(json.cpu_us).toBeGreaterThan(0);
     expect(json.prompt_tokens).toBeGreaterThan(1000);
     expect(msgpack.prompt_tokens).toBeNull();
     expect(msgpack.ledger.total.payload).toBe(json.ledger.total.payload);
@@ -51,10 +59,9 @@ describe('a comparison', () => {
       verdict: 'smaller',
       ratio: msgpack.ledger.total.wire / json.ledger.total.wire,
     });
-    expect(['faster', 'slower', 'no detectable difference']).toContain(time.verdict);
-    expect(time.low).toBeLessThanOrEqual(time.ratio);
-    expect(time.high).toBeGreaterThanOrEqual(time.ratio);
-    expect(report.sentence).toMatch(/than json|from json/);
+    // Two invocations are below what a verdict takes.
+    expect(time).toMatchObject({ verdict: 'cannot tell', low: 0, high: null, detectable: null, needed: 5 });
+    expect(report.sentence).toBeNull();
   });
 
   test('writes JSON, CSV and Markdown', () => {
@@ -70,11 +77,12 @@ describe('a comparison', () => {
   test('draws a page of itself and of the run that it recorded', () => {
     const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
     const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
-    const { adapters, rounds, run_id } = JSON.parse(run.stdout);
+    const { adapters, invocations, rounds, run_id } = JSON.parse(run.stdout);
     expect(comparison.baseline).toBe('json');
     expect(runs).toMatchObject([{ id: run_id }]);
-    for (const { samples_us } of adapters) expect(samples_us).toHaveLength(rounds);
-    for (const { samplesMs } of comparison.latency.distributions) expect(samplesMs).toHaveLength(rounds);
+    for (const { samples_us } of adapters) expect(samples_us.flat()).toHaveLength(invocations * rounds);
+    for (const { samplesMs } of comparison.latency?.distributions ?? [])
+      expect(samplesMs).toHaveLength(invocations * rounds);
   });
 
   test('holds thresholds, with an exit code for CI', async () => {
@@ -96,7 +104,7 @@ describe('a matrix', () => {
   let run: CliResult;
 
   beforeAll(async () => {
-    const bounds = ['--rounds', '3', '--budget', '40'];
+    const bounds = ['--invocations', '1', '--rounds', '1', '--budget', '40'];
     const limits = ['--fail-if', 'msgpack.bytes > 0.5x json', 'msgpack.bytes > 1x json', '--junit', junit];
     const adapters = ['--adapters', 'json,msgpack', '--agents', '4,7'];
     const recorded = ['--teams', 'pipeline'];
@@ -184,7 +192,7 @@ describe('an adapter of one’s own', () => {
     const out = temporaryFolder();
     const file = adapterFile('marked', 'parsePacket(parseJsonText(text.slice(1)))');
     const adapters = `json,${file},${file}+zstd`;
-    const bounds = ['--teams', 'pipeline', '--rounds', '2', '--budget', '20'];
+    const bounds = ['--teams', 'pipeline', '--invocations', '1', '--rounds', '1', '--budget', '20'];
     const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
     expect(run.code, run.stderr).toBe(0);
     const [json, marked, packed] = JSON.parse(run.stdout).adapters;

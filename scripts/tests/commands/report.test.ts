@@ -56,7 +56,7 @@ describe('report', () => {
   });
 
   test('of a file that is no comparison says what is missing', async () => {
-    const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 1}');
+    const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 2}');
 
     const { code, stderr } = await runCli(['report', '--comparison', file]);
 

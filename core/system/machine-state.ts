@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+
+/** What the operating system had counted at one moment; `undefined` where it does not count that. */
+interface Counters {
+  readonly stealMs: number | undefined;
+  readonly throttledMs: number | undefined;
+}
+
+/** What a measurement shared its machine with, from one moment to another. */
+export interface MachineState {
+  /** Processes that ran or waited for a core, averaged over the last minute. */
+  readonly load: number;
+  /** Milliseconds, of all cores, that the host gave to other machines; null where it does not say. */
+  readonly stealMs: number | null;
+  /** Milliseconds that this control group had to wait because its share of the cores was used up; null where there is no such group. */
+  readonly throttledMs: number | null;
+  /** Memory that could be had without swapping. */
+  readonly availableBytes: number;
+}
+
+/** Of `/proc/stat`: a hundredth of a second, whatever the kernel's own clock (man 5 proc, USER_HZ). */
+const MS_PER_TICK = 10;
+
+/** Begins to watch the machine. The function that it gives tells what was since it was last called. */
+export function watchMachine(): () => MachineState {
+  let before = counters();
+  return () => {
+    const now = counters();
+    const since = (key: keyof Counters) => {
+      const [from, to] = [before[key], now[key]];
+      return from === undefined || to === undefined ? null : Math.max(0, to - from);
+    };
+    const state = {
+      load: os.loadavg()[0] ?? 0,
+      stealMs: since('stealMs'),
+      throttledMs: since('throttledMs'),
+      availableBytes: availableBytes(),
+    };
+    before = now;
+    return state;
+  };
+}
+
+/**
+ * Microseconds that these processes, all their threads, have had a core (user and system), as Linux counts them to the nanosecond.
+ * Undefined elsewhere, and where one of them is gone: a part of a sum would pass for the sum.
+ */
+export function cpuUsOf(pids: readonly number[]): number | undefined {
+  try {
+    return pids.reduce((sum, pid) => sum + threadsUs(pid), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function threadsUs(pid: number): number {
+  const folder = `/proc/${pid}/task`;
+  const ns = readdirSync(folder).map((thread) =>
+    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return ns.reduce((sum, own) => sum + own, 0) / 1000;
+}
+
+function counters(): Counters {
+  // cpu  user nice system idle iowait irq softirq steal …
+  const steal = Number(/^cpu +(?:\d+ +){7}(\d+)/.exec(textOf('/proc/stat'))?.[1] ?? Number.NaN);
+  const throttledUs = Number(
+    /^throttled_usec (\d+)$/m.exec(textOf('/sys/fs/cgroup/cpu.stat'))?.[1] ?? Number.NaN,
+  );
+  return {
+    stealMs: Number.isNaN(steal) ? undefined : steal * MS_PER_TICK,
+    throttledMs: Number.isNaN(throttledUs) ? undefined : throttledUs / 1000,
+  };
+}
+
+function availableBytes(): number {
+  const kibibytes = Number(/^MemAvailable: +(\d+) kB$/m.exec(textOf('/proc/meminfo'))?.[1] ?? Number.NaN);
+  return Number.isNaN(kibibytes) ? os.freemem() : kibibytes * 1024;
+}
+
+/** Other systems have no such files. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,53 @@
+import { count, decimals } from '../terminal/table.ts';
+
+/** What of the machine's state a warning is made of. */
+interface Watched {
+  readonly load: number;
+  readonly stealMs: number | null;
+  readonly throttledMs: number | null;
+  readonly availableBytes: number;
+}
+
+/** Processes that wanted a core for each that there is, before anything was measured. */
+const BUSY = 0.5;
+/** The same meanwhile: what is measured keeps about one core busy itself. */
+const CROWDED = 2;
+/** Of the time that all cores had: what a neighbour took then shows in the figures. */
+const TAKEN = 0.02;
+/** Below it the system starts to write memory to disk. */
+const SHORT_OF_MEMORY_BYTES = 512 * 1024 * 1024;
+
+/**
+ * What was wrong with the machine while something was measured on it, in sentences; none where nothing was.
+ *
+ * @param loadBefore processes that wanted a core before it began, on average over a minute
+ */
+export function machineWarnings(
+  rounds: readonly Watched[],
+  { loadBefore, cores, elapsedMs }: { loadBefore: number; cores: number; elapsedMs: number },
+): string[] {
+  const warnings: string[] = [];
+  if (loadBefore > BUSY * cores)
+    warnings.push(
+      `the machine was busy before it began: ${decimals(loadBefore, 1)} processes wanted one of ${cores} cores`,
+    );
+  const most = Math.max(0, ...rounds.map(({ load }) => load));
+  if (most > CROWDED * cores)
+    warnings.push(
+      `the machine was busy meanwhile: up to ${decimals(most, 1)} processes wanted one of ${cores} cores`,
+    );
+  const sum = (key: 'stealMs' | 'throttledMs') =>
+    rounds.reduce((total, round) => total + (round[key] ?? 0), 0);
+  const had = cores * elapsedMs;
+  const taken = (ms: number) => `${decimals((100 * ms) / had, 1)} % of the cores' time`;
+  if (sum('stealMs') > TAKEN * had)
+    warnings.push(`its host gave ${taken(sum('stealMs'))} to other machines (steal)`);
+  if (sum('throttledMs') > TAKEN * had)
+    warnings.push(
+      `it was throttled for ${taken(sum('throttledMs'))} (its control group's share was used up)`,
+    );
+  const least = Math.min(...rounds.map(({ availableBytes }) => availableBytes));
+  if (least < SHORT_OF_MEMORY_BYTES)
+    warnings.push(`it was short of memory: ${count(least / 1024 / 1024)} MB were left`);
+  return warnings;
+}
