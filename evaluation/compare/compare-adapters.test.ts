@@ -74,7 +74,7 @@ test('a sample lasts, and is not one task: the recording is played so often', as
     ledger: { total: { wire: 100 } },
   });
   // Each process plays it once when it is new, then to warm up, then for the samples.
-  expect(seen.passes.slice(-ARMS * 6)).toEqual([1, 1, 1, ...Array.from({ length: 15 }, () => 80)]);
+  expect(seen.passes.slice(-ARMS * 5)).toEqual([1, 1, 1, ...Array.from({ length: 12 }, () => 80)]);
 });
 
 test('processes beyond what may be alive at a time wait for those before to end', async () => {

@@ -63,8 +63,6 @@ const SAMPLE_MS = 30;
 const SAMPLE_PACKETS = 100;
 /** Of a recording of one tiny packet; beyond it, the ids that layers count would grow. */
 const MAX_PASSES = 256;
-/** Samples that are played and not counted: what is compiled on the way is compiled by then, or nearly. */
-const WARM_UP_SAMPLES = 2;
 /** Processes that are alive at a time: they take about 50 MB each. Arms beyond are played after those before have ended. */
 const MAX_ALIVE = 64;
 /** Invocations that may be lost one after the other. */
@@ -168,7 +166,8 @@ async function playTogether(options: PlayOptions, slots: readonly Slot[], passes
     });
     const firsts = new Map<Slot, Round>();
     for (const { slot, play } of alive) firsts.set(slot, await play(1));
-    for (let sample = 0; sample < WARM_UP_SAMPLES; sample++) for (const { play } of alive) await play(passes);
+    // Played and not counted: what is compiled on the way is compiled by then, or nearly.
+    for (const { play } of alive) await play(passes);
     const look = watchMachine();
     const machine: MachineState[] = [];
     for (let round = 0; round < design.rounds; round++) {

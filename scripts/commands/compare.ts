@@ -92,7 +92,7 @@ export function compare(command: Command): void {
       positiveInteger,
       10,
     )
-    .option('--rounds <n>', 'samples of each of them; at least 3 for a verdict', positiveInteger, 5)
+    .option('--rounds <n>', 'samples of each of them; at least 3 for a verdict', positiveInteger, 3)
     .option('--margin <percent>', 'differences up to this count as none', positiveNumber, 5)
     .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
