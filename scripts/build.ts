@@ -34,7 +34,7 @@ const TEXTS = {
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-await inline(path.join(dist, 'core', 'recording', 'o200k.js'));
+for (const table of ['o200k.js', 'cl100k.js']) await inline(path.join(dist, 'core', 'tokens', table));
 const assets = copyAssets();
 for (const [from, to] of Object.entries(TEXTS)) copyFileSync(path.join(root, from), path.join(dist, to));
 writeFileSync(path.join(dist, 'package.json'), manifest());

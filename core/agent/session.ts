@@ -203,9 +203,11 @@ export class AgentSession {
   async #process(received: Received): Promise<void> {
     const { tool, engine, workspace } = this.#options;
     const { task_id: taskId } = received.packet;
-    const work = new Work(received, engine, this.#ended.signal, (usage, role = tool.name) =>
-      workspace.noteUsage(taskId, usageOf(role, usage)),
-    );
+    const work = new Work(received, engine, this.#ended.signal, {
+      usage: (usage, role = tool.name) => workspace.noteUsage(taskId, usageOf(role, usage)),
+      exchange: (exchange, role = tool.name) =>
+        workspace.noteExchange({ taskId, role, packetType: received.packet.type }, exchange),
+    });
     this.#works.add(work);
     this.#receipts?.begun(received.packet.id);
     // With acknowledgements, which must be read, the hub sends no more than can be worked on.

@@ -1,4 +1,5 @@
 import type { Engine, EngineWork, ModelUsage } from '../contracts/engine.ts';
+import type { ModelExchange } from '../contracts/model-exchange.ts';
 import type { Packet } from '../contracts/packet.ts';
 import { monotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';
@@ -26,12 +27,15 @@ export class Work {
   #engineUs = 0;
   #sinceUs = monotonicUs();
 
-  /** `onUsage` hears of every reply of a model, whichever way the tool asks for it; `role` where the tool names one. */
+  /** `hears` of every reply of a model, whichever way the tool asks for it; `role` where the tool names one. */
   constructor(
     begins: Received,
     engine: Engine,
     sessionSignal: AbortSignal,
-    onUsage: (usage: ModelUsage, role: string | undefined) => void,
+    hears: {
+      readonly usage: (usage: ModelUsage, role: string | undefined) => void;
+      readonly exchange: (exchange: ModelExchange, role: string | undefined) => void;
+    },
   ) {
     this.#cause = begins;
     this.begins = begins.packet;
@@ -47,8 +51,12 @@ export class Work {
     const heard = (work: EngineWork): EngineWork => ({
       ...work,
       countUsage(usage) {
-        onUsage(usage, work.role);
+        hears.usage(usage, work.role);
         work.countUsage?.(usage);
+      },
+      onExchange(exchange) {
+        hears.exchange(exchange, work.role);
+        work.onExchange?.(exchange);
       },
     });
     const { chat } = engine;

@@ -2,10 +2,12 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
+import { EXCHANGES_FILE, type ModelExchange } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { writeWhole } from '../system/whole-file.ts';
+import { ExchangeLog, type ExchangeOf } from './exchange-log.ts';
 
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;
@@ -32,13 +34,14 @@ type Memory = z.infer<typeof memorySchema>;
 
 /**
  * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, `usage.log` where a
- * model was asked (one JSON line a reply), and what its tool leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
+ * model was asked (one JSON line a reply), `exchanges.log` (what was asked and replied), and what its tool leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
  */
 export class Workspace {
   readonly directory: string;
   readonly log: Log;
   readonly memory: Memory;
   readonly #records = new Map<string, Log>();
+  #exchanges: ExchangeLog | undefined;
   #saving: NodeJS.Timeout | undefined;
 
   /** `resumes`: it goes on with the memory of an agent that died, where that left one. */
@@ -86,6 +89,12 @@ export class Workspace {
     record.flush();
   }
 
+  /** Notes a whole exchange with a model. Call it before {@link noteUsage}: whoever finds the usage finds the exchange. */
+  noteExchange(of: ExchangeOf, exchange: ModelExchange): void {
+    this.#exchanges ??= new ExchangeLog(openLog(path.join(this.directory, EXCHANGES_FILE)));
+    this.#exchanges.note(of, exchange);
+  }
+
   /** Notes that packets of type `sent` left for a task. */
   remember(taskId: string, sent: string, tokens: number): void {
     this.memory.packets_sent += 1;
@@ -98,6 +107,7 @@ export class Workspace {
   close(): void {
     this.#save();
     this.log.close();
+    this.#exchanges?.close();
     for (const record of this.#records.values()) record.close();
     this.#records.clear();
   }

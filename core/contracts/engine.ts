@@ -1,5 +1,7 @@
 import type * as z from 'zod';
+import type { ModelExchange } from './model-exchange.ts';
 import type { JsonObject } from './packet.ts';
+import type { PromptPart } from './prompt-part.ts';
 
 /**
  * What does a tool's thinking: the embedded reader, or a model on a server. An engine knows no tool: it is handed a
@@ -27,6 +29,8 @@ export interface EngineWork {
   readonly countTokens: (count: number) => void;
   /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
   readonly countUsage?: (usage: ModelUsage) => void;
+  /** Hears of each exchange with a model as a whole, before {@link EngineWork.countUsage} does. */
+  readonly onExchange?: (exchange: ModelExchange) => void;
   /** Who asks, as the usage says it, where the name of the tool does not say enough. */
   readonly role?: string;
   /** Hears what went wrong and was got over: a retry, a fallback model. One line, for the log. */
@@ -42,9 +46,15 @@ export interface ModelUsage {
   readonly costUsd: number | null;
 }
 
+/** `parts`, where it is known what the content is made of: their texts, one after the other, are the content. */
 export type ChatMessage =
-  | { readonly role: 'system'; readonly content: string }
-  | { readonly role: 'user'; readonly content: string; readonly images?: readonly ChatImage[] }
+  | { readonly role: 'system'; readonly content: string; readonly parts?: readonly PromptPart[] }
+  | {
+      readonly role: 'user';
+      readonly content: string;
+      readonly images?: readonly ChatImage[];
+      readonly parts?: readonly PromptPart[];
+    }
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
 

@@ -8,7 +8,7 @@ import type { Recording } from './recording.ts';
  */
 export async function promptTokens(recording: Recording, adapter: ProtocolAdapter): Promise<number | null> {
   // 2 MB, for those alone who count.
-  const { tokensOf } = await import('./o200k.ts');
+  const { tokensOf } = await import('../tokens/o200k.ts');
   const codecs = openMembers(
     adapter,
     recording.header.run_id,

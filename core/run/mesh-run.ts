@@ -28,7 +28,9 @@ import { hopMetrics } from './metrics/hops.ts';
 import { RunTally, runMetrics, type Scores } from './metrics/metrics.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import { networkLedger } from './metrics/network-ledger.ts';
+import { RunExchanges } from './metrics/run-exchanges.ts';
 import { RunUsage } from './metrics/run-usage.ts';
+import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import { type FaultRequest, RunFaults } from './run-faults.ts';
 import { newRunId, RunFolder } from './run-folder.ts';
 import { TaskLog } from './task-log.ts';
@@ -94,6 +96,8 @@ export interface Asked {
   readonly models: ModelSums | undefined;
   /** The same by role and model. */
   readonly usage: readonly Usage[];
+  /** Its tokens part by part; undefined where no model was asked. */
+  readonly tokenLedger: TokenLedgerFigures | undefined;
 }
 
 const HOST = '127.0.0.1';
@@ -123,6 +127,7 @@ export class MeshRun {
   readonly #acknowledged: AcknowledgedDelivery | undefined;
   /** Only in runs with a model. */
   readonly #usage: RunUsage | undefined;
+  readonly #exchanges: RunExchanges | undefined;
   readonly #transport: RunTransport;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
@@ -140,6 +145,8 @@ export class MeshRun {
     this.#revision = gitRevision(options.codeFolder);
     const { observer } = options;
     this.#usage = RunUsage.of(folder.workspaces, options);
+    const ids = options.team.agents.map(({ id }) => id);
+    this.#exchanges = this.#usage === undefined ? undefined : new RunExchanges(folder.workspaces, ids);
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
       const workspace = path.join(folder.workspaces, folderNameOf(agent));
       mkdirSync(workspace, { recursive: true });
@@ -228,7 +235,13 @@ export class MeshRun {
     this.#faults?.taskEnded(outcome, scores, harmed);
     this.#log.info(taskEnded(outcome, scores));
     this.#options.observer.taskEnded?.(outcome);
-    return { outcome, scores, models: usage?.total, usage: usage?.entries ?? [] };
+    return {
+      outcome,
+      scores,
+      models: usage?.total,
+      usage: usage?.entries ?? [],
+      tokenLedger: await this.#exchanges?.ended(task.taskId),
+    };
   }
 
   /** A task was answered without the mesh, by the cache: it counts among the tasks, and moved no byte. */
@@ -269,6 +282,7 @@ export class MeshRun {
       ownLine: network.ownLine,
       ledger,
       models: this.#usage?.total,
+      tokenLedger: await this.#exchanges?.total(),
       faults: this.#faults?.metrics(this.#options.team.agents),
       delivery: this.#acknowledged && deliveryMetrics(this.#acknowledged, links),
       wallMs,

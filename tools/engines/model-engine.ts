@@ -147,6 +147,7 @@ function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, setti
       return { fault, error: explain(fault, client.server, model, tries) };
     }
     const { promptTokens, completionTokens, finish } = outcome.value;
+    work.onExchange?.({ model, ...query, reply: outcome.value, promptTokens, completionTokens });
     work.countTokens(promptTokens + completionTokens);
     work.countUsage?.({
       model,

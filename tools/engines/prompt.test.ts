@@ -5,8 +5,21 @@ const TEXT = 'Note.\n\n## system\n\nBe brief.\n\n### Rules\n\n## user\r\n\nQ: {{
 
 test('a prompt is its two sections, with the variables filled in', () => {
   expect(renderPrompt('p', TEXT, { question: 'Who?', text: 'T' })).toEqual([
-    { role: 'system', content: 'Be brief.\n\n### Rules' },
-    { role: 'user', content: 'Q: Who? T' },
+    {
+      role: 'system',
+      content: 'Be brief.\n\n### Rules',
+      parts: [{ kind: 'system', text: 'Be brief.\n\n### Rules' }],
+    },
+    {
+      role: 'user',
+      content: 'Q: Who? T',
+      parts: [
+        { kind: 'structure', text: 'Q: ' },
+        { kind: 'question', text: 'Who?' },
+        { kind: 'structure', text: ' ' },
+        { kind: 'peer', text: 'T' },
+      ],
+    },
   ]);
 });
 

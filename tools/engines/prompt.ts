@@ -1,10 +1,25 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import type { PromptKind, PromptPart } from '../../core/contracts/prompt-part.ts';
 
 /** One message of a chat with a model. */
 interface PromptMessage {
-  readonly role: 'system' | 'user' | 'assistant';
+  readonly role: 'system' | 'user';
   readonly content: string;
+  readonly parts: readonly PromptPart[];
 }
+
+/** What the variables of prompts hold. All others hold what another agent or role said. */
+const KINDS: Readonly<Record<string, PromptKind>> = {
+  question: 'question',
+  task: 'question',
+  document: 'file',
+  file: 'file',
+  chunks: 'file',
+  tools: 'tools',
+  answer_format: 'structure',
+  name: 'structure',
+  role: 'structure',
+};
 
 /**
  * Fills in a prompt file (format: `config/prompts/README.md`). The text is divided into its sections before anything is
@@ -18,20 +33,30 @@ export function renderPrompt(
   variables: Readonly<Record<string, string>>,
 ): PromptMessage[] {
   const used = new Set<string>();
-  const fill = (template: string) =>
-    template.replace(/\{\{(.*?)\}\}/g, (_, inner: string) => {
-      const key = inner.trim();
-      const value = Object.hasOwn(variables, key) ? variables[key] : undefined;
-      if (value === undefined) {
-        throw new MeshError(
-          'config',
-          `prompt ${name} has {{${key}}}, but its variables are ${listOf(variables)}`,
-        );
-      }
-      used.add(key);
-      return value;
+  const variable = (key: string) => {
+    const value = Object.hasOwn(variables, key) ? variables[key] : undefined;
+    if (value === undefined) {
+      throw new MeshError(
+        'config',
+        `prompt ${name} has {{${key}}}, but its variables are ${listOf(variables)}`,
+      );
+    }
+    used.add(key);
+    return value;
+  };
+  const messages = sectionsOf(name, text).map(({ role, template }) => {
+    // What the pattern captures is kept by `split`: text, variable, text, variable, text.
+    const parts = template.split(/\{\{(.*?)\}\}/g).map((piece, index): PromptPart => {
+      if (index % 2 === 0) return { kind: role === 'system' ? 'system' : 'structure', text: piece };
+      const key = piece.trim();
+      return { kind: KINDS[key] ?? 'peer', text: variable(key) };
     });
-  const messages = sectionsOf(name, text).map(({ role, template }) => ({ role, content: fill(template) }));
+    return {
+      role,
+      content: parts.map((part) => part.text).join(''),
+      parts: parts.filter((part) => part.text !== ''),
+    };
+  });
   const forgotten = Object.keys(variables).filter((key) => !used.has(key));
   if (forgotten.length > 0) {
     throw new MeshError(

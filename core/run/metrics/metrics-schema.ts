@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ledgerLineSchema } from '../../contracts/ledger.ts';
 import { modelSumsSchema } from '../../contracts/usage.ts';
 import { TASK_STATUSES } from '../../hub/tasks/task-clock.ts';
+import { tokenLedgerSchema } from './token-ledger.ts';
 
 const count = (description: string) => z.int().nonnegative().describe(description);
 const text = (description: string) => z.string().describe(description);
@@ -262,6 +263,9 @@ export const metricsSchema = z.strictObject({
   header_overhead: count('bytes of these packets that are framing, envelope or added by layers'),
   token_sum: count('tokens that agents reported with their packets'),
   ...modelSumsSchema.shape,
+  token_ledger: tokenLedgerSchema
+    .exactOptional()
+    .describe('where the tokens of prompts and replies went; there only in runs with a model'),
   elapsed_ms: z
     .number()
     .nonnegative()

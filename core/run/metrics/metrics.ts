@@ -8,6 +8,7 @@ import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { FaultMetrics } from './fault-metrics.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
+import type { TokenLedgerFigures } from './token-ledger.ts';
 
 /** What an answer is worth, by measure; null where no true answer is known. */
 export type Scores = Readonly<Record<string, number | null>>;
@@ -62,6 +63,7 @@ interface RunFacts {
   readonly ownLine: LedgerLine;
   readonly ledger: RunLedger;
   readonly models: ModelSums | undefined;
+  readonly tokenLedger: TokenLedgerFigures | undefined;
   readonly faults: FaultMetrics | undefined;
   readonly delivery: DeliveryMetrics | undefined;
   /** Wall time of a batch. */
@@ -93,6 +95,7 @@ export function runMetrics(
     header_overhead: ledger.total.header_size - facts.ownLine.header_size,
     token_sum: links.reduce((sum, link) => sum + link.counts.tokens, 0),
     ...facts.models,
+    ...(facts.tokenLedger === undefined ? {} : { token_ledger: facts.tokenLedger }),
     elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
     quality_score: tally.mean('quality_score'),
     exact_match: tally.mean('exact_match'),

@@ -45,7 +45,15 @@ describe('bench with a model', () => {
     );
 
     expect([code, stderr]).toEqual([0, expect.anything()]);
-    expect(readMetrics(path.join(out, 'run'))).toMatchObject({ ...calls(4), token_sum: 440 });
+    const metrics = readMetrics(path.join(out, 'run'));
+    expect(metrics).toMatchObject({ ...calls(4), token_sum: 440 });
+    const sum = (lines: readonly { tokens: number }[] = []) =>
+      lines.reduce((all, { tokens }) => all + tokens, 0);
+    expect(sum(metrics.token_ledger?.prompt)).toBe(metrics.prompt_tokens);
+    expect(sum(metrics.token_ledger?.completion)).toBe(metrics.completion_tokens);
+    expect(new Set(metrics.token_ledger?.prompt.map(({ kind }) => kind))).toEqual(
+      new Set(['system', 'structure', 'question', 'file', 'peer', 'residual']),
+    );
     expect(stdout).toContain('Model     4 calls, 400 tokens in, 40 out, $0.0014');
     expect(model.invalid).toEqual([]);
   });

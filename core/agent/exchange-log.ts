@@ -1,0 +1,91 @@
+import type { ChatMessage } from '../contracts/engine.ts';
+import {
+  digestOf,
+  type ExchangeLine,
+  type MessageLine,
+  type ModelExchange,
+  requestKey,
+} from '../contracts/model-exchange.ts';
+import type { PromptPart } from '../contracts/prompt-part.ts';
+import type { Log } from '../system/log.ts';
+import { partsOf } from '../tokens/parts-of.ts';
+
+/** Tasks whose texts are known to be in the file; what an older one says again is written again. */
+const MAX_TASKS = 64;
+/** Longer ones are named, not kept: whoever reads the file takes lines of so many bytes. */
+const MAX_TEXT_CHARACTERS = 250_000;
+
+/** Who asked, and for what. */
+export interface ExchangeOf {
+  readonly taskId: string;
+  readonly role: string;
+  readonly packetType: string;
+}
+
+/** Notes exchanges with models as lines of `exchanges.log`, each text once a task. */
+export class ExchangeLog {
+  readonly #log: Log;
+  readonly #written = new Map<string, Set<string>>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** It is in the file when this returns. */
+  note({ taskId, role, packetType }: ExchangeOf, exchange: ModelExchange): void {
+    const { model, messages, tools, schema, reply, promptTokens, completionTokens } = exchange;
+    const line: Omit<ExchangeLine, 'task_id'> = {
+      role,
+      packet_type: packetType,
+      key: requestKey(exchange),
+      model,
+      messages: messages.map((message) => this.#messageLine(taskId, message)),
+      ...(tools.length === 0 ? {} : { tools: this.#text(taskId, JSON.stringify(tools)) }),
+      ...(schema === undefined ? {} : { schema: this.#text(taskId, JSON.stringify(schema)) }),
+      reply: {
+        content: reply.content,
+        ...(reply.reasoning === undefined || reply.reasoning === '' ? {} : { reasoning: reply.reasoning }),
+        tool_calls: [...reply.toolCalls],
+        finish: reply.finish,
+      },
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+    };
+    this.#log.info({ task_id: taskId, ...line });
+    this.#log.flush();
+  }
+
+  close(): void {
+    this.#log.close();
+  }
+
+  #messageLine(taskId: string, message: ChatMessage): MessageLine {
+    const images = message.role === 'user' ? (message.images ?? []) : [];
+    return {
+      role: message.role,
+      parts: partsOf(message).map(({ kind, text }: PromptPart) => [kind, this.#text(taskId, text)]),
+      ...(message.role === 'assistant' && message.toolCalls !== undefined
+        ? { tool_calls: [...message.toolCalls] }
+        : {}),
+      ...(message.role === 'tool' ? { tool_call_id: message.toolCallId, name: message.name } : {}),
+      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => digestOf(base64)) }),
+    };
+  }
+
+  /** The digest of a text that is in the file from now on. */
+  #text(taskId: string, text: string): string {
+    const digest = digestOf(text);
+    let written = this.#written.get(taskId);
+    if (written === undefined) {
+      const [oldest] = this.#written.keys();
+      if (this.#written.size >= MAX_TASKS && oldest !== undefined) this.#written.delete(oldest);
+      written = new Set();
+      this.#written.set(taskId, written);
+    }
+    if (!written.has(digest)) {
+      written.add(digest);
+      if (text.length <= MAX_TEXT_CHARACTERS) this.#log.info({ task_id: taskId, digest, text });
+    }
+    return digest;
+  }
+}

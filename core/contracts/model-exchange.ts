@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { ChatMessage, ToolCall, ToolDefinition } from './engine.ts';
+import { isJsonObject, type JsonObject } from './packet.ts';
+import { PROMPT_KINDS } from './prompt-part.ts';
+
+/** Every exchange of an agent with a model, in its workspace: {@link exchangeLineSchema}. It holds what prompts hold: documents and answers. */
+export const EXCHANGES_FILE = 'exchanges.log';
+
+/** One request to a model and its reply, as it was sent and as it came. */
+export interface ModelExchange {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** JSON Schema that the reply had to fit. */
+  readonly schema?: JsonObject | undefined;
+  readonly reply: ExchangeReply;
+  /** The server's own figures; null where it gave none. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+}
+
+export interface ExchangeReply {
+  readonly content: string;
+  readonly reasoning?: string | undefined;
+  readonly toolCalls: readonly ToolCall[];
+  /** `filtered`: the server refused. */
+  readonly finish: 'stop' | 'length' | 'tool_calls' | 'filtered';
+}
+
+const tokens = z.int().nonnegative().nullable();
+const digest = z.string().max(24);
+const object = z.custom<JsonObject>(isJsonObject);
+const call = z.object({ id: z.string(), name: z.string(), arguments: z.union([z.string(), object]) });
+
+/** A message by the digests of its texts, which stand in lines before it. */
+const messageLineSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  parts: z.array(z.tuple([z.enum(PROMPT_KINDS), digest])),
+  tool_calls: z.array(call).exactOptional(),
+  tool_call_id: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+  /** Digests of its images, which are not kept. */
+  images: z.array(digest).exactOptional(),
+});
+export type MessageLine = z.infer<typeof messageLineSchema>;
+
+/**
+ * A line of {@link EXCHANGES_FILE}: a text that prompts of a task hold, once a task; or an exchange, whose messages name such texts. So a
+ * conversation of thirty turns, each of which sends all before it again, is kept once.
+ */
+export const exchangeLineSchema = z.union([
+  z.object({ task_id: z.string(), digest, text: z.string() }),
+  z.object({
+    task_id: z.string(),
+    role: z.string(),
+    packet_type: z.string(),
+    /** Of the request: {@link requestKey}. */
+    key: digest,
+    model: z.string(),
+    messages: z.array(messageLineSchema),
+    tools: digest.exactOptional(),
+    schema: digest.exactOptional(),
+    reply: z.object({
+      content: z.string(),
+      reasoning: z.string().exactOptional(),
+      tool_calls: z.array(call),
+      finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
+    }),
+    prompt_tokens: tokens,
+    completion_tokens: tokens,
+  }),
+]);
+export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;
+
+/** What names a request: the same messages, tools and schema have the same key, whatever the model and whatever is known of their parts. */
+export function requestKey({
+  messages,
+  tools,
+  schema,
+}: Pick<ModelExchange, 'messages' | 'tools' | 'schema'>): string {
+  const asked = messages.map((message) => {
+    const { role, content } = message;
+    if (message.role === 'assistant') return { role, content, calls: message.toolCalls ?? [] };
+    if (message.role === 'tool') return { role, content, call: message.toolCallId, name: message.name };
+    const images = message.role === 'user' ? (message.images ?? []) : [];
+    return {
+      role,
+      content,
+      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => digestOf(base64)) }),
+    };
+  });
+  return digestOf(JSON.stringify([asked, tools, schema ?? null]));
+}
+
+/** 96 bits of SHA-256. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}

@@ -1,0 +1,153 @@
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { ChatMessage, ToolDefinition } from '../../contracts/engine.ts';
+import {
+  EXCHANGES_FILE,
+  type ExchangeLine,
+  exchangeLineSchema,
+  type MessageLine,
+  type ModelExchange,
+} from '../../contracts/model-exchange.ts';
+import { folderNameOf } from '../../contracts/node-id.ts';
+import { isJsonObject } from '../../contracts/packet.ts';
+import { countExchange } from '../../tokens/count-exchange.ts';
+import { GrowingFile, jsonIn } from './growing-file.ts';
+import { sumOfLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
+
+/** Of tasks that have not ended: what agents note of others that nobody asked is not kept. */
+const MAX_OPEN_TASKS = 4_096;
+/** Characters of the texts of one task; prompts of thirty turns are some hundred thousand. */
+const MAX_TASK_CHARACTERS = 32_000_000;
+
+interface TaskExchanges {
+  readonly texts: Map<string, string>;
+  readonly exchanges: ExchangeLine[];
+  characters: number;
+}
+
+/**
+ * What the tokens of a run are, task by task: counted here, from what agents noted of their exchanges with models, since a table of
+ * tokens in each agent would take its memory and its time.
+ */
+export class RunExchanges {
+  readonly #files: readonly GrowingFile[];
+  readonly #open = new Map<string, TaskExchanges>();
+  #total: TokenLedgerFigures | undefined;
+
+  /** What is in the files already is of earlier runs. */
+  constructor(workspaces: string, ids: readonly string[]) {
+    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), EXCHANGES_FILE)));
+  }
+
+  /** The ledger of a task's tokens. Ask once, when it has ended; undefined where it asked no model. */
+  async ended(taskId: string): Promise<TokenLedgerFigures | undefined> {
+    for (const file of this.#files) for (const line of file.newLines()) this.#keep(line);
+    const task = this.#open.get(taskId);
+    if (task === undefined) return undefined;
+    this.#open.delete(taskId);
+    const ledger = new TokenLedger();
+    for (const line of task.exchanges) {
+      const { role, packet_type, prompt_tokens, completion_tokens } = line;
+      const exchange = exchangeIn(line, task.texts);
+      if (exchange === undefined) ledger.addUnknown();
+      else
+        ledger.add({
+          ...{ role, packetType: packet_type, model: line.model },
+          ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens },
+          counted: await countExchange(exchange),
+        });
+      // The hub lives in this process, and other tasks' clocks run.
+      await setImmediate();
+    }
+    const { figures } = ledger;
+    this.#total = sumOfLedgers([this.#total, figures].flatMap((one) => one ?? []));
+    return figures;
+  }
+
+  /** Over all tasks that have ended, and what came for them afterwards. */
+  async total(): Promise<TokenLedgerFigures | undefined> {
+    for (const file of this.#files) for (const line of file.newLines()) this.#keep(line);
+    for (const taskId of [...this.#open.keys()]) await this.ended(taskId);
+    return this.#total;
+  }
+
+  #keep(line: string): void {
+    const parsed = exchangeLineSchema.safeParse(jsonIn(line));
+    // The log's own word that it was cut, or something else's of this name.
+    if (!parsed.success) return;
+    const { data } = parsed;
+    let task = this.#open.get(data.task_id);
+    if (task === undefined) {
+      if (this.#open.size === MAX_OPEN_TASKS) return;
+      task = { texts: new Map(), exchanges: [], characters: 0 };
+      this.#open.set(data.task_id, task);
+    }
+    const characters = 'text' in data ? data.text.length : line.length;
+    if (task.characters + characters > MAX_TASK_CHARACTERS) return;
+    task.characters += characters;
+    if ('text' in data) task.texts.set(data.digest, data.text);
+    else task.exchanges.push(data);
+  }
+}
+
+/** An exchange as it was; undefined where one of its texts is not there. */
+export function exchangeIn(
+  line: ExchangeLine,
+  texts: ReadonlyMap<string, string>,
+): ModelExchange | undefined {
+  const messages = line.messages.map((message) => messageIn(message, texts));
+  const tools = line.tools === undefined ? [] : toolsIn(texts.get(line.tools));
+  const schema = line.schema === undefined ? undefined : jsonIn(texts.get(line.schema) ?? '');
+  if (tools === undefined || !isWhole(messages)) return undefined;
+  const { content, reasoning, tool_calls, finish } = line.reply;
+  return {
+    model: line.model,
+    messages,
+    tools,
+    ...(isJsonObject(schema) ? { schema } : {}),
+    reply: { content, ...(reasoning === undefined ? {} : { reasoning }), toolCalls: tool_calls, finish },
+    promptTokens: line.prompt_tokens,
+    completionTokens: line.completion_tokens,
+  };
+}
+
+function messageIn(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
+  const parts = line.parts.map(([kind, digest]) => ({ kind, text: texts.get(digest) }));
+  const known = parts.flatMap(({ kind, text }) => (text === undefined ? [] : [{ kind, text }]));
+  if (known.length < parts.length) return undefined;
+  const content = known.map(({ text }) => text).join('');
+  switch (line.role) {
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content,
+        ...(line.tool_calls === undefined ? {} : { toolCalls: line.tool_calls }),
+      };
+    case 'tool':
+      return { role: 'tool', content, toolCallId: line.tool_call_id ?? '', name: line.name ?? '' };
+    default:
+      return { role: line.role, content, parts: known };
+  }
+}
+
+function isWhole(messages: readonly (ChatMessage | undefined)[]): messages is readonly ChatMessage[] {
+  return !messages.includes(undefined);
+}
+
+function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
+  const value = jsonIn(text ?? '');
+  return Array.isArray(value) && value.every(isTool) ? value : undefined;
+}
+
+function isTool(value: unknown): value is ToolDefinition {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'description' in value &&
+    typeof value.description === 'string' &&
+    'parameters' in value &&
+    isJsonObject(value.parameters)
+  );
+}

@@ -1,0 +1,161 @@
+import * as z from 'zod';
+import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
+import type { CountedExchange } from '../../tokens/count-exchange.ts';
+
+const count = z.int().nonnegative();
+
+/** From the fourth time on, how often hardly matters: it is one line. */
+const MAX_READ = 4;
+/** Roles × packet types × kinds × reads: a team has some hundred. */
+const MAX_LINES = 5_000;
+/** Different parts of one task: what comes beyond is taken for new. */
+const MAX_DIGESTS = 50_000;
+
+export const tokenLineSchema = z
+  .strictObject({
+    role: z.string().describe('who asked the model'),
+    packet_type: z.string().describe('type of the packet that was being worked on'),
+    model: z.string().describe('the model'),
+    kind: z.enum([...PROMPT_KINDS, 'residual']).describe('what the part of the prompt is'),
+    read: z
+      .int()
+      .min(1)
+      .max(MAX_READ)
+      .describe('the how many-th time in its task that a model reads it; 4 stands for all later ones'),
+    tokens: z.int().describe('tokens; a residual may be below 0'),
+  })
+  .meta({ id: 'token line', description: 'Prompt tokens by what they are.' });
+export type TokenLine = z.infer<typeof tokenLineSchema>;
+
+export const tokenLedgerSchema = z
+  .strictObject({
+    prompt: z
+      .array(tokenLineSchema)
+      .describe('they sum to prompt_tokens of the exchanges whose tokens the server counted'),
+    completion: z
+      .array(
+        z.strictObject({
+          role: z.string().describe('who asked the model'),
+          packet_type: z.string().describe('type of the packet that was being worked on'),
+          model: z.string().describe('the model'),
+          kind: z
+            .enum(['answer', 'reasoning', 'tool_calls', 'residual'])
+            .describe('what the part of the reply is'),
+          tokens: z.int().describe('tokens; a residual may be below 0'),
+        }),
+      )
+      .describe('they sum to completion_tokens likewise'),
+    estimated: z
+      .boolean()
+      .describe(
+        "whether some model's encoding is not public: its lines are by o200k_base, and the residual is what its server counts otherwise",
+      ),
+    uncounted: count.describe(
+      'replies that are on no line: their server gave no figures, or a text was too long to keep',
+    ),
+  })
+  .meta({ id: 'token ledger', description: 'Each token of a run’s prompts and replies on one line.' });
+export type TokenLedgerFigures = z.infer<typeof tokenLedgerSchema>;
+
+/** One exchange as an agent noted it. Tokens are the server's; null where it gave none. */
+export interface LedgerExchange {
+  readonly role: string;
+  readonly packetType: string;
+  readonly model: string;
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly counted: CountedExchange;
+}
+
+/** Adds up what agents noted of their exchanges with models, and finds what was read before in the same task. */
+export class TokenLedger {
+  readonly #prompt = new Map<string, TokenLine>();
+  readonly #completion = new Map<string, TokenLedgerFigures['completion'][number]>();
+  readonly #reads = new Map<string, number>();
+  #estimated = false;
+  #uncounted = 0;
+
+  add({ role, packetType, model, promptTokens, completionTokens, counted }: LedgerExchange): void {
+    const by = { role, packet_type: packetType, model };
+    if (promptTokens === null || completionTokens === null) {
+      this.#uncounted += 1;
+      // It was read all the same.
+      for (const { digest } of counted.parts) this.#readOf(digest);
+      return;
+    }
+    this.#estimated ||= !counted.known;
+    let rest = promptTokens;
+    for (const { kind, tokens, digest } of counted.parts) {
+      rest -= tokens;
+      this.#addPrompt({ ...by, kind, read: kind === 'structure' ? 1 : this.#readOf(digest), tokens });
+    }
+    this.#addPrompt({ ...by, kind: 'residual', read: 1, tokens: rest });
+    const { answer, reasoning, tool_calls } = counted.completion;
+    const said = {
+      answer,
+      reasoning,
+      tool_calls,
+      residual: completionTokens - answer - reasoning - tool_calls,
+    };
+    for (const kind of ['answer', 'reasoning', 'tool_calls', 'residual'] as const) {
+      if (said[kind] === 0) continue;
+      const key = [role, packetType, model, kind].join('\n');
+      const sum = this.#completion.get(key);
+      if (sum !== undefined) sum.tokens += said[kind];
+      else if (this.#completion.size < MAX_LINES)
+        this.#completion.set(key, { ...by, kind, tokens: said[kind] });
+    }
+  }
+
+  /** An exchange of which a text is missing: it is on no line. */
+  addUnknown(): void {
+    this.#uncounted += 1;
+  }
+
+  /** Undefined where nothing was noted. */
+  get figures(): TokenLedgerFigures | undefined {
+    if (this.#prompt.size === 0 && this.#uncounted === 0) return undefined;
+    return {
+      prompt: [...this.#prompt.values()],
+      completion: [...this.#completion.values()],
+      estimated: this.#estimated,
+      uncounted: this.#uncounted,
+    };
+  }
+
+  #readOf(digest: string): number {
+    const reads = Math.min(MAX_READ, (this.#reads.get(digest) ?? 0) + 1);
+    if (this.#reads.has(digest) || this.#reads.size < MAX_DIGESTS) this.#reads.set(digest, reads);
+    return reads;
+  }
+
+  #addPrompt(line: TokenLine): void {
+    if (line.tokens === 0) return;
+    const key = [line.role, line.packet_type, line.model, line.kind, line.read].join('\n');
+    const sum = this.#prompt.get(key);
+    if (sum !== undefined) sum.tokens += line.tokens;
+    else if (this.#prompt.size < MAX_LINES) this.#prompt.set(key, { ...line });
+  }
+}
+
+/** Lines of several tasks as those of all of them. */
+export function sumOfLedgers(ledgers: readonly TokenLedgerFigures[]): TokenLedgerFigures | undefined {
+  const [first] = ledgers;
+  if (first === undefined) return undefined;
+  return {
+    prompt: summed(ledgers.flatMap(({ prompt }) => prompt)),
+    completion: summed(ledgers.flatMap(({ completion }) => completion)),
+    estimated: ledgers.some(({ estimated }) => estimated),
+    uncounted: ledgers.reduce((sum, { uncounted }) => sum + uncounted, 0),
+  };
+}
+
+function summed<Line extends { readonly tokens: number }>(lines: readonly Line[]): Line[] {
+  const sums = new Map<string, Line>();
+  for (const line of lines) {
+    const { tokens, ...by } = line;
+    const key = JSON.stringify(by);
+    sums.set(key, { ...line, tokens: (sums.get(key)?.tokens ?? 0) + tokens });
+  }
+  return [...sums.values()];
+}

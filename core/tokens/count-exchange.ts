@@ -1,0 +1,116 @@
+import type { ChatMessage, ToolCall } from '../contracts/engine.ts';
+import { digestOf, type ModelExchange } from '../contracts/model-exchange.ts';
+import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
+import { type Encoding, encodingOf } from './encoding.ts';
+import { partsOf } from './parts-of.ts';
+import { toolText } from './tool-text.ts';
+
+/** Tokens of one part of one prompt. `digest` is the same for the same text: who reads it again is found by it. */
+export interface CountedPart {
+  readonly kind: PromptKind;
+  readonly tokens: number;
+  readonly digest: string;
+}
+
+/**
+ * The tokens of one exchange with a model, by the encoding of the model's maker, or by o200k_base where none is known. What the
+ * server counted otherwise is the residual: `promptTokens − Σ parts`, `completionTokens − Σ` of the three.
+ */
+export interface CountedExchange {
+  readonly encoding: Encoding['name'];
+  /** Whether the model's own encoding and chat format are known; if not, the count is an estimate. */
+  readonly known: boolean;
+  readonly parts: readonly CountedPart[];
+  readonly completion: { readonly answer: number; readonly reasoning: number; readonly tool_calls: number };
+}
+
+/** What OpenAI's API adds around tool definitions, and takes off a system message that they join (measured by its users, as gpt-tokenizer has it). */
+const TOOL_MARKS = 9;
+const SYSTEM_WITH_TOOLS = -4;
+/** Marks of a call in an assistant's message: its name and arguments are set apart. */
+const CALL_MARKS = 3;
+
+/** Counts of texts that are read again and again, turn after turn: a conversation has some sixty parts. */
+const MAX_KEPT_COUNTS = 2_000;
+const kept = new Map<string, readonly number[]>();
+
+type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools'> & {
+  readonly reply: Pick<ModelExchange['reply'], 'content' | 'reasoning' | 'toolCalls'>;
+};
+
+/** The tokens of one exchange with a model, each on the line of what it is. */
+export async function countExchange({ model, messages, tools, reply }: Counted): Promise<CountedExchange> {
+  const encoding = await encodingOf(model);
+  const parts: CountedPart[] = [];
+  const add = (kind: PromptKind, text: string, tokens: number) => {
+    if (tokens !== 0) parts.push({ kind, tokens, digest: digestOf(text) });
+  };
+  let marks = encoding.replyMarks;
+  if (tools.length > 0) {
+    const text = toolText(tools);
+    add('tools', text, countOf(text, encoding) + TOOL_MARKS);
+  }
+  for (const message of messages) {
+    marks += encoding.messageMarks;
+    const texts = partsOf(message);
+    countsOf(texts, encoding).forEach((tokens, index) => {
+      const part = texts[index];
+      if (part !== undefined) add(part.kind, part.text, tokens);
+    });
+    for (const call of callsOf(message)) {
+      const text = callText(call);
+      add('history', text, countOf(text, encoding) + CALL_MARKS);
+    }
+  }
+  // The line break that ends a system message before tool definitions is theirs.
+  if (tools.length > 0 && messages.some(({ role }) => role === 'system')) marks += SYSTEM_WITH_TOOLS + 1;
+  parts.push({ kind: 'structure', tokens: marks, digest: '' });
+  return {
+    encoding: encoding.name,
+    known: encoding.known,
+    parts,
+    completion: {
+      answer: countOf(reply.content, encoding),
+      reasoning: countOf(reply.reasoning ?? '', encoding),
+      tool_calls: reply.toolCalls.reduce((sum, call) => sum + countOf(callText(call), encoding), 0),
+    },
+  };
+}
+
+function callsOf(message: ChatMessage): readonly ToolCall[] {
+  return message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+}
+
+function callText({ name, arguments: given }: ToolCall): string {
+  return name + (typeof given === 'string' ? given : JSON.stringify(given));
+}
+
+function countOf(text: string, encoding: Encoding): number {
+  return countsOf([{ kind: 'structure', text }], encoding)[0] ?? 0;
+}
+
+/**
+ * Tokens of the parts of one text. The whole is encoded, as a server does it, and a token counts where it begins: so the sum is that of
+ * the whole, wherever the parts end.
+ */
+function countsOf(parts: readonly PromptPart[], encoding: Encoding): readonly number[] {
+  const key = digestOf(JSON.stringify([encoding.name, ...parts.map(({ text }) => text)]));
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const counts = parts.map(() => 0);
+  let index = 0;
+  let end = parts[0]?.text.length ?? 0;
+  let at = 0;
+  for (const { text, tokens } of encoding.pieces(parts.map(({ text }) => text).join(''))) {
+    while (at >= end && index < parts.length - 1) {
+      index += 1;
+      end += parts[index]?.text.length ?? 0;
+    }
+    counts[index] = (counts[index] ?? 0) + tokens;
+    at += text.length;
+  }
+  const [oldest] = kept.keys();
+  if (kept.size >= MAX_KEPT_COUNTS && oldest !== undefined) kept.delete(oldest);
+  kept.set(key, counts);
+  return counts;
+}
