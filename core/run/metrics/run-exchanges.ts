@@ -91,7 +91,7 @@ export class RunExchanges {
 }
 
 /** An exchange as it was; undefined where one of its texts is not there. */
-export function exchangeIn(
+function exchangeIn(
   line: ExchangeLine,
   texts: ReadonlyMap<string, string>,
 ): ModelExchange | undefined {
