@@ -91,10 +91,7 @@ export class RunExchanges {
 }
 
 /** An exchange as it was; undefined where one of its texts is not there. */
-function exchangeIn(
-  line: ExchangeLine,
-  texts: ReadonlyMap<string, string>,
-): ModelExchange | undefined {
+function exchangeIn(line: ExchangeLine, texts: ReadonlyMap<string, string>): ModelExchange | undefined {
   const messages = line.messages.map((message) => messageIn(message, texts));
   const tools = line.tools === undefined ? [] : toolsIn(texts.get(line.tools));
   const schema = line.schema === undefined ? undefined : jsonIn(texts.get(line.schema) ?? '');
