@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
-import { caveatsOf } from '../../core/recording/recording.ts';
+import { caveatsOf, type Recording } from '../../core/recording/recording.ts';
 import { Random } from '../../core/system/random.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
@@ -18,6 +18,8 @@ import {
 } from '../../evaluation/compare/bindings/figures/bindings-markdown.ts';
 import { bindingsReport } from '../../evaluation/compare/bindings/figures/bindings-report.ts';
 import { bindingsText } from '../../evaluation/compare/bindings/figures/bindings-table.ts';
+import { requestsOf } from '../../evaluation/compare/bindings/figures/topology-figures.ts';
+import { playTopologies } from '../../evaluation/compare/bindings/play-topologies.ts';
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
@@ -48,7 +50,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   const { seed } = options;
   const factors = parseFactors(options.factor ?? []);
   const implementations = implementationsOf(options.implementation);
-  const { chosen, leftOut } = chosenBindings({ names: options.bindings, implementations }, []);
+  const { chosen, leftOut } = await chosenBindings({ names: options.bindings, implementations });
   const { arms, leftOut: lacking } = armsOf(chosen, factors);
   const [baseline, ...others] = arms;
   if (baseline === undefined) {
@@ -68,7 +70,8 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
       '--factor tls=on: the certificate is made by openssl, which is not installed',
     );
   }
-  const traffic = await trafficOf(options);
+  const recording = await recordingOf(options);
+  const traffic = recordedWorkload(recording);
   const exchangesOf = ({ settings: { size } }: Arm) =>
     size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
   const { signal } = interruptible();
@@ -87,6 +90,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     onNote: (note) => bar.note(note),
     signal,
   }).finally(() => bar.end());
+  const topologies = await playTopologies(recording, arms, factors, identity, signal);
   const report = bindingsReport({
     arms: [baseline, ...others],
     measured,
@@ -95,6 +99,8 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     concurrency: factors.concurrency,
     ratePerS: options.rate,
     seed,
+    requests: requestsOf(recording, factors.agents),
+    ...topologies,
     leftOut: [...leftOut, ...lacking],
     load: { before, after: runnableACore() },
   });
@@ -118,10 +124,11 @@ function implementationsOf(asked: readonly string[] = ['sdk', 'bare']): readonly
   return asked;
 }
 
-async function trafficOf({ recording }: CompareBindingsOptions) {
-  const recorded = await readRecording(recording === undefined ? defaultRecording : userPath(recording));
+async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recording> {
+  if (recording === undefined) return readRecording(defaultRecording);
+  const recorded = await readRecording(userPath(recording));
   for (const caveat of caveatsOf(recorded)) complain(caveat);
-  return recordedWorkload(recorded);
+  return recorded;
 }
 
 function writeAll(report: BindingsFile, out: string): void {

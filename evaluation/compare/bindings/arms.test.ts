@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Binding, BindingTraits } from '../../../protocols/bindings/contract/binding.ts';
 import { armsOf } from './arms.ts';
 import { chosenBindings } from './chosen-bindings.ts';
@@ -11,7 +12,7 @@ function bindingOf(name: string, more: Partial<Binding> = {}, traits: Partial<Bi
 
 const mcp = bindingOf('mcp/http', { protocol: 'mcp', transport: 'http1' }, { hasTls: true });
 const stdio = bindingOf('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
-const unpacked = bindingOf('x/http', { implementation: 'sdk', packages: ['no-such-package-anywhere'] });
+const unpacked = bindingOf('x/http', { implementation: 'sdk', packages: ['no-such-package'] });
 
 test('every combination of levels is an arm, and what a binding does not have is left out by name', () => {
   const { arms, leftOut } = armsOf(
@@ -96,21 +97,39 @@ test('refuses more arms than can be measured', () => {
 
 const both = ['sdk', 'bare'];
 
-test('of all bindings those without their packages are left out, and one that was named is asked to be installed', () => {
-  const known = [mcp, unpacked];
-  const { chosen, leftOut } = chosenBindings({ names: ['all'], implementations: both }, known);
-  expect(chosen).toEqual([{ binding: mcp }]);
-  expect(leftOut).toEqual(['x/http sdk: no-such-package-anywhere is not installed']);
-  expect(() => chosenBindings({ names: ['x/http'], implementations: both }, known)).toThrow(
-    'x/http sdk needs no-such-package-anywhere: npm install no-such-package-anywhere',
+function knownOf(bindings: readonly Binding[]) {
+  const entries = bindings.map((binding) => ({
+    ...binding,
+    load: async () => {
+      if (binding === unpacked) throw new MeshError('config', 'x/http needs no-such-package: npm install it');
+      return binding;
+    },
+  }));
+  return {
+    names: bindings.map(({ name }) => name),
+    entriesNamed: (name: string) => entries.filter((entry) => entry.name === name),
+  };
+}
+
+test('of all bindings those without their packages are left out, and one that was named says what to install', async () => {
+  const known = knownOf([mcp, unpacked]);
+  const { chosen, leftOut } = await chosenBindings({ names: ['all'], implementations: both }, known);
+  expect(chosen.map(({ binding }) => binding)).toEqual([mcp]);
+  expect(leftOut).toEqual(['x/http sdk: x/http needs no-such-package: npm install it']);
+  await expect(chosenBindings({ names: ['x/http'], implementations: both }, known)).rejects.toThrow(
+    'npm install it',
   );
 });
 
-test('the order is that of the names, and a name that nothing has is answered with those that there are', () => {
-  const known = [mcp, stdio];
-  const { chosen } = chosenBindings({ names: ['mcp/stdio', 'all'], implementations: both }, known);
+test('the order is that of the names, the baseline first, and each is there once', async () => {
+  const known = knownOf([mcp, stdio]);
+  const { chosen } = await chosenBindings({ names: ['mcp/stdio', 'all'], implementations: both }, known);
   expect(chosen.map(({ binding }) => binding.name)).toEqual(['mcp/stdio', 'mcp/http']);
-  expect(() => chosenBindings({ names: ['mcp'], implementations: both }, known)).toThrow(
-    'there is no binding "mcp"; there are mcp/http, mcp/stdio, and all',
-  );
+});
+
+test('what ships is found by its names, and a name that nothing has is answered with those', async () => {
+  const { chosen } = await chosenBindings({ names: ['all'], implementations: ['bare'] });
+  expect(chosen[0]?.binding.name).toBe('mesh/json');
+  expect(chosen.length).toBeGreaterThan(1);
+  await expect(chosenBindings({ names: ['mcq'], implementations: both })).rejects.toThrow('mcq');
 });

@@ -1,63 +1,70 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { codeFolder, packageStores } from '../../../core/system/package-root.ts';
 import { userPath } from '../../../core/system/user-paths.ts';
 import type { Binding } from '../../../protocols/bindings/contract/binding.ts';
+import { type BindingEntry, bindingNames, entriesNamed } from '../../../protocols/bindings/registry.ts';
 import { bindingsIn, fileIn } from '../../teams/user-files.ts';
 import type { ChosenBinding } from './arms.ts';
 
 const ALL_BINDINGS = 'all';
+/** Of the adapters in our own frames, the one that the others are compared with. */
+const OWN = 'mesh/json';
 
-export interface Choice {
+/** Where names are looked up. */
+interface Known {
+  readonly names: readonly string[];
+  /** @throws MeshError `usage` for a name that nothing has */
+  entriesNamed(name: string): readonly BindingEntry[];
+}
+
+const shipped: Known = { names: [OWN, ...bindingNames()], entriesNamed };
+
+interface Choice {
   /** As `--bindings` takes them: names, files of the user's, or `all`; the baseline first. */
   readonly names: readonly string[];
   readonly implementations: readonly string[];
 }
 
+interface Chosen {
+  readonly chosen: readonly ChosenBinding[];
+  /** Of `all`, those whose packages are not installed; and implementations that a binding does not have. */
+  readonly leftOut: readonly string[];
+}
+
 /**
- * The bindings that were asked for. Of `all` those are left out, by name, whose packages are not installed; one that was named is asked
- * to be installed.
+ * The bindings that were asked for, in the order of their names, each once.
  *
- * @throws MeshError `usage` for a name that nothing has, or a package that is missing
+ * @throws MeshError `usage` for a name that nothing has, `config` for one that was named and whose package is missing
  */
-export function chosenBindings(
+export async function chosenBindings(
   { names, implementations }: Choice,
-  known: readonly Binding[],
-): { readonly chosen: readonly ChosenBinding[]; readonly leftOut: readonly string[] } {
+  known: Known = shipped,
+): Promise<Chosen> {
+  const chosen = new Map<string, ChosenBinding>();
   const leftOut: string[] = [];
-  const chosen: ChosenBinding[] = [];
   for (const name of names) {
     const isAll = name === ALL_BINDINGS;
     const file = fileIn(name) === undefined ? undefined : userPath(name);
-    const named =
-      file === undefined ? known.filter((binding) => isAll || binding.name === name) : bindingsIn(file);
-    if (named.length === 0) throw new MeshError('usage', unknownText(name, known));
-    const own = named.filter(({ implementation }) => implementations.includes(implementation));
+    const found =
+      file === undefined
+        ? (isAll ? known.names : [name]).flatMap((one) => known.entriesNamed(one))
+        : bindingsIn(file).map(entryOf);
+    const own = found.filter(({ implementation }) => implementations.includes(implementation));
     if (own.length === 0) leftOut.push(`${name}: it has no implementation ${implementations.join(' or ')}`);
-    for (const binding of own) {
-      const missing = binding.packages.filter((one) => !isInstalled(one));
-      const is = `${binding.name} ${binding.implementation}`;
-      if (missing.length > 0 && !isAll) {
-        throw new MeshError(
-          'usage',
-          `--bindings ${is} needs ${missing.join(' and ')}: npm install ${missing.join(' ')}`,
-        );
-      }
-      if (missing.length > 0) leftOut.push(`${is}: ${missing.join(' and ')} is not installed`);
-      else if (!chosen.some(({ binding: other }) => other === binding)) {
-        chosen.push({ binding, ...(file === undefined ? {} : { file }) });
+    for (const entry of own) {
+      const id = `${entry.name} ${entry.implementation}`;
+      if (chosen.has(id)) continue;
+      try {
+        const binding = await entry.load();
+        chosen.set(id, { binding, ...(file === undefined ? {} : { file }) });
+      } catch (error) {
+        if (!isAll || !(error instanceof MeshError)) throw error;
+        leftOut.push(`${id}: ${error.message}`);
       }
     }
   }
-  return { chosen, leftOut };
+  return { chosen: [...chosen.values()], leftOut };
 }
 
-function unknownText(name: string, known: readonly Binding[]): string {
-  const names = [...new Set(known.map((binding) => binding.name))];
-  return `--bindings: there is no binding "${name}"; there are ${names.join(', ')}, and ${ALL_BINDINGS}`;
-}
-
-function isInstalled(name: string): boolean {
-  return packageStores(codeFolder).some((store) => existsSync(path.join(store, name, 'package.json')));
+function entryOf(binding: Binding): BindingEntry {
+  return { ...binding, load: async () => binding };
 }

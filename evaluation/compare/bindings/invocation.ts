@@ -2,6 +2,8 @@ import type { WireBytes } from '../../../protocols/bindings/contract/binding.ts'
 import { percentile } from '../../statistics/inference/quantile.ts';
 import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
+import type { Part } from './peers/protocol.ts';
+import { NO_BYTES } from './peers/wire-sum.ts';
 
 /** How one pair of fresh processes is measured. */
 export interface Protocol {
@@ -35,11 +37,17 @@ interface Cpu {
   readonly system: number;
 }
 
+/** One pass through all exchanges that have an answer, and one through all others, on a session that is in use. */
+export interface CountedBytes {
+  readonly answered: WireBytes;
+  readonly oneWay: WireBytes;
+}
+
 /** What one pair of fresh processes came to. */
 export interface Invocation {
   readonly setup: { readonly ms: number; readonly wire: WireBytes };
-  /** One pass through all exchanges on a session that is in use; null where it was not counted. */
-  readonly bytes: WireBytes | null;
+  /** Null where they were not counted. */
+  readonly bytes: CountedBytes | null;
   readonly rounds: readonly Round[];
   readonly growth: Growth | null;
   readonly curve: readonly LoadPoint[] | null;
@@ -84,15 +92,23 @@ export async function measureInvocation(
 }
 
 /**
- * The bytes of one pass. A first pass goes before it: on HTTP/2 the heads of the first requests fill a table that later ones refer to, and
- * what a session costs only once is not what an exchange costs.
+ * The bytes of one pass, answered exchanges and others apart. A first pass goes before each: on HTTP/2 the heads of the first requests fill
+ * a table that later ones refer to, and what a session costs only once is not what an exchange costs.
  */
-async function countBytes(pair: Pair, { exchanges, workMs }: PairOptions): Promise<WireBytes> {
+async function countBytes(pair: Pair, options: PairOptions): Promise<CountedBytes> {
+  const { exchanges, workMs } = options;
   const concurrency = workMs > 0 ? PASS_CONCURRENCY : 1;
-  const pass = { kind: 'closed', count: exchanges.length, concurrency, maxMs: PASS_MS } as const;
-  await pair.play(pass, { from: 0 });
-  const { wire } = await pair.play(pass, { from: exchanges.length });
-  return wire;
+  const passOf = async (part: Part, count: number) => {
+    if (count === 0) return NO_BYTES;
+    const pass = { kind: 'closed', count, concurrency, maxMs: PASS_MS } as const;
+    await pair.play(pass, { part });
+    return (await pair.play(pass, { part })).wire;
+  };
+  const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
+  return {
+    answered: await passOf('answered', answered),
+    oneWay: await passOf('one-way', exchanges.length - answered),
+  };
 }
 
 async function warmUp(pair: Pair, { budgetMs }: Protocol): Promise<PairLoad> {

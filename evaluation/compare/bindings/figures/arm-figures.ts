@@ -88,25 +88,35 @@ function bytesOf(
   const counted = invocations.map(({ bytes }) => bytes).filter((bytes) => bytes !== null);
   const [first] = counted;
   if (first === undefined) throw new Error('the bytes of an arm are counted in its first invocation');
-  const up = exchanges.reduce((sum, { request }) => sum + payloadBytes(request.payload), 0);
-  const down = exchanges.reduce(
-    (sum, { replies }) => sum + replies.reduce((own, { payload }) => own + payloadBytes(payload), 0),
-    0,
-  );
+  const [answered, oneWay] = [
+    exchanges.filter(({ replies }) => replies.length > 0),
+    exchanges.filter(({ replies }) => replies.length === 0),
+  ];
   return {
-    exchanges: exchanges.length,
-    sent: linesOf(first.sent, up),
-    received: linesOf(first.received, down),
-    per_exchange: (first.sent.raw + first.received.raw) / exchanges.length,
+    ...partOf(answered, first.answered),
+    one_way: oneWay.length === 0 ? null : partOf(oneWay, first.oneWay),
     is_repeatable: counted.every((bytes) => JSON.stringify(bytes) === JSON.stringify(first)),
   };
 }
 
-function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
+function partOf(exchanges: readonly PlannedExchange[], { sent, received }: WireBytes) {
+  const up = exchanges.map(({ request }) => payloadBytes(request.payload));
+  const down = exchanges.flatMap(({ replies }) => replies.map(({ payload }) => payloadBytes(payload)));
+  const sum = (bytes: readonly number[]) => bytes.reduce((total, own) => total + own, 0);
+  return {
+    exchanges: exchanges.length,
+    sent: linesOf(sent, sum(up)),
+    received: linesOf(received, sum(down)),
+    per_exchange: (sent.raw + received.raw) / exchanges.length,
+  };
+}
+
+export function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
   return { raw, tls, head, envelope: body - payload, payload, messages };
 }
 
-function payloadBytes(payload: object): number {
+/** Of the payload as compact JSON. */
+export function payloadBytes(payload: object): number {
   return Buffer.byteLength(JSON.stringify(payload));
 }
 

@@ -23,6 +23,8 @@ function recordOf(arm: BindingArm): Record<string, Value> {
     bytes_repeatable: bytes.is_repeatable,
     ...linesOf('sent', bytes.sent),
     ...linesOf('received', bytes.received),
+    one_way_exchanges: bytes.one_way?.exchanges,
+    one_way_bytes_per_exchange: bytes.one_way?.per_exchange,
     setup_sent_bytes: setup.sent_bytes,
     setup_received_bytes: setup.received_bytes,
     setup_messages: setup.messages,

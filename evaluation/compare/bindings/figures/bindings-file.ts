@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { issuesOf } from '../../../../core/contracts/packet.ts';
+import { FITS, TOPOLOGIES } from '../exchanges.ts';
 
 const amount = z.number().nonnegative();
 /** JSON has no ∞ and writes null. */
@@ -38,6 +39,13 @@ const linesSchema = z.object({
 });
 export type ByteLines = z.infer<typeof linesSchema>;
 
+const passSchema = z.object({
+  exchanges: z.int().positive(),
+  sent: linesSchema,
+  received: linesSchema,
+  per_exchange: amount,
+});
+
 const cpuSchema = z.object({ user: amount, system: amount });
 
 const pairVerdictsSchema = z.object({
@@ -70,12 +78,10 @@ const armSchema = z.object({
   settings: settingsSchema,
   levels: z.record(z.string(), z.string()),
   invocations: z.int().positive(),
-  /** One pass through the exchanges of the traffic, on a session that is in use; of the client, the server counted the same. */
-  bytes: z.object({
-    exchanges: z.int().positive(),
-    sent: linesSchema,
-    received: linesSchema,
-    per_exchange: amount,
+  /** One pass through the exchanges that have an answer, on a session that is in use; of the client, the server counted the same. */
+  bytes: passSchema.extend({
+    /** The same of those that have none: what is received is the protocol's own acknowledgement. */
+    one_way: passSchema.nullable(),
     /** The same in every invocation in which they were counted. */
     is_repeatable: z.boolean(),
   }),
@@ -138,6 +144,38 @@ const armSchema = z.object({
   vs_baseline: pairVerdictsSchema.extend({ bytes_ratio: z.number().positive() }).nullable(),
 });
 
+const planSchema = z.object({
+  topology: z.enum(TOPOLOGIES),
+  fit: z.enum(FITS),
+  agents: z.int().positive(),
+});
+
+/** How a recording's packets become requests. */
+const requestsSchema = planSchema.extend({
+  packets: amount,
+  deliveries: amount,
+  broadcasts: amount,
+  transfers: amount,
+  requests: amount,
+  riding: amount,
+  acknowledged: amount,
+});
+
+/** The whole recording, played once between a process for each node. */
+const topologySchema = planSchema.extend({
+  arm: z.string(),
+  /** One for each pair of nodes of which one asks the other. */
+  sessions: amount,
+  setup_bytes: amount,
+  setup_ms: amount,
+  exchanges: amount,
+  sent: linesSchema,
+  received: linesSchema,
+  bytes: amount,
+  /** Of all exchanges, one after the other. */
+  exchanges_ms: amount,
+});
+
 const bindingsSchema = z.object({
   kind: z.literal('gaia-mesh-bindings'),
   schema_version: z.literal(1),
@@ -158,6 +196,10 @@ const bindingsSchema = z.object({
   /** The baseline against itself, as one more arm of the same rounds: a check that is reported and vetoes nothing. */
   null_test: pairVerdictsSchema,
   arms: z.array(armSchema).min(1).max(100),
+  /** Counted, for every topology and fit. */
+  requests: z.array(requestsSchema).max(100),
+  /** Where topologies or numbers of agents were asked for. */
+  topologies: z.array(topologySchema).max(1000),
   /** What was asked for and is not there, with reasons. */
   left_out: z.array(z.string()),
   /** What was measured and failed, with reasons. */

@@ -2,7 +2,16 @@ import type { MeasuredPart } from '../../../terminal/docs-page.ts';
 import { count, decimals } from '../../../terminal/table.ts';
 import { markdownOf, tableView } from '../../../terminal/table-view.ts';
 import type { BindingsFile } from './bindings-file.ts';
-import { absenceLines, bytesTable, cpuTable, measuredText, nullText, timeTable } from './bindings-table.ts';
+import {
+  absenceLines,
+  bytesTable,
+  cpuTable,
+  measuredText,
+  nullText,
+  requestsTable,
+  timeTable,
+  topologyTable,
+} from './bindings-table.ts';
 import { pairText } from './bindings-text.ts';
 
 /** The same as Markdown, for a file of its own. */
@@ -22,6 +31,7 @@ export function bindingsPart(file: BindingsFile): MeasuredPart {
     `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', 'CPU time')}`,
     curvesSection(file),
     growthSection(file),
+    topologySection(file),
     ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
   ];
   return {
@@ -37,7 +47,8 @@ const TIME =
   'measurements.';
 
 const BYTES =
-  'Means over one pass through the traffic on a session that is in use, both directions; `~` where they were not the same in each pass. ' +
+  'Means over one pass through the exchanges that have an answer, on a session that is in use, both directions; `~` where they were not the ' +
+  'same in each pass. `one way`: what an exchange without an answer takes besides its payload, with the acknowledgement of the protocol. ' +
   '`envelope` is what messages have besides the payload as compact JSON, and below 0 where a protocol writes it shorter. The lines add up to ' +
   'the counters of the sockets or pipes, at both ends. `paid back`: exchanges after which a set-up of more bytes, or of more time, than ' +
   "the baseline's has paid for itself.";
@@ -89,12 +100,26 @@ function growthSection({ arms }: BindingsFile): string {
   return `## As one task grows\n\n${markdownOf(tableView(titles, rows))}`;
 }
 
+function topologySection(file: BindingsFile): string {
+  const played =
+    file.topologies.length === 0
+      ? 'They were counted, not played; `--factor topology=hub,direct` plays them.'
+      : `${markdownOf(topologyTable(file))}\n\n\`bytes\` and \`ms\` are of all exchanges, one after the other; set-up is beside them.`;
+  return `## How packets become requests\n\n${markdownOf(requestsTable(file))}\n\n${REQUESTS}\n\n${played}`;
+}
+
+const REQUESTS =
+  '`hub`: the hub asks each agent and is asked by each; a broadcast is one request up and one down to each other agent. `direct`: each agent ' +
+  'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
+  'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';
+
 function limitsOf({ environment, load, arms, invocations }: BindingsFile): string[] {
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
     `Client and server shared ${environment.cpus} cores with each other and with the command; ${decimals(load.before, 1)} processes a core could run before, ${decimals(load.after, 1)} after.`,
     'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
     'CPU time includes what asks and what answers, which is the same for all bindings; the ratio of two bindings would be larger without it.',
+    'Exchanges without an answer are in the bytes and in none of the times: some protocols acknowledge them, others say nothing, and to have written is not to have arrived.',
     'The time of a set-up is that of a process that sets up its first session: its code is cold.',
     ...(invocations < 5
       ? [`With ${invocations} invocations of each, no difference in time can be called one.`]

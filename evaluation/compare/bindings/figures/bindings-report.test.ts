@@ -28,7 +28,7 @@ test('the verdicts are about pairs, with their intervals; the null test is repor
   expect(websocket).toMatchObject({ latency: null, cpu: { verdict: 'different' } });
   expect(file.null_test.latency?.verdict).toBe('equivalent');
   expect(file.sentence).toBe(
-    'Of 3 bindings set against mesh/json bare, in time an exchange: 1 take longer, 0 less long, 1 are equivalent within ±5 %, of 0 it cannot be told, 1 did not keep up with the rate.',
+    'Of 3 bindings set against mesh/json bare, for an exchange: 1 took longer, 1 took the same within ±5 %, 1 did not keep up with the rate.',
   );
 });
 

@@ -18,7 +18,11 @@ interface Reported {
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly seed: number;
+  readonly requests: BindingsFile['requests'];
+  readonly topologies: BindingsFile['topologies'];
   readonly leftOut: readonly string[];
+  /** Topologies that could not be played. */
+  readonly failed: readonly string[];
   /** Runnable processes a core. */
   readonly load: { readonly before: number; readonly after: number };
 }
@@ -58,8 +62,10 @@ export function bindingsReport(reported: Reported): BindingsFile {
     baseline: baseline.name,
     null_test: nullTest,
     arms: rows,
+    requests: reported.requests,
+    topologies: reported.topologies,
     left_out: reported.leftOut,
-    failed: measured.failed,
+    failed: [...measured.failed, ...reported.failed],
     invocations: baseline.invocations,
     lost_invocations: measured.lost,
     stopped: measured.stopped,

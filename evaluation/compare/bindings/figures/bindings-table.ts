@@ -7,7 +7,8 @@ import { intervalText, nameText, ratioText } from './bindings-text.ts';
 /** Columns that a narrow terminal has no room for, the least important first. */
 const RANK = {
   time: ['p99.9', 'detects', 'n', 'p99'],
-  bytes: ['ms', 'messages', 'tls'],
+  bytes: ['ms', 'messages', 'one way', 'tls'],
+  topology: ['sessions', 'set-up B', 'agents'],
   cpu: ['RSS MB', 'kept B', 'knee/s', 'in system'],
 };
 
@@ -40,6 +41,7 @@ export function bytesTable({ arms }: BindingsFile): TableView {
       '#envelope',
       '#head',
       '#tls',
+      '#one way',
       '#set-up B',
       '#messages',
       '#ms',
@@ -56,6 +58,7 @@ export function bytesTable({ arms }: BindingsFile): TableView {
         each('envelope'),
         each('head'),
         each('tls'),
+        bytes.one_way === null ? '–' : count(overheadOf(bytes.one_way)),
         count(setup.sent_bytes + setup.received_bytes),
         count(setup.messages),
         decimals(setup.ms, 1),
@@ -63,6 +66,11 @@ export function bytesTable({ arms }: BindingsFile): TableView {
       ];
     }),
   );
+}
+
+/** Bytes of an exchange besides its payload, both directions. */
+function overheadOf({ sent, received, exchanges }: NonNullable<BindingArm['bytes']['one_way']>): number {
+  return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
 }
 
 function paidBackText({ paid_back_bytes: bytes, paid_back_time: time }: BindingArm['setup']): string {
@@ -104,6 +112,52 @@ export function keptBytes(growth: BindingArm['growth']): number | null {
   const [first, last] = [growth?.[0], growth?.at(-1)];
   if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
   return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
+}
+
+/** How the recording's packets become requests. */
+export function requestsTable({ requests }: BindingsFile): TableView {
+  return tableView(
+    [
+      'topology',
+      'as',
+      '#agents',
+      '#packets',
+      '#broadcasts',
+      '#transfers',
+      '#requests',
+      '#in a response',
+      '#no answer',
+    ],
+    requests.map(({ topology, fit, agents, ...counts }) => [
+      topology,
+      fit,
+      count(agents),
+      count(counts.packets),
+      count(counts.broadcasts),
+      count(counts.transfers),
+      count(counts.requests),
+      count(counts.riding),
+      count(counts.acknowledged),
+    ]),
+  );
+}
+
+/** What carrying the whole recording took, between a process for each node. */
+export function topologyTable({ topologies }: BindingsFile): TableView {
+  return tableView(
+    ['binding', 'topology', 'as', '#agents', '#requests', '#bytes', '#sessions', '#set-up B', '#ms'],
+    topologies.map((played) => [
+      nameText(played.arm),
+      played.topology,
+      played.fit,
+      count(played.agents),
+      count(played.exchanges),
+      count(played.bytes),
+      count(played.sessions),
+      count(played.setup_bytes),
+      decimals(played.exchanges_ms, 0),
+    ]),
+  );
 }
 
 function orDash(value: number | null | undefined): string {
@@ -168,6 +222,14 @@ export function bindingsText(file: BindingsFile): string {
     '',
     terminalTable(cpuTable(file), [...RANK.cpu, ...middleLevels(file)]),
     '',
+    ...(file.topologies.length === 0
+      ? []
+      : [
+          terminalTable(requestsTable(file), ['agents', 'packets']),
+          '',
+          terminalTable(topologyTable(file), RANK.topology),
+          '',
+        ]),
     bold(wrapped(file.sentence)),
     ...few,
     dim(wrapped(measuredText(file))),

@@ -35,15 +35,16 @@ export function bindingsSentence(baseline: string, arms: readonly Judged[]): str
   const judged = others.map(({ latency }) => latency).filter((latency) => latency !== null);
   const counted = (verdict: string) => judged.filter((one) => one.verdict === verdict).length;
   const longer = judged.filter(({ verdict, ratio }) => verdict === 'different' && ratio > 1).length;
-  const slow = others.length - judged.length;
-  const parts = [
-    `${longer} take longer`,
-    `${counted('different') - longer} less long`,
-    `${counted('equivalent')} are equivalent within ±${decimals((judged[0]?.margin ?? 0.05) * 100, 0)} %`,
-    `of ${counted('cannot tell')} it cannot be told`,
-    ...(slow === 0 ? [] : [`${slow} did not keep up with the rate`]),
+  const margin = decimals((judged[0]?.margin ?? 0.05) * 100, 0);
+  const counts: readonly (readonly [number, string])[] = [
+    [longer, 'took longer'],
+    [counted('different') - longer, 'took less time'],
+    [counted('equivalent'), `took the same within ±${margin} %`],
+    [counted('cannot tell'), 'cannot be told apart from it'],
+    [others.length - judged.length, 'did not keep up with the rate'],
   ];
-  return `Of ${others.length} bindings set against ${baseline}, in time an exchange: ${parts.join(', ')}.`;
+  const parts = counts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
+  return `Of ${others.length} bindings set against ${baseline}, for an exchange: ${parts.join(', ')}.`;
 }
 
 /** `a2a/jsonrpc sdk takes 4.31 times the time of mesh/json bare (95 % interval 3.90–4.77).` */

@@ -3,12 +3,14 @@ import type { Binding } from '../../../../protocols/bindings/contract/binding.ts
 import { bindingNamed } from '../../../../protocols/bindings/registry.ts';
 import type { BindingRef } from './protocol.ts';
 
-/** @throws MeshError `usage` for a name that nothing has, `config` for a file that exports no such binding */
+/** @throws MeshError `usage` for a name that nothing has, `config` for a file that exports no such binding or a missing package */
 export async function bindingOf({ name, implementation, file }: BindingRef): Promise<Binding> {
   if (file === undefined) return bindingNamed(name, implementation);
-  const known = await bindingsOf(file);
-  const found = known.find((binding) => binding.name === name && binding.implementation === implementation);
-  if (found === undefined) throw new MeshError('usage', `there is no binding ${name} (${implementation})`);
+  const found = (await bindingsOf(file)).find(
+    (binding) => binding.name === name && binding.implementation === implementation,
+  );
+  if (found === undefined)
+    throw new MeshError('config', `${file} exports no binding ${name} (${implementation})`);
   return found;
 }
 

@@ -41,7 +41,7 @@ test('plays exchanges between two processes: every byte is on a line, both ends 
   pair = await Pair.start(options, new AbortController().signal);
   expect(pair.setup.wire).toMatchObject({ connections: 1, sent: { raw: 0 }, received: { raw: 0 } });
 
-  const first = await pair.play({ kind: 'closed', count: 2, concurrency: 1, maxMs: 10_000 });
+  const first = await pair.play({ kind: 'closed', count: 2, concurrency: 1, maxMs: 10_000 }, { part: 'all' });
   const { sent, received } = first.wire;
   expect(first).toMatchObject({ count: 2, isOverloaded: false });
   expect(first.timesUs).toHaveLength(2);

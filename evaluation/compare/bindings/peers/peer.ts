@@ -6,14 +6,19 @@ import type { BindingClient, BindingServer } from '../../../../protocols/binding
 import { bindingOf } from './binding-of.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
-import type { Command, Counted, PlannedExchange, Play, Played } from './protocol.ts';
+import { cpuOfProcesses } from './process-cpu.ts';
+import type { Command, Counted, Part, PlannedExchange, Play, Played } from './protocol.ts';
 import { sumOf } from './wire-sum.ts';
 
-interface Connected {
-  readonly client: BindingClient;
+interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
   /** Where the next load goes on. */
   next: number;
+}
+
+interface Connected {
+  readonly client: BindingClient;
+  readonly parts: Readonly<Record<Part, Sequence>>;
 }
 
 /** One node of a comparison, in a process of its own: at most one server, and a client for each node that it asks. */
@@ -64,18 +69,21 @@ export class Peer {
     const beganMs = performance.now();
     const client = await binding.connect(address, settings);
     const ms = performance.now() - beganMs;
-    this.#clients.set(address, { client, exchanges, next: 0 });
+    this.#clients.set(address, { client, parts: partsOf(exchanges) });
     return { ms, wire: client.wire() };
   }
 
-  async #play({ address, from, tasks, load }: Play): Promise<Played> {
+  async #play({ address, part, from, tasks, load }: Play): Promise<Played> {
     const connected = this.#clients.get(address);
     if (connected === undefined) throw new MeshError('usage', `there is no client of ${address}`);
-    const { client, exchanges } = connected;
-    const first = from ?? connected.next;
+    const { client, parts } = connected;
+    const sequence = parts[part];
+    const { exchanges } = sequence;
+    if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
+    const first = from ?? sequence.next;
     return play(load, (index) => {
       const nth = first + index;
-      connected.next = nth + 1;
+      sequence.next = nth + 1;
       const planned = exchanges[nth % exchanges.length];
       if (planned === undefined) throw new Error('there are no exchanges');
       const pass = Math.floor(nth / exchanges.length);
@@ -92,17 +100,31 @@ export class Peer {
     const { user, system } = process.cpuUsage();
     if (collect) collectGarbage();
     const { rss, heapUsed } = process.memoryUsage();
-    const clients = [...this.#clients.values()].map(({ client }) => client.wire());
+    const all = [...this.#clients.values()].map(({ client }) => client);
+    const clients = all.map((client) => client.wire());
     return {
       server: this.#server?.server.wire() ?? null,
       clients: clients.length === 0 ? null : sumOf(clients),
       arrived: this.#server?.planned.arrived ?? 0,
       strangers: this.#server?.planned.strangers ?? 0,
       cpuUs: { user, system },
+      startedUs: {
+        byServer: cpuOfProcesses(this.#server?.server.processes ?? []),
+        byClients: cpuOfProcesses(all.flatMap(({ processes = [] }) => processes)),
+      },
       rssBytes: rss,
       heapBytes: heapUsed,
     };
   }
+}
+
+function partsOf(exchanges: readonly PlannedExchange[]): Connected['parts'] {
+  const sequence = (own: readonly PlannedExchange[]): Sequence => ({ exchanges: own, next: 0 });
+  return {
+    all: sequence(exchanges),
+    answered: sequence(exchanges.filter(({ replies }) => replies.length > 0)),
+    'one-way': sequence(exchanges.filter(({ replies }) => replies.length === 0)),
+  };
 }
 
 let gc: (() => void) | undefined;

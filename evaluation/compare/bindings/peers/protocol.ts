@@ -75,10 +75,15 @@ const loadSchema = z.discriminatedUnion('kind', [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
+const PARTS = ['answered', 'one-way', 'all'] as const;
+export type Part = (typeof PARTS)[number];
+
 const playSchema = z.strictObject({
   do: z.literal('play'),
   /** Whom to ask: the address that was connected to. */
   address: z.string(),
+  /** Which exchanges: those with an answer, those without, or all as they come. Each of the three is a sequence of its own. */
+  part: z.enum(PARTS),
   /**
    * The exchange to begin with; null for where the last load stopped. After the last of n comes the first again, as number n: ids are
    * those that were recorded in the first pass, others in each further one.
@@ -146,6 +151,8 @@ export const playedSchema = z.strictObject({
 });
 export type Played = z.infer<typeof playedSchema>;
 
+const cpuSchema = z.strictObject({ user: amount, system: amount });
+
 export const countedSchema = z.strictObject({
   /** Of the server and of all clients of this process; null for what it has not. */
   server: wireSchema.nullable(),
@@ -153,7 +160,9 @@ export const countedSchema = z.strictObject({
   /** Packets that came to the server, and those of them that nobody had planned. */
   arrived: amount,
   strangers: amount,
-  cpuUs: z.strictObject({ user: amount, system: amount }),
+  cpuUs: cpuSchema,
+  /** Of processes that the server, or the clients, have started. */
+  startedUs: z.strictObject({ byServer: cpuSchema, byClients: cpuSchema }),
   rssBytes: amount,
   heapBytes: amount,
 });

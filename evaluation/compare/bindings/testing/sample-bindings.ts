@@ -1,9 +1,11 @@
 import { Random } from '../../../../core/system/random.ts';
 import type { WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
+import { sampleRecording } from '../../testing/sample-recording.ts';
 import { armsOf } from '../arms.ts';
 import { parseFactors } from '../factors.ts';
 import type { BindingsFile } from '../figures/bindings-file.ts';
 import { bindingsReport } from '../figures/bindings-report.ts';
+import { requestsOf } from '../figures/topology-figures.ts';
 import type { Invocation } from '../invocation.ts';
 import { syntheticWorkload } from '../workload.ts';
 import { framedTcp } from './framed-tcp.ts';
@@ -42,6 +44,9 @@ export function sampleBindings(samples: readonly SampleArm[], invocations = 6): 
     concurrency: CONCURRENCY,
     ratePerS: 200,
     seed: 1,
+    requests: requestsOf(sampleRecording, []),
+    topologies: [],
+    failed: [],
     leftOut: ['nats/core bare: there is no nats-server'],
     load: { before: 0.1, after: 1 },
   });
@@ -52,7 +57,7 @@ function invocationOf(factor: number, index: number, isOverloaded: boolean, rand
   const wire = wireOf(20 * Math.round(1200 * factor));
   return {
     setup: { ms: noisy(20), wire: wireOf(Math.round(1000 * factor)) },
-    bytes: index < 2 ? wire : null,
+    bytes: index < 2 ? { answered: wire, oneWay: wireOf(0) } : null,
     rounds: Array.from({ length: 3 }, () => ({
       cpuUs: {
         client: { user: noisy(100), system: noisy(20) },
