@@ -39,6 +39,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/replay.ts')).replay,
   },
   {
+    name: 'import',
+    group: 'Compare',
+    summary: "make a recording of other tools' logs: OpenTelemetry, model APIs, MCP, A2A, HAR, ATIF",
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
     name: 'report',
     group: 'Compare',
     summary: 'write runs and a comparison as one HTML page that opens from disk',
@@ -74,9 +80,9 @@ export const commands: readonly CommandEntry[] = [
     summary: 'encode and decode packets as an adapter does, or say what their bytes are for',
     load: async () => (await import('./commands/wire.ts')).wire,
   },
+  // Not listed: more than sixteen commands are a list that nobody reads.
   {
     name: 'prompt-test',
-    group: 'Develop',
     summary: 'try a changed prompt beside the one that ships',
     load: async () => (await import('./commands/prompt-test.ts')).promptTest,
   },

@@ -28,7 +28,7 @@ interface ReplayCommandOptions {
 
 export function replay(command: Command): void {
   command
-    .argument('<archive>', 'run_artifacts.tar.gz of a run, or a file of hub --record')
+    .argument('<archive>', 'run_artifacts.tar.gz of a run, or a file of import or hub --record')
     .option('--adapter <name>', 'protocol of the packets', 'json')
     .option('--tool-time <factor>', 'recorded, zero, or a factor of it', 'zero')
     .option('--rounds <n>', 'times to play it', positiveInteger, 1)

@@ -1,0 +1,157 @@
+import {
+  DOC_INIT,
+  HEAD_LENGTHS,
+  HUB_ID,
+  MESH_TYPE_PREFIX,
+  type Packet,
+} from '../../core/contracts/packet.ts';
+import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+import { cleanPayload } from './clean-payload.ts';
+import type { ImportedMessage, ImportNotes } from './message.ts';
+import { NodeNames } from './node-names.ts';
+
+/** Messages of one recording; a replay holds them all in memory, in each of its processes. */
+const MAX_MESSAGES = 100_000;
+/** As many as a team may have agents. */
+const MAX_NODES = 1000;
+const US_PER_MS = 1000;
+
+interface BuildOptions {
+  readonly runId: string;
+  /** Kind of the file. */
+  readonly format: string;
+}
+
+/** What is kept of a message that is recorded. */
+interface Placed {
+  readonly id: string;
+  readonly to: string;
+  readonly atUs: number | undefined;
+}
+
+/**
+ * Makes a recording of messages: each goes to one recipient (routing `direct`), and is caused by the request that it answers, or else by
+ * what its sender heard last in the same task, or by the document of nothing that opens the task. No packet ends a task.
+ */
+export function buildRecording(
+  messages: readonly ImportedMessage[],
+  { runId, format }: BuildOptions,
+  notes: ImportNotes,
+): Recording {
+  const names = new NodeNames(notes);
+  const packets: RecordedPacket[] = [];
+  const placed = new Map<ImportedMessage, Placed>();
+  const opened = new Map<string, Placed>();
+  const heard = new Map<string, Placed>();
+  const counts = new Map<string, number>();
+  const nextId = (from: string) => {
+    const number = (counts.get(from) ?? 0) + 1;
+    counts.set(from, number);
+    return `${from}-${number}`;
+  };
+  for (const message of inOrder(messages, notes)) {
+    const isNew = [message.from, message.to].filter((name) => !names.has(name)).length;
+    if (placed.size >= MAX_MESSAGES || names.ids.length + isNew > MAX_NODES) {
+      const bounds = `beyond ${MAX_MESSAGES} messages or ${MAX_NODES} senders and recipients`;
+      notes.drop(`a message ${bounds}`, `# messages ${bounds}`);
+      continue;
+    }
+    const from = names.idOf(message.from);
+    const to = names.idOf(message.to === message.from ? `${message.to}:self` : message.to);
+    const task = taskOf(message.task, notes);
+    const ts = Math.max(0, Math.round((message.atUs ?? 0) / US_PER_MS));
+    if (!opened.has(task)) {
+      const id = nextId(HUB_ID);
+      opened.set(task, { id, to: '', atUs: undefined });
+      const head = { type: DOC_INIT, from: HUB_ID, id, task_id: task, token_used: 0, ts };
+      packets.push({ cause: null, isCauseInferred: true, toolUs: 0, packet: { ...head, payload: {} } });
+    }
+    const answered = message.answers === undefined ? undefined : placed.get(message.answers);
+    // Who was not sent a request cannot have it as its cause, whatever the log says.
+    const request = answered?.to === from ? answered : undefined;
+    const cause = request ?? heard.get(`${from} ${task}`) ?? opened.get(task);
+    if (cause === undefined) throw new Error('the task was opened above');
+    if (request === undefined) {
+      notes.guess(
+        'cause of a message: what its sender had heard last',
+        'causes of # messages: what their senders had heard last',
+      );
+    }
+    const own: Placed = { id: nextId(from), to, atUs: message.atUs };
+    placed.set(message, own);
+    heard.set(`${to} ${task}`, own);
+    const packet: Packet = {
+      type: typeOf(message.type, notes),
+      from,
+      to,
+      id: own.id,
+      ...(request === undefined ? {} : { reply_to: request.id }),
+      task_id: task,
+      token_used: tokensOf(message.tokens),
+      ts,
+      payload: cleanPayload(message.payload, notes),
+    };
+    packets.push({
+      cause: cause.id,
+      ...(request === undefined ? { isCauseInferred: true } : {}),
+      toolUs: toolUsOf(cause, own, notes),
+      packet,
+    });
+  }
+  return {
+    header: {
+      ...{
+        run_id: runId,
+        team: 'imported',
+        final: null,
+        routing: 'direct',
+        adapter: format,
+        engine: 'unknown',
+      },
+      agents: names.ids.map((id) => ({ id, tool: 'imported' })),
+    },
+    packets,
+  };
+}
+
+/** By time, where all of them have one; a reply never comes before what it answers. */
+function inOrder(messages: readonly ImportedMessage[], notes: ImportNotes): readonly ImportedMessage[] {
+  const untimed = messages.filter(({ atUs }) => atUs === undefined).length;
+  if (untimed > 0) {
+    const what = 'not timed; all stand in the order of the file';
+    notes.guess(`order: a message is ${what}`, `order: # messages are ${what}`, undefined, untimed);
+    return messages;
+  }
+  const timeOf = ({ atUs = 0, answers }: ImportedMessage) => Math.max(atUs, answers?.atUs ?? 0);
+  return messages.toSorted((a, b) => timeOf(a) - timeOf(b));
+}
+
+/** What the sender did between what it heard and what it said: its own work, and the way of both messages. */
+function toolUsOf(cause: Placed, own: Placed, notes: ImportNotes): number | null {
+  if (cause.atUs === undefined || own.atUs === undefined) return null;
+  notes.guess(
+    'time of work before a message: all since its cause, the network with it',
+    'time of work before # messages: all since their causes, the network with it',
+  );
+  return Math.max(0, own.atUs - cause.atUs);
+}
+
+function typeOf(type: string, notes: ImportNotes): string {
+  const isOurs = type === DOC_INIT || type.startsWith(MESH_TYPE_PREFIX);
+  const named = isOurs ? `imported.${type}` : type;
+  const short = named.slice(0, HEAD_LENGTHS.type).toWellFormed() || 'message';
+  if (short !== type)
+    notes.guess('a type that no packet may have: changed', '# types that no packet may have: changed', type);
+  return short;
+}
+
+function taskOf(task: string, notes: ImportNotes): string {
+  const short = task.slice(-HEAD_LENGTHS.task_id).toWellFormed() || 'task';
+  if (short !== task)
+    notes.guess('a name of a task that is too long: cut', '# names of tasks that are too long: cut', short);
+  return short;
+}
+
+function tokensOf(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
+}

@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import { importAtif } from './import/atif.ts';
+import { importChatLog } from './import/chat-log.ts';
+import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
+import { importHar } from './import/har.ts';
+import { hasRpc, importJsonRpc, methodsIn } from './import/json-rpc.ts';
+import { isA2a } from './import/json-rpc-methods.ts';
+import { importOtlp } from './import/otlp.ts';
+import { objectOf, textOf, unpacked } from './loose-values.ts';
+import type { Importer, SourceValue } from './message.ts';
+
+interface Format {
+  /** For `--help` and messages. */
+  readonly about: string;
+  readonly read: Importer;
+  /** Why the values look like it; undefined where they do not. */
+  readonly signOf: (value: unknown) => string | undefined;
+}
+
+/** Kinds of files, in the order in which a file is looked at: what can hold another kind comes first. */
+const FORMATS = {
+  har: {
+    about: 'HAR 1.2',
+    read: importHar,
+    signOf: (value) => (Array.isArray(objectOf(objectOf(value)?.log)?.entries) ? 'log.entries' : undefined),
+  },
+  otlp: {
+    about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
+    read: importOtlp,
+    signOf: (value) => (Array.isArray(objectOf(value)?.resourceSpans) ? 'resourceSpans' : undefined),
+  },
+  atif: {
+    about: 'ATIF trajectories',
+    read: importAtif,
+    signOf: (value) => {
+      const version = textOf(objectOf(value)?.schema_version);
+      return version?.startsWith('ATIF') === true ? version : undefined;
+    },
+  },
+  a2a: {
+    about: 'JSON-RPC of A2A',
+    read: importJsonRpc,
+    signOf: (value) => methodsIn(value).find(isA2a),
+  },
+  mcp: {
+    about: 'JSON-RPC of MCP',
+    read: importJsonRpc,
+    signOf: (value) => (hasRpc(value) ? 'jsonrpc' : undefined),
+  },
+  anthropic: {
+    about: "requests of Anthropic's messages API",
+    read: importChatLog,
+    signOf: (value) => (chatsIn(value).some(isAnthropic) ? 'a request or response of messages' : undefined),
+  },
+  openai: {
+    about: "requests of OpenAI's chat and responses APIs, and what looks like them",
+    read: importChatLog,
+    signOf: (value) =>
+      chatsIn(value).some((chat) => isRequest(chat) || isResponse(chat))
+        ? 'messages or input with a model'
+        : undefined,
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+export type FormatName = keyof typeof FORMATS;
+
+export const formatNames: readonly FormatName[] = Object.keys(FORMATS).filter(isFormatName);
+
+export function isFormatName(name: string): name is FormatName {
+  return Object.hasOwn(FORMATS, name);
+}
+
+export function formatOf(name: FormatName): Format {
+  return FORMATS[name];
+}
+
+/** Values that are looked at: the first of a log may be about something else. */
+const PROBED_VALUES = 50;
+
+/** The format that a file says it is, and by what; undefined where it says none. */
+export function detectFormat(
+  values: readonly SourceValue[],
+): { name: FormatName; sign: string; where: string } | undefined {
+  for (const name of formatNames) {
+    for (const { value, where } of values.slice(0, PROBED_VALUES)) {
+      const sign = formatOf(name).signOf(value);
+      if (sign !== undefined) return { name, sign, where };
+    }
+  }
+  return undefined;
+}
+
+/** Objects that may be requests or responses: the value, and what is under its keys. */
+function chatsIn(value: unknown, depth = 0): JsonObject[] {
+  const object = objectOf(value);
+  if (object === undefined) return [];
+  const inner = depth >= 2 ? [] : Object.values(object).flatMap((item) => chatsIn(unpacked(item), depth + 1));
+  return [object, ...inner];
+}

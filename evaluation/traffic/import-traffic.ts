@@ -1,0 +1,86 @@
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Recording } from '../../core/recording/recording.ts';
+import { buildRecording } from './build-recording.ts';
+import { detectFormat, type FormatName, formatNames, formatOf } from './formats.ts';
+import { ImportNotes } from './message.ts';
+import { readSource } from './read-source.ts';
+import { redacted } from './redact/redact.ts';
+
+interface ImportOptions {
+  /** What the file is; null: what it looks like. */
+  readonly format: FormatName | null;
+  /** Keep lengths, shapes and counts of tokens, and no word. */
+  readonly redact: boolean;
+}
+
+/** What came of an import. */
+export interface ImportReport {
+  readonly format: FormatName;
+  /** What the format was told by; null where the user said it. */
+  readonly detected_by: string | null;
+  readonly packets: number;
+  readonly tasks: number;
+  readonly agents: readonly string[];
+  readonly payload_bytes: number;
+  /** What the file does not say, in words, with counts. */
+  readonly guessed: readonly string[];
+  /** What of the file is not in the recording, in words, with counts. */
+  readonly dropped: readonly string[];
+  readonly redacted: boolean;
+}
+
+interface Imported {
+  readonly recording: Recording;
+  readonly report: ImportReport;
+}
+
+/**
+ * Makes a recording of a file that another tool wrote.
+ *
+ * @throws MeshError `config` for a file that cannot be read, is of no known kind or has no message in it
+ */
+export async function importTraffic(file: string, { format, redact }: ImportOptions): Promise<Imported> {
+  const notes = new ImportNotes();
+  const values = readSource(file, notes);
+  const detected = format === null ? detectFormat(values) : undefined;
+  const name = format ?? detected?.name;
+  if (name === undefined) {
+    const known = formatNames.map((each) => `${each}: ${formatOf(each).about}`).join('; ');
+    throw new MeshError('config', `${file}: nothing in it says what it is; say it with --as (${known})`);
+  }
+  const messages = formatOf(name).read(values, notes);
+  if (messages.length === 0) {
+    const { dropped } = notes.said(true);
+    const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
+    throw new MeshError('config', `${file}: no message of ${formatOf(name).about} is in it${why}`);
+  }
+  const built = buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
+  const recording = redact ? await redacted(built, notes) : built;
+  const { header, packets } = recording;
+  const { guessed, dropped } = notes.said(!redact);
+  return {
+    recording: {
+      header: {
+        ...header,
+        ...(dropped.length === 0 ? {} : { missing: [...dropped] }),
+        ...(guessed.length === 0 ? {} : { guessed: [...guessed] }),
+      },
+      packets,
+    },
+    report: {
+      format: name,
+      detected_by: detected === undefined ? null : `${detected.sign} in ${detected.where}`,
+      packets: packets.length,
+      tasks: packets.filter(({ cause }) => cause === null).length,
+      agents: header.agents.map(({ id }) => id),
+      payload_bytes: packets.reduce(
+        (sum, { packet }) => sum + Buffer.byteLength(JSON.stringify(packet.payload)),
+        0,
+      ),
+      guessed,
+      dropped,
+      redacted: redact,
+    },
+  };
+}

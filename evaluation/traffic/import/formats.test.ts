@@ -1,0 +1,363 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseRecording, recordingLines } from '../../../core/recording/recording.ts';
+import { buildRecording } from '../build-recording.ts';
+import { type FormatName, formatNames, formatOf } from '../formats.ts';
+import { importTraffic } from '../import-traffic.ts';
+import { ImportNotes } from '../message.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-import-'));
+
+function written(content: string | Buffer): string {
+  const file = path.join(folder, 'log');
+  writeFileSync(file, content);
+  return file;
+}
+
+const lines = (...values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).join('\n');
+
+async function imported(content: string | Buffer, format: FormatName | null = null) {
+  const { recording, report } = await importTraffic(written(content), { format, redact: false });
+  const packets = recording.packets.filter(({ cause }) => cause !== null).map(({ packet }) => packet);
+  return { report, packets, said: packets.map(({ from, to, type }) => `${from}>${to} ${type}`) };
+}
+
+/** Harbor's RFC 0001, version 1.7: a question, two calls of which one is observed without its id, an answer, a subagent. */
+const trajectory = {
+  schema_version: 'ATIF-v1.7',
+  session_id: 's-1',
+  agent: { name: 'clerk', version: '2.0', model_name: 'some-model' },
+  steps: [
+    { step_id: 1, timestamp: '2026-01-05T10:00:00Z', source: 'system', message: 'You answer questions.' },
+    { step_id: 2, timestamp: '2026-01-05T10:00:01Z', source: 'user', message: 'How many berths?' },
+    {
+      ...{ step_id: 3, timestamp: '2026-01-05T10:00:02Z', source: 'agent', message: 'I look.' },
+      tool_calls: [
+        { tool_call_id: 'c1', function_name: 'search', arguments: { q: 'berths' } },
+        { tool_call_id: 'c2', function_name: 'count', arguments: {} },
+      ],
+      observation: { results: [{ source_call_id: 'c1', content: '14 berths' }, { content: 'three' }] },
+      metrics: { prompt_tokens: 100, completion_tokens: 20 },
+    },
+    {
+      ...{ step_id: 4, timestamp: '2026-01-05T10:00:03Z', source: 'agent', message: 'Fourteen.' },
+      metrics: { prompt_tokens: 120, completion_tokens: 4 },
+    },
+  ],
+  subagent_trajectories: [
+    {
+      ...{ schema_version: 'ATIF-v1.7', trajectory_id: 'inner', agent: { name: 'counter', version: '1' } },
+      steps: [{ step_id: 1, timestamp: '2026-01-05T10:00:02Z', source: 'user', message: 'Count.' }],
+    },
+  ],
+};
+
+describe('ATIF', () => {
+  test('has what was said to the agent, its calls, what they observed, and its answer', async () => {
+    const { said, packets, report } = await imported(JSON.stringify(trajectory, null, 2));
+
+    expect(report).toMatchObject({ format: 'atif', detected_by: 'ATIF-v1.7 in the file', tasks: 2 });
+    expect(said).toEqual([
+      'system>clerk system.message',
+      'user>clerk user.message',
+      'clerk>tool:search tool.call',
+      'clerk>tool:count tool.call',
+      'tool:search>clerk tool.result',
+      'environment>clerk tool.result',
+      'user>counter user.message',
+      'clerk>user agent.message',
+    ]);
+    expect(packets.at(-1)).toMatchObject({
+      token_used: 124,
+      reply_to: 'user-1',
+      payload: { message: 'Fourteen.' },
+    });
+    expect(report.guessed.join()).toContain('sender of an observation: the environment');
+    expect(report.dropped.join()).toMatch(
+      /what the agent sent its model at 2 steps.*bytes of what the agent thought/,
+    );
+  });
+});
+
+describe('JSON-RPC', () => {
+  test('is found in what mcpsnoop keeps of a session, with its stray lines left out', async () => {
+    const at = (seconds: number, rest: object) => ({
+      ...{
+        session_id: 'srv-1',
+        server_label: 'files',
+        seq: seconds,
+        ts: `2026-02-01T00:00:0${seconds}.123456Z`,
+      },
+      ...rest,
+    });
+    const log = lines(
+      at(0, { direction: 'meta', transport: 'stdio', raw: { command: ['node', 'x.js'] } }),
+      at(1, {
+        direction: 'c2s',
+        raw: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'read' } },
+      }),
+      at(2, { direction: 'stderr', text: 'warming up' }),
+      at(3, { direction: 's2c', raw: { jsonrpc: '2.0', id: 9, method: 'roots/list' } }),
+      at(4, { direction: 'c2s', raw: { jsonrpc: '2.0', id: 9, result: { roots: [] } } }),
+      at(5, { direction: 's2c', raw: { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'no' } } }),
+    );
+    const { said, packets, report } = await imported(log);
+
+    expect(said).toEqual([
+      'client>files tools/call',
+      'files>client roots/list',
+      'client>files roots/list.result',
+      'files>client tools/call.error',
+    ]);
+    expect(packets.at(-1)).toMatchObject({ reply_to: 'client-1', payload: { error: { code: -32000 } } });
+    expect(report.dropped.join()).toContain('2 lines without a message of JSON-RPC (line 1, line 3)');
+  });
+
+  test.each([
+    ['sent and received', 'sent', 'received'],
+    ['arrows', '→', '←'],
+    ['what no one has thought of', 'up', 'down'],
+  ])('learns what a log calls its directions: %s', async (_name, up, down) => {
+    const log = lines(
+      { dir: up, t: 1, message: '{"jsonrpc":"2.0","id":1,"method":"ping"}' },
+      { dir: down, t: 2, message: '{"jsonrpc":"2.0","id":1,"result":{}}' },
+      { dir: up, t: 3, message: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' },
+    );
+    const { said } = await imported(log);
+
+    expect(said).toEqual(['client>server ping', 'server>client ping.result', 'client>server tools/list']);
+  });
+
+  test('comes in batches, and in lines of request and response', async () => {
+    const request = {
+      jsonrpc: '2.0',
+      id: 'a',
+      method: 'message/send',
+      params: { message: { contextId: 'c' } },
+    };
+    const pair = {
+      timestamp: 1_770_000_000,
+      duration_ms: 250,
+      response: { jsonrpc: '2.0', id: 'a', result: { id: 't' } },
+      request,
+    };
+    const batch = [
+      { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 't' } },
+      { jsonrpc: '2.0', method: 'notifications/cancelled' },
+    ];
+    const { said, packets, report } = await imported(lines(pair, batch));
+
+    expect(report.format).toBe('a2a');
+    expect(said.slice(0, 2)).toEqual(['client>server message/send', 'server>client message/send.result']);
+    expect(said).toHaveLength(4);
+    expect(packets[1]?.ts).toBe(1_770_000_000_250);
+  });
+});
+
+test('older GenAI spans have their messages in events, and sizes by tokens where they have no words', async () => {
+  const key = (name: string, value: object) => ({ key: name, value });
+  const span = (id: string, attributes: object[], events: object[] = []) => ({
+    ...{
+      traceId: 'f0',
+      spanId: id,
+      name: 'chat',
+      startTimeUnixNano: '1770000000000000000',
+      endTimeUnixNano: 1_770_000_001e9,
+    },
+    ...{ attributes: [key('gen_ai.operation.name', { stringValue: 'chat' }), ...attributes], events },
+  });
+  const said = (name: string, text: string) => ({
+    name,
+    attributes: [key('content', { stringValue: text })],
+  });
+  const spans = [
+    span('1', [], [said('gen_ai.user.message', 'How many?'), said('gen_ai.choice', 'Nine.')]),
+    span('2', [
+      key('gen_ai.usage.input_tokens', { intValue: '10' }),
+      key('gen_ai.usage.output_tokens', { intValue: 2 }),
+    ]),
+  ];
+  const { packets, report } = await imported(
+    JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+  );
+
+  expect(packets.map(({ payload }) => payload)).toEqual([
+    { messages: [{ content: 'How many?' }] },
+    { text: 'word'.repeat(10) },
+    { messages: [{ content: 'Nine.' }] },
+    { text: 'word'.repeat(2) },
+  ]);
+  expect(report.guessed.join()).toContain(
+    'sizes of 2 messages without contents: 4 characters a token (chat, chat)',
+  );
+});
+
+test('a conversation alone goes from one to the next', async () => {
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'How many?' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'x', function: { name: 'count', arguments: '{"of":"berths"}' } }],
+    },
+    { role: 'tool', tool_call_id: 'x', content: '9' },
+    { role: 'assistant', content: 'Nine.' },
+  ];
+  const { said, report } = await imported(lines({ messages }, { messages: messages.slice(0, 3) }));
+
+  expect(report.tasks).toBe(2);
+  expect(said.slice(0, 6)).toEqual([
+    'user>assistant system',
+    'user>assistant user',
+    'assistant>user assistant',
+    'assistant>tool:count tool.call',
+    'tool:count>assistant tool.result',
+    'assistant>user assistant',
+  ]);
+});
+
+describe('a hostile or broken file', () => {
+  const good = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  test('has its bad lines named by their numbers, and the rest imported', async () => {
+    const { packets, report } = await imported(
+      `${JSON.stringify(good)}\n{"jsonrpc":\n\n${JSON.stringify(good)}\nnonsense\n`,
+    );
+
+    expect(packets).toHaveLength(2);
+    expect(report.dropped.join()).toContain('2 lines, not JSON');
+    expect(report.dropped.join()).toContain('(line 2, line 5)');
+  });
+
+  test('has what no packet can hold replaced and counted', async () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    const line = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"big":1e999,"half":"\\ud800","__proto__":{"x":1},"deep":${deep}}}`;
+    const { packets, report } = await imported(line);
+
+    expect(packets[0]?.payload).toMatchObject({ big: null, half: '\ufffd' });
+    expect(report.dropped.join()).toMatch(
+      /too large for a double.*half a character.*__proto__.*nested deeper than 64/,
+    );
+  });
+
+  test('may be gzipped, with a mark in front; one that unpacks to more than is allowed is refused', async () => {
+    expect((await imported(gzipSync(`\ufeff${JSON.stringify(good)}`))).packets).toHaveLength(1);
+    const bomb = gzipSync(Buffer.alloc(129 * 1024 * 1024, 0x20));
+    await expect(imported(bomb)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('at most'),
+    });
+  });
+
+  test('of no known kind is refused with the kinds that there are', async () => {
+    await expect(imported('{"a":1}')).rejects.toThrow(/say it with --as \(har: HAR 1\.2;.*openai/);
+    await expect(imported('hello')).rejects.toThrow('no line of it is JSON');
+    await expect(imported(JSON.stringify(good), 'har')).rejects.toThrow('no message of HAR 1.2 is in it');
+  });
+
+  test('with more senders than there may be agents keeps as many, and says how many are left out', () => {
+    const notes = new ImportNotes();
+    const messages = Array.from({ length: 1500 }, (_, index) => ({
+      ...{ from: `a${index}`, to: 'hub', task: 't', type: 'mesh.books', payload: 7, atUs: undefined },
+    }));
+    const { header, packets } = buildRecording(messages, { runId: 'r', format: 'mcp' }, notes);
+
+    expect(header.agents).toHaveLength(1000);
+    expect(packets[1]?.packet).toMatchObject({
+      to: 'hub-2',
+      type: 'imported.mesh.books',
+      payload: { value: 7 },
+    });
+    expect(notes.said(true).dropped.join()).toMatch(/^501 messages beyond/);
+  });
+
+  test('of any values gives a recording that can be replayed, or a reason, in every format', async () => {
+    const key = fc.constantFrom(
+      ...[
+        'jsonrpc',
+        'id',
+        'method',
+        'params',
+        'result',
+        'from',
+        'to',
+        'dir',
+        'messages',
+        'role',
+        'content',
+        'model',
+        'input',
+      ],
+      ...[
+        'tool_calls',
+        'request',
+        'response',
+        'log',
+        'entries',
+        'url',
+        'steps',
+        'source',
+        'schema_version',
+        'observation',
+      ],
+      ...[
+        'resourceSpans',
+        'scopeSpans',
+        'spans',
+        'attributes',
+        'key',
+        'value',
+        'startTimeUnixNano',
+        'ts',
+        'choices',
+        'message',
+      ],
+    );
+    const leaf = fc.oneof(
+      fc.constantFrom(
+        '2.0',
+        'tools/list',
+        'GetTask',
+        'user',
+        'assistant',
+        'agent',
+        'ATIF-v1.7',
+        'http://x/y',
+        '1770000000',
+        'chat',
+      ),
+      fc.jsonValue({ maxDepth: 1 }),
+    );
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(key, tie('tree'), { maxKeys: 6 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(tree, { maxLength: 4 }), fc.constantFrom(...formatNames), (values, format) => {
+        const notes = new ImportNotes();
+        const messages = formatOf(format).read(
+          values.map((value, index) => ({ value, where: `line ${index + 1}` })),
+          notes,
+        );
+        if (messages.length === 0) return;
+        const recording = buildRecording(messages, { runId: 'r', format }, notes);
+        const read = parseRecording(recordingLines(recording).join(''), 'it');
+        const byId = new Map(read.packets.map(({ packet }) => [packet.id, packet]));
+        for (const { cause, packet } of read.packets) {
+          const to = byId.get(cause ?? '')?.to;
+          if (to !== undefined) expect(to).toBe(packet.from);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,237 @@
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { firstText, objectOf, textOf, timeOf, unpacked } from '../loose-values.ts';
+import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
+import { type Side, sideByMethod } from './json-rpc-methods.ts';
+
+/** A JSON-RPC message in a line of a log, with what the line says around it. */
+interface Logged {
+  readonly rpc: JsonObject;
+  readonly where: string;
+  readonly atUs: number | undefined;
+  /** What the line calls the direction, whatever it is. */
+  readonly label: string | undefined;
+  /** Both ends, where the line names them. */
+  readonly ends: { readonly from: string; readonly to: string } | undefined;
+  readonly session: string;
+  readonly server: string | undefined;
+}
+
+const DIRECTION_KEYS = ['direction', 'dir', 'sender', 'side', 'source', 'origin', 'flow', 'kind', 'type'];
+const SESSION_KEYS = [
+  'session_id',
+  'sessionId',
+  'session',
+  'conversation_id',
+  'connection',
+  'conn_id',
+  'trace_id',
+];
+/** In `_meta`, since the revision of 2026-07-28. */
+const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+const SERVER_KEYS = ['server_label', 'server_name', 'serverName', 'server'];
+
+/**
+ * Logs of JSON-RPC 2.0 as MCP and A2A speak it: a message a line, by itself or under any key of an object that says when and in which
+ * direction, as proxies write them; batches; or pairs of request and response. JSON-RPC's own envelope is left out, since
+ * an adapter writes its own: the packet's type is the method, its payload the `params` or the `result`.
+ */
+export const importJsonRpc: Importer = (values, notes) => {
+  const logged = values.flatMap((value) => loggedIn(value, notes));
+  const sideOf = sidesBy(logged);
+  const namesOf = namesBySession(logged);
+  const pending = new Map<
+    string,
+    { readonly message: ImportedMessage; readonly method: string; side: Side }
+  >();
+  const contexts = new Map<string, string>();
+  const messages: ImportedMessage[] = [];
+  for (const entry of logged) {
+    const { rpc, session } = entry;
+    const id = rpc.id === undefined || rpc.id === null ? undefined : JSON.stringify(rpc.id);
+    const method = textOf(rpc.method);
+    const key = (side: Side) => `${session} ${side} ${id}`;
+    let side = sideOf(entry);
+    if (method === undefined && side === undefined) {
+      // A response comes from the other side than its request.
+      const asked = (['client', 'server'] as const).find((asker) => pending.has(key(asker)));
+      side = asked === undefined ? undefined : other(asked);
+    }
+    if (side === undefined) {
+      side =
+        (method === undefined ? undefined : sideByMethod(method)) ??
+        (method === undefined ? 'server' : 'client');
+      if (entry.ends === undefined)
+        notes.guess(
+          'sender of a message: by its method',
+          'senders of # messages: by their methods',
+          method ?? entry.where,
+        );
+    }
+    const own = namesOf(entry);
+    const ends = entry.ends ?? { from: own[side], to: own[other(side)] };
+    dropEnvelope(rpc, notes);
+    if (method !== undefined) {
+      const params = objectOf(rpc.params) ?? {};
+      const message: ImportedMessage = {
+        ...ends,
+        atUs: entry.atUs,
+        task: contextOf(params, contexts) ?? session,
+        type: method,
+        payload: rpc.params ?? {},
+      };
+      messages.push(message);
+      if (id !== undefined) pending.set(key(side), { message, method, side });
+      continue;
+    }
+    const request = id === undefined ? undefined : pending.get(key(other(side)));
+    if (request === undefined) {
+      notes.guess(
+        'task of a response: its request is not in the file',
+        'tasks of # responses: their requests are not in the file',
+        entry.where,
+      );
+    }
+    const result = rpc.error === undefined ? (rpc.result ?? {}) : { error: rpc.error };
+    const context = learnContext(objectOf(rpc.result) ?? {}, contexts);
+    messages.push({
+      ...ends,
+      atUs: entry.atUs,
+      task: request?.message.task ?? context ?? session,
+      type: `${request?.method ?? 'response'}.${rpc.error === undefined ? 'result' : 'error'}`,
+      payload: result,
+      answers: request?.message,
+    });
+    // A stream answers a request more than once: it stays open.
+  }
+  return messages;
+};
+
+function other(side: Side): Side {
+  return side === 'client' ? 'server' : 'client';
+}
+
+/** All messages of a line: the line itself, or what is under any of its keys. */
+function loggedIn({ value, where }: SourceValue, notes: ImportNotes): Logged[] {
+  const line = objectOf(value);
+  const around = line === undefined || isRpc(line) ? {} : line;
+  const found = rpcsIn(value);
+  if (found.length === 0) {
+    notes.drop('a line without a message of JSON-RPC', '# lines without a message of JSON-RPC', where);
+    return [];
+  }
+  const from = textOf(around.from);
+  const to = textOf(around.to);
+  const startUs = timeOf(around);
+  const durationMs = Number(around.duration_ms ?? around.durationMs ?? around.latency_ms ?? 0) || 0;
+  // A request and its response in one line have the line's time, and its time and duration.
+  const isPair = found.length === 2 && found.some(({ method }) => method === undefined);
+  return found.map((rpc, index) => {
+    const isAnswer = isPair && index === 1;
+    const ends = from === undefined || to === undefined ? undefined : { from, to };
+    return {
+      rpc,
+      where,
+      atUs: startUs === undefined ? undefined : startUs + (isAnswer ? durationMs * 1000 : 0),
+      label: isPair ? undefined : firstText(around, DIRECTION_KEYS),
+      ends: ends !== undefined && isAnswer ? { from: ends.to, to: ends.from } : ends,
+      session: firstText(around, SESSION_KEYS) ?? 'session',
+      server: firstText(around, SERVER_KEYS),
+    };
+  });
+}
+
+function rpcsIn(value: unknown): JsonObject[] {
+  const whole = batch(value);
+  if (whole.length > 0) return whole;
+  const line = objectOf(value);
+  if (line === undefined) return [];
+  // Requests come before responses whatever the order of the keys.
+  return Object.values(line)
+    .flatMap((inner) => batch(unpacked(inner)))
+    .toSorted((a, b) => Number(a.method === undefined) - Number(b.method === undefined));
+}
+
+/** A message, or the messages of a batch; nothing else. */
+function batch(value: unknown): JsonObject[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const messages = items.map(objectOf).filter((item) => item !== undefined && isRpc(item));
+  return messages.length === items.length ? messages.filter((message) => message !== undefined) : [];
+}
+
+/** Whether `object` is a message of JSON-RPC 2.0. */
+export function isRpc(object: JsonObject): boolean {
+  if (object.jsonrpc !== '2.0') return false;
+  return typeof object.method === 'string' || 'result' in object || 'error' in object;
+}
+
+/** Messages of JSON-RPC anywhere in a line. */
+export function hasRpc(value: unknown): boolean {
+  return rpcsIn(value).length > 0;
+}
+
+/** The method of the first request in a line. */
+export function methodsIn(value: unknown): string[] {
+  return rpcsIn(value).flatMap(({ method }) => textOf(method) ?? []);
+}
+
+/**
+ * What the labels of a log mean: a label is the client's where more of its messages have methods that only clients send. A label that
+ * stands at both kinds, such as `request`, is no direction.
+ */
+function sidesBy(logged: readonly Logged[]): (entry: Logged) => Side | undefined {
+  const votes = new Map<string, Record<Side, number>>();
+  for (const { label, rpc } of logged) {
+    if (label === undefined) continue;
+    const count = votes.get(label) ?? { client: 0, server: 0 };
+    votes.set(label, count);
+    const side = typeof rpc.method === 'string' ? sideByMethod(rpc.method) : undefined;
+    if (side !== undefined) count[side] += 1;
+  }
+  const isMixed = [...votes.values()].some(({ client, server }) => client > 0 && server > 0);
+  const labels = [...votes];
+  const client = labels.find(([, count]) => count.client > 0)?.[0];
+  if (isMixed || client === undefined || labels.length > 2) return () => undefined;
+  return ({ label }) => (label === undefined ? undefined : label === client ? 'client' : 'server');
+}
+
+/** Names as the two introduce themselves in MCP, by session: both send theirs in the first exchange. */
+function namesBySession(logged: readonly Logged[]): (entry: Logged) => Record<Side, string> {
+  const names = new Map<string, Record<Side, string>>();
+  for (const { session, server, rpc } of logged) {
+    const own = names.get(session) ?? { client: 'client', server: server ?? 'server' };
+    names.set(session, own);
+    const [params, result] = [objectOf(rpc.params), objectOf(rpc.result)];
+    const client = objectOf(params?.clientInfo) ?? objectOf(objectOf(params?._meta)?.[CLIENT_INFO]);
+    const served = objectOf(result?.serverInfo) ?? objectOf(objectOf(result?._meta)?.[SERVER_INFO]);
+    own.client = own.client === 'client' ? (textOf(client?.name) ?? own.client) : own.client;
+    own.server = own.server === 'server' ? (textOf(served?.name) ?? own.server) : own.server;
+  }
+  return ({ session }) => names.get(session) ?? { client: 'client', server: 'server' };
+}
+
+/** A2A: a message says its context, a task keeps it. */
+function contextOf(params: JsonObject, contexts: ReadonlyMap<string, string>): string | undefined {
+  const message = objectOf(params.message);
+  const task = textOf(params.id) ?? textOf(params.taskId) ?? textOf(message?.taskId);
+  return textOf(message?.contextId) ?? (task === undefined ? undefined : contexts.get(task));
+}
+
+function learnContext(result: JsonObject, contexts: Map<string, string>): string | undefined {
+  const task = objectOf(result.task) ?? result;
+  const id = textOf(task.id) ?? textOf(task.taskId);
+  const context = textOf(task.contextId);
+  if (id !== undefined && context !== undefined) contexts.set(id, context);
+  return context;
+}
+
+function dropEnvelope(rpc: JsonObject, notes: ImportNotes): void {
+  const { params: _params, result: _result, error: _error, ...envelope } = rpc;
+  const bytes = Buffer.byteLength(JSON.stringify(envelope));
+  notes.drop(
+    "1 byte of JSON-RPC's envelopes: an adapter writes its own",
+    "# bytes of JSON-RPC's envelopes: an adapter writes its own",
+    undefined,
+    bytes,
+  );
+}

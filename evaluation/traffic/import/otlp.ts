@@ -1,0 +1,217 @@
+import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import { countOf, firstText, unpacked } from '../loose-values.ts';
+import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
+import { type Span, spansIn, unflattened, unwrapped } from './otlp-spans.ts';
+
+/** What a span stands for: an exchange between its caller and somebody. */
+type Kind = 'model' | 'tool' | 'agent' | 'retriever';
+
+/** GenAI semantic conventions (`gen_ai.operation.name`), and OpenInference's kinds. Chains and guardrails are no exchange. */
+const OPERATIONS: Readonly<Record<string, Kind>> = {
+  chat: 'model',
+  text_completion: 'model',
+  generate_content: 'model',
+  embeddings: 'model',
+  execute_tool: 'tool',
+  invoke_agent: 'agent',
+  create_agent: 'agent',
+  retrieval: 'retriever',
+  LLM: 'model',
+  EMBEDDING: 'model',
+  RERANKER: 'model',
+  TOOL: 'tool',
+  AGENT: 'agent',
+  RETRIEVER: 'retriever',
+};
+
+/** Where only tokens are known: English has some four characters a token with the tokenizers of today. */
+const CHARACTERS_PER_TOKEN = 4;
+/** A stand-in for a text that was not recorded is no longer than this, whatever the span says. */
+const MAX_STAND_IN_TOKENS = 1_000_000;
+
+/**
+ * OpenTelemetry spans as OTLP/JSON (a file exporter's lines, or the body of a request to a collector): each span of a model, a tool, an
+ * agent or a retriever is a request of its caller at its start and a reply at its end. The caller is the agent of the span
+ * above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes or events) and OpenInference.
+ */
+export const importOtlp: Importer = (values, notes) => {
+  const spans = spansIn(values);
+  const byId = new Map(spans.map((span) => [`${span.trace} ${span.id}`, span]));
+  const conversations = new Map(
+    spans.flatMap(({ trace, attributes }): [string, string][] => {
+      const name = firstText(attributes, ['gen_ai.conversation.id', 'session.id']);
+      return name === undefined ? [] : [[trace, name]];
+    }),
+  );
+  return spans.flatMap((span) => {
+    const kind = kindOf(span);
+    if (kind === undefined) {
+      notes.drop(
+        'a span that is no exchange with a model, tool or agent',
+        '# spans that are no exchanges with models, tools or agents',
+        span.name,
+      );
+      return [];
+    }
+    const from = callerOf(span, byId);
+    const to = nameOf(span, kind);
+    const input = contentOf(span, kind, 'input', notes);
+    const output = contentOf(span, kind, 'output', notes);
+    const task = conversations.get(span.trace) ?? span.trace;
+    const asked: ImportedMessage = {
+      from,
+      to,
+      task,
+      type: `${kind}.call`,
+      payload: input,
+      atUs: span.startUs,
+    };
+    const tokens = tokensOf(span.attributes);
+    return [
+      asked,
+      {
+        from: to,
+        to: from,
+        task,
+        type: `${kind}.result`,
+        payload: output,
+        atUs: span.endUs,
+        answers: asked,
+        tokens,
+      },
+    ];
+  });
+};
+
+/** Whether a span is one of those that are read here. */
+function kindOf({ attributes }: Span): Kind | undefined {
+  const operation =
+    firstText(attributes, ['gen_ai.operation.name', 'openinference.span.kind', 'traceloop.span.kind']) ?? '';
+  const kind = OPERATIONS[operation] ?? OPERATIONS[operation.toUpperCase()];
+  if (kind !== undefined) return kind;
+  // Before 1.37 some instrumentations named the model and no operation.
+  return attributes['gen_ai.request.model'] === undefined ? undefined : 'model';
+}
+
+function nameOf({ name, attributes, service }: Span, kind: Kind): string {
+  switch (kind) {
+    case 'model':
+      return (
+        firstText(attributes, [
+          'gen_ai.request.model',
+          'gen_ai.response.model',
+          'llm.model_name',
+          'embedding.model_name',
+        ]) ?? 'model'
+      );
+    case 'tool':
+      return `tool:${firstText(attributes, ['gen_ai.tool.name', 'tool.name']) ?? name}`;
+    case 'retriever':
+      return `retriever:${firstText(attributes, ['gen_ai.data_source.id']) ?? name}`;
+    case 'agent':
+      return agentIn(attributes) ?? (name === '' ? service : name);
+  }
+}
+
+function agentIn(attributes: JsonObject): string | undefined {
+  return firstText(attributes, ['gen_ai.agent.name', 'agent.name', 'gen_ai.agent.id', 'graph.node.id']);
+}
+
+/** Spans above one another; a longer chain goes round in a circle. */
+const MAX_ANCESTORS = 200;
+
+/** The agent of the nearest span above, or the service; at the top, whoever asks the service. */
+function callerOf(span: Span, byId: ReadonlyMap<string, Span>): string {
+  let above = byId.get(`${span.trace} ${span.parent ?? ''}`);
+  for (let steps = 0; above !== undefined && steps < MAX_ANCESTORS; steps++) {
+    if (kindOf(above) === 'agent') return nameOf(above, 'agent');
+    above = byId.get(`${span.trace} ${above.parent ?? ''}`);
+  }
+  return kindOf(span) === 'agent' && nameOf(span, 'agent') === span.service ? 'user' : span.service;
+}
+
+type Way = 'input' | 'output';
+
+/** What was sent or came back, of all that the span has the one that says the most. */
+function contentOf(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknown {
+  const { attributes } = span;
+  const messages = kind === 'tool' ? toolContent(attributes, way) : modelContent(span, way);
+  const value = attributes[`${way}.value`];
+  const content = messages ?? (value === undefined ? undefined : unpacked(value));
+  if (content !== undefined) return typeof content === 'object' ? content : { text: content };
+  const tokens =
+    countOf(attributes[`gen_ai.usage.${way}_tokens`]) ??
+    countOf(attributes[`llm.token_count.${way === 'input' ? 'prompt' : 'completion'}`]);
+  if (tokens === undefined || tokens === 0) {
+    notes.drop(
+      'contents of a message: the span has none, and no tokens',
+      'contents of # messages: their spans have none, and no tokens',
+      span.name,
+    );
+    return {};
+  }
+  notes.guess(
+    `size of a message without contents: ${CHARACTERS_PER_TOKEN} characters a token`,
+    `sizes of # messages without contents: ${CHARACTERS_PER_TOKEN} characters a token`,
+    span.name,
+  );
+  return { text: 'word'.repeat(Math.min(tokens, MAX_STAND_IN_TOKENS)) };
+}
+
+function toolContent(attributes: JsonObject, way: Way): unknown {
+  const keys =
+    way === 'input' ? ['gen_ai.tool.call.arguments', 'tool.parameters'] : ['gen_ai.tool.call.result'];
+  const key = keys.find((name) => attributes[name] !== undefined);
+  return key === undefined ? undefined : unpacked(attributes[key]);
+}
+
+/** Messages with what else a request to a model has: instructions and tools. */
+function modelContent({ attributes, events }: Span, way: Way): unknown {
+  const said = (name: string) => unpacked(attributes[name] ?? eventValue(events, name) ?? undefined);
+  const messages = said(`gen_ai.${way}.messages`);
+  if (messages !== undefined) {
+    if (way === 'output') return { messages };
+    const [instructions, tools] = [said('gen_ai.system_instructions'), said('gen_ai.tool.definitions')];
+    return {
+      ...(instructions === undefined ? {} : { instructions }),
+      messages,
+      ...(tools === undefined ? {} : { tools }),
+    };
+  }
+  const flat = unwrapped(unflattened(attributes, `llm.${way}_messages`), 'message');
+  if (flat !== undefined) {
+    const tools = way === 'input' ? unwrapped(unflattened(attributes, 'llm.tools'), 'tool') : undefined;
+    return { messages: flat, ...(tools === undefined ? {} : { tools }) };
+  }
+  const older = unflattened(attributes, way === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion');
+  if (older !== undefined) return { messages: older };
+  const documents =
+    way === 'output' ? unwrapped(unflattened(attributes, 'retrieval.documents'), 'document') : undefined;
+  return documents === undefined ? eventMessages(events, way) : { documents };
+}
+
+/** Contents in an event of the whole operation (`gen_ai.client.inference.operation.details`). */
+function eventValue(events: Span['events'], name: string): JsonValue | undefined {
+  return events.find(({ attributes }) => attributes[name] !== undefined)?.attributes[name];
+}
+
+/** Before 1.37: an event a message. */
+function eventMessages(events: Span['events'], way: Way): unknown {
+  const isOurs = ({ name }: Span['events'][number]) =>
+    way === 'output'
+      ? name === 'gen_ai.choice'
+      : /^gen_ai\.(?:system|user|assistant|tool)\.message$/.test(name);
+  const messages = events.filter(isOurs).map(({ attributes }) => attributes);
+  return messages.length === 0 ? undefined : { messages };
+}
+
+function tokensOf(attributes: JsonObject): number | undefined {
+  const sum = (names: readonly string[]) => {
+    const counts = names.map((name) => countOf(attributes[name])).filter((count) => count !== undefined);
+    return counts.length === 0 ? undefined : counts.reduce((all, count) => all + count, 0);
+  };
+  return (
+    sum(['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens']) ??
+    sum(['llm.token_count.prompt', 'llm.token_count.completion'])
+  );
+}

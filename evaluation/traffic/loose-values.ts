@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonObject } from '../../core/contracts/packet.ts';
+import { parseJsonText } from '../../core/system/parse-json.ts';
+
+/** Logs name the same things in many ways. These look for them without trusting any. */
+
+/** The object that `value` is, or undefined. */
+export function objectOf(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function countOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined;
+}
+
+/** The first of `keys` under which `object` has a text. */
+export function firstText(object: JsonObject, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const text = textOf(object[key]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** What a text holds as JSON; the value itself where it is none, or none that is an object or a list. */
+export function unpacked(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return parseJsonText(value);
+  } catch {
+    return value;
+  }
+}
+
+const TIME_KEYS = [
+  ...['timestamp', '@timestamp', 'ts', 'time', 'datetime', 'date', 'at'],
+  ...['start_time', 'startTime', 'started_at', 'started', 'created_at', 'createdAt', 'start'],
+];
+
+/** When a line of a log was written, in microseconds since 1970. */
+export function timeOf(object: JsonObject, keys: readonly string[] = TIME_KEYS): number | undefined {
+  for (const key of keys) {
+    const time = microseconds(object[key]);
+    if (time !== undefined) return time;
+  }
+  return undefined;
+}
+
+/** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size: all mean 1980 to 2100. */
+const UNITS = [1e6, 1e3, 1, 1e-3] as const;
+const EARLIEST_US = Date.UTC(1980, 0) * 1000;
+const LATEST_US = Date.UTC(2100, 0) * 1000;
+
+export function microseconds(value: unknown): number | undefined {
+  if (typeof value === 'number' || (typeof value === 'string' && /^\d{9,20}(?:\.\d+)?$/.test(value))) {
+    const number = Number(value);
+    return UNITS.map((unit) => number * unit).find((us) => us >= EARLIEST_US && us < LATEST_US);
+  }
+  if (typeof value !== 'string' || value.length > 64) return undefined;
+  const ms = Date.parse(value);
+  if (Number.isNaN(ms)) return undefined;
+  // Date keeps three digits of the fraction.
+  const rest = /\.\d{3}(\d{1,3})/.exec(value)?.[1] ?? '';
+  return ms * 1000 + Number(rest.padEnd(3, '0') || 0);
+}

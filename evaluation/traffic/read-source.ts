@@ -1,0 +1,78 @@
+import { readFileSync, statSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { parseJsonText } from '../../core/system/parse-json.ts';
+import type { ImportNotes, SourceValue } from './message.ts';
+
+/** A file to import, unpacked: its text and the values in it are in memory together. Larger logs are cut by task. */
+const MAX_SOURCE_BYTES = 128 * 1024 * 1024;
+
+/**
+ * The values of a file: one JSON value, the items of a list, or a value a line. Lines that are no JSON are named in `notes`, and the
+ * rest is kept.
+ *
+ * @throws MeshError `config` for a file that is not there, is too large or holds no JSON at all
+ */
+export function readSource(file: string, notes: ImportNotes): SourceValue[] {
+  const text = textOf(file, notes);
+  const whole = wholeValue(text);
+  if (Array.isArray(whole)) return whole.map((value, index) => ({ value, where: `item ${index + 1}` }));
+  if (whole !== undefined) return [{ value: whole, where: 'the file' }];
+  const values: SourceValue[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const where = `line ${index + 1}`;
+    try {
+      values.push({ value: parseJsonText(line), where });
+    } catch {
+      notes.malformed('not JSON', where);
+    }
+  }
+  if (values.length === 0)
+    throw new MeshError('config', `${file}: expected JSON or JSON lines; no line of it is JSON`);
+  return values;
+}
+
+/** Undefined where the text is several values, or none. */
+function wholeValue(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return undefined; // Lines, perhaps.
+  }
+}
+
+function textOf(file: string, notes: ImportNotes): string {
+  const bytes = bytesOf(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    notes.drop(
+      'bytes that are not UTF-8: replaced by U+FFFD',
+      'bytes that are not UTF-8: replaced by U+FFFD',
+    );
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+function bytesOf(file: string): Buffer {
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_SOURCE_BYTES) throw tooLarge(file, `${size} bytes`);
+    const bytes = readFileSync(file);
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    return isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES }) : bytes;
+  } catch (error) {
+    if (error instanceof MeshError) throw error;
+    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file, 'unpacked it is larger');
+    const reason = systemCodeOf(error)?.startsWith('Z_') ? messageOf(error) : fileFaultOf(error);
+    throw new MeshError('config', `${file}: ${reason}`, { cause: error });
+  }
+}
+
+function tooLarge(file: string, what: string): MeshError {
+  return new MeshError(
+    'config',
+    `${file}: ${what}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: cut it into several, a conversation in one file each`,
+  );
+}

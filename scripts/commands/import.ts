@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { recordingLines } from '../../core/recording/recording.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
+import { print, printText } from '../../evaluation/terminal/print.ts';
+import { count, oneLine } from '../../evaluation/terminal/table.ts';
+import { type FormatName, formatNames, formatOf, isFormatName } from '../../evaluation/traffic/formats.ts';
+import { type ImportReport, importTraffic } from '../../evaluation/traffic/import-traffic.ts';
+
+interface ImportCommandOptions {
+  readonly as?: FormatName;
+  readonly out: string;
+  readonly redact?: boolean;
+  readonly json?: boolean;
+}
+
+export function importCommand(command: Command): void {
+  command
+    .argument('<file>', 'what another tool wrote: JSON or JSON lines, gzipped or not')
+    .option(
+      '--as <format>',
+      `what it is (default: what it looks like): ${formatNames.join(', ')}`,
+      formatNamed,
+    )
+    .option('--out <file>', 'where the recording goes', 'recording.jsonl')
+    .option(
+      '--redact',
+      'keep lengths, shapes and counts of tokens, and put stand-ins for all texts, numbers and names',
+    )
+    .option('--json', 'print the report as one JSON value')
+    .addHelpText(
+      'after',
+      `\nFormats:\n${formatNames.map((name) => `  ${name.padEnd(10)} ${formatOf(name).about}`).join('\n')}\n`,
+    )
+    .action(run);
+}
+
+/** Makes a recording of somebody else's traffic, and says what it guessed and what it left out. */
+async function run(file: string, { as, out, redact = false, json }: ImportCommandOptions): Promise<void> {
+  const target = userPath(out);
+  if (target === userPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
+  const { recording, report } = await importTraffic(userPath(file), { format: as ?? null, redact });
+  writeWhole(target, recordingLines(recording).join(''));
+  if (json) printText(`${JSON.stringify({ ...report, recording: target }, null, 2)}\n`);
+  else print(reportText(report, out));
+}
+
+function formatNamed(name: string): FormatName {
+  if (isFormatName(name)) return name;
+  throw new MeshError('usage', `--as: expected ${formatNames.join(', ')}, not ${JSON.stringify(name)}`);
+}
+
+/** Names of agents that are shown; a log may have a thousand. */
+const MAX_SHOWN = 12;
+
+function reportText(report: ImportReport, out: string): string {
+  const { format, detected_by, packets, tasks, agents, payload_bytes, guessed, dropped } = report;
+  const told = detected_by === null ? '' : ` (by ${oneLine(detected_by, 60)})`;
+  const more = agents.length > MAX_SHOWN ? `, and ${agents.length - MAX_SHOWN} more` : '';
+  const names = agents
+    .slice(0, MAX_SHOWN)
+    .map((name) => oneLine(name, 40))
+    .join(', ');
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  - ${oneLine(line, 200)}`)];
+  return [
+    `${oneLine(out, 100)}: ${count(packets)} packets of ${count(tasks)} task${tasks === 1 ? '' : 's'}, read as ${format}${told}`,
+    `${count(payload_bytes)} bytes of payload between ${agents.length} agents: ${names}${more}`,
+    ...list('Guessed, since the file does not say it:', guessed),
+    ...list('Not in the recording:', dropped),
+    '',
+    `Next: compare --recording ${out}, or replay ${out}`,
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+
+const fixture = (name: string) => path.join(codeFolder, 'evaluation', 'traffic', 'import', 'fixtures', name);
+
+describe('what another tool wrote', () => {
+  test('is imported, replayed and compared, without a final answer', async () => {
+    const out = temporaryFolder();
+    const recording = path.join(out, 'mine.jsonl');
+    const imported = await runCli(['import', fixture('otlp-openinference.jsonl'), '--out', recording]);
+    expect(imported.code, imported.stderr).toBe(0);
+    expect(imported.stdout).toContain('9 packets of 1 task, read as otlp (by resourceSpans in line 1)');
+    expect(imported.stdout).toContain('causes of 4 messages: what their senders had heard last');
+
+    const replayed = await runCli(['replay', recording, '--json', '--tool-time', 'recorded']);
+    expect(replayed.code, replayed.stderr).toBe(0);
+    expect(JSON.parse(replayed.stdout).rounds[0].ledger).toMatchObject({
+      balanced: true,
+      total: { packets: 9 },
+    });
+    expect(replayed.stderr).toContain('Guessed: causes of 4 messages');
+
+    const bounds = ['--adapters', 'json,msgpack', '--rounds', '2', '--budget', '5', '--out', out, '--json'];
+    const compared = await runCli(['compare', '--recording', recording, ...bounds]);
+    expect(compared.code, compared.stderr).toBe(0);
+    const [json, msgpack] = JSON.parse(compared.stdout).adapters;
+    expect(msgpack.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
+  });
+
+  test('is redacted, if asked to, in the file and in what is printed', async () => {
+    const out = path.join(temporaryFolder(), 'mine.jsonl');
+    const run = await runCli(['import', fixture('mcp-stdio.jsonl'), '--redact', '--json', '--out', out]);
+
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ format: 'mcp', redacted: true, packets: 14 });
+    expect(run.stdout + readFileSync(out, 'utf8')).not.toMatch(/berth|harbour|Dunnavoe/);
+  });
+
+  test('that is not there, or of no known kind, ends with 2 and what to do', async () => {
+    const file = path.join(temporaryFolder(), 'x.json');
+    expect(await runCli(['import', file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no such file'),
+    });
+    writeFileSync(file, '{}');
+    expect(await runCli(['import', file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('say it with --as'),
+    });
+    expect(await runCli(['import', file, '--as', 'pcap'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--as: expected har'),
+    });
+  });
+});
