@@ -227,7 +227,7 @@ const finalSchema = z.looseObject({
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
 /** A reply of the mesh as the batch knows it. */
-function replyOf({ models, outcome: { answer, final, ...outcome }, usage }: Asked): TeamReply {
+function replyOf({ models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: Asked): TeamReply {
   const parsed = finalSchema.safeParse(final ?? {});
   const said = parsed.success ? parsed.data : finalSchema.parse({});
   const isEmpty = answer === null || answer.trim() === '';
@@ -257,5 +257,6 @@ function replyOf({ models, outcome: { answer, final, ...outcome }, usage }: Aske
     bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,
     seconds: outcome.elapsedMs / 1000,
     modelCalls: model_calls,
+    ...(tokenLedger === undefined ? {} : { tokenLedger }),
   };
 }

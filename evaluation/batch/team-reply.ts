@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../core/contracts/errors.ts';
+import type { TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
 import type { Question } from '../questions/question.ts';
 import type { MeshResult } from '../results/task-result.ts';
 
@@ -35,6 +36,8 @@ export interface TeamReply {
   readonly bytes: number;
   readonly seconds: number;
   readonly modelCalls: number;
+  /** What its prompt tokens were; there where a model was asked. */
+  readonly tokenLedger?: TokenLedgerFigures;
   /** How its task ended on the mesh; undefined for an answer from the cache. */
   readonly mesh?: MeshResult;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
 import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { TeamReply } from '../batch/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
@@ -67,6 +68,9 @@ export const gaiaResultSchema = z.strictObject({
       }),
     )
     .describe('What each role took of each model.'),
+  token_ledger: tokenLedgerSchema
+    .exactOptional()
+    .describe('where the tokens of prompts and replies went; only where a model was asked'),
   tool_calls: z
     .array(
       z.strictObject({
@@ -136,6 +140,7 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
     seconds: Math.round(reply.seconds * 1e6) / 1e6,
     model_calls: reply.modelCalls,
     usage: [...reply.usage],
+    ...(reply.tokenLedger === undefined ? {} : { token_ledger: reply.tokenLedger }),
     tool_calls: [...reply.toolCalls],
     ...(question.attachment === undefined ? {} : { file: fileLine(question.attachment) }),
     ended_at: facts.endedAt,

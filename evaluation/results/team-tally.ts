@@ -1,3 +1,4 @@
+import { sumOfLedgers, type TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import type { KnownGap } from './known-gap.ts';
 
@@ -14,6 +15,8 @@ export interface RunMetricsOfTeam {
     readonly seconds_per_cached: number | null;
     readonly error_rate: number | null;
   };
+  /** Where the tokens of prompts and replies went; undefined where no model was asked. */
+  readonly token_ledger?: TokenLedgerFigures;
   /** Tokens and dollars by role and model. */
   readonly roles: Readonly<Record<string, RoleSum>>;
   readonly failures: {
@@ -45,6 +48,7 @@ export class TeamTally {
   #errors = 0;
   #modelCalls = 0;
   #seconds = 0;
+  #tokens: TokenLedgerFigures | undefined;
   #cachedSeconds = 0;
 
   add(result: GaiaResult): void {
@@ -62,6 +66,7 @@ export class TeamTally {
     }
     this.#modelCalls += result.model_calls;
     this.#seconds += result.seconds;
+    this.#tokens = sumOfLedgers([this.#tokens, result.token_ledger].flatMap((one) => one ?? []));
     for (const { tool, count: times, failed } of result.tool_calls) {
       const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };
       this.#tools.set(tool, { count: sum.count + times, failed: sum.failed + failed });
@@ -91,6 +96,7 @@ export class TeamTally {
         seconds_per_cached: of(this.#cachedSeconds, this.#cached),
         error_rate: of(this.#errors, this.#processed),
       },
+      ...(this.#tokens === undefined ? {} : { token_ledger: this.#tokens }),
       roles: Object.fromEntries(this.#roles),
       failures: {
         by_role: Object.fromEntries(this.#byRole),

@@ -1,4 +1,6 @@
+import type { TokenLine } from '../../../core/run/metrics/token-ledger.ts';
 import { KNOWN_GAPS } from '../../results/known-gap.ts';
+import { TOKEN_LABELS, tokenShares } from '../../results/token-shares.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import type { NamedSummary } from './gaia-view.ts';
@@ -22,7 +24,7 @@ const GAPS: Readonly<Record<(typeof KNOWN_GAPS)[number], string>> = {
 };
 
 export function workView(teams: readonly NamedSummary[]): WorkView[] {
-  return [failures(teams), tools(teams), pace(teams), roles(teams)].filter(
+  return [failures(teams), tools(teams), pace(teams), roles(teams), prompts(teams), bills(teams)].filter(
     ({ table }) => table.rows.length > 0,
   );
 }
@@ -111,6 +113,59 @@ function roles(teams: readonly NamedSummary[]): WorkView {
       rows.slice(0, MAX_ROWS),
     ),
     note: 'By the servers’ own figures.',
+  };
+}
+
+/** What the prompts of each team were made of. */
+function prompts(teams: readonly NamedSummary[]): WorkView {
+  const linesOf = ({ token_ledger }: NamedSummary[1]) => token_ledger?.prompt ?? [];
+  const all = teams.flatMap(([, summary]) => linesOf(summary));
+  const share = (summary: NamedSummary[1], kind: TokenLine['kind']) => {
+    const total = linesOf(summary).reduce((sum, { tokens }) => sum + tokens, 0);
+    const own = tokenShares(linesOf(summary)).find((one) => one.kind === kind);
+    if (own === undefined || total <= 0) return NOTHING;
+    return `${count(own.tokens)} (${percent(own.tokens / total)}${own.again > 0 ? `; ${percent(own.again / own.tokens)} of it again` : ''})`;
+  };
+  return {
+    heading: 'Where the prompt tokens went',
+    table: byTeam(
+      teams,
+      tokenShares(all).map(({ kind }) => [TOKEN_LABELS[kind], (summary) => share(summary, kind)]),
+    ),
+    note: `Each token of each prompt is on one line; they sum to the servers’ own figures. Again: read before in the same question. ${ESTIMATE}`,
+  };
+}
+
+const ESTIMATE =
+  'Models whose tokens are not public are counted by o200k_base; what their server counts otherwise is the last line.';
+
+/** Who made which part of the bill: roles, and the messages that they worked on. */
+function bills(teams: readonly NamedSummary[]): WorkView {
+  const rows = teams.flatMap(([name, { token_ledger }]) => {
+    const lines = token_ledger?.prompt ?? [];
+    const total = lines.reduce((sum, { tokens }) => sum + tokens, 0);
+    return [...Map.groupBy(lines, ({ role, packet_type }) => JSON.stringify([role, packet_type]))]
+      .map(([, own]) => ({ own, tokens: own.reduce((sum, { tokens }) => sum + tokens, 0) }))
+      .toSorted((a, b) => b.tokens - a.tokens)
+      .map(({ own, tokens }) => [
+        name,
+        oneLine(own[0]?.role ?? '', 40),
+        oneLine(own[0]?.packet_type ?? '', 40),
+        count(tokens),
+        total > 0 ? percent(tokens / total) : NOTHING,
+        tokenShares(own)
+          .slice(0, 2)
+          .map(({ kind, tokens: part }) => `${TOKEN_LABELS[kind]} ${percent(part / tokens)}`)
+          .join(', '),
+      ]);
+  });
+  return {
+    heading: 'Who made which part of the bill',
+    table: tableView(
+      ['team', 'role', 'at work on', '#prompt tokens', '#share', 'mostly'],
+      rows.slice(0, MAX_ROWS),
+    ),
+    note: 'By role and by the type of the packet that it was working on.',
   };
 }
 

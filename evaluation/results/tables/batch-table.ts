@@ -1,6 +1,7 @@
-import { count, decimals, oneLine, percent, table } from '../../terminal/table.ts';
+import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
 import type { Figures, Taken } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
+import { tokenLines } from '../token-shares.ts';
 
 /** Longest line, and longest name of a team in it. */
 const COLUMNS = 100;
@@ -84,6 +85,14 @@ function notes(name: string, team: TeamSummary): string[] {
     `  per question ${decimals(metrics.model_calls_per_question, 1)} model calls, ${decimals(metrics.seconds_per_question, 2)} s`,
   );
   if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);
+  const spent = team.token_ledger === undefined ? [] : tokenLines(team.token_ledger);
+  lines.push(
+    ...spent.flatMap((line) =>
+      wrapped(line)
+        .split('\n')
+        .map((part) => `  ${part}`),
+    ),
+  );
   const roles = Object.entries(failures.by_role).map(([role, times]) => `${role} ${times}`);
   if (roles.length > 0) lines.push(`  failed role: ${roles.join(', ')}`);
   const gaps = Object.entries(failures.by_gap).map(([gap, times]) => `${gap} ${times}`);

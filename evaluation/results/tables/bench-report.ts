@@ -4,6 +4,7 @@ import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
 import { stylesFor } from '../../terminal/style.ts';
 import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
 import type { BatchSummary, Interval } from '../bench-summary.ts';
+import { tokenLines } from '../token-shares.ts';
 import { intervalText } from './batch-table.ts';
 import { faultReport } from './fault-report.ts';
 import type { WrongAnswers } from './wrong-answers.ts';
@@ -178,12 +179,14 @@ function modelReport({
   prompt_tokens = 0,
   completion_tokens = 0,
   cost_usd = null,
+  token_ledger,
 }: RunMetrics): string[] {
   if (model_calls === undefined) return [];
   const cost = cost_usd === null ? 'cost not known' : `$${decimals(cost_usd, 4)}`;
   return [
     '',
     `Model     ${count(model_calls)} calls, ${count(prompt_tokens)} tokens in, ${count(completion_tokens)} out, ${cost}`,
+    ...(token_ledger === undefined ? [] : tokenLines(token_ledger).map((line) => wrapped(line))),
     '',
   ];
 }

@@ -36,6 +36,11 @@ describe('gaia with a model', () => {
     expect(Object.values(single.roles)).toMatchObject([
       { calls: 3, prompt_tokens: 300, completion_tokens: 30 },
     ]);
+    const prompts: readonly { kind: string; read: number; tokens: number }[] = single.token_ledger.prompt;
+    expect(prompts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(300);
+    expect(prompts.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['system', 'question', 'structure']),
+    );
     expect(server.requests).toHaveLength(3);
     for (const name of readdirSync(folder)) {
       if (/jsonl|journal|log/.test(name))
