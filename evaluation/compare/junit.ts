@@ -1,21 +1,25 @@
 import type { ThresholdResult } from '../statistics/thresholds.ts';
 
 /**
- * Thresholds as a JUnit report, which CI servers read: a test case each, failed where its condition holds. The format is that of
+ * Thresholds as a JUnit report, which CI servers read: a test case each, failed where its condition holds
+ * and skipped where the measurement cannot tell. The format is that of
  * Ant's junitreport, which has no standard but is what all of them accept.
  */
 export function junitOf(results: readonly ThresholdResult[]): string {
-  const failures = results.filter(({ failed }) => failed).length;
-  const cases = results.map(({ text, failed, left, right }) => {
+  const of = (wanted: ThresholdResult['outcome']) =>
+    results.filter(({ outcome }) => outcome === wanted).length;
+  const [failures, skipped] = [of('failed'), of('cannot tell')];
+  const cases = results.map(({ text, outcome, found }) => {
     const name = `    <testcase classname="gaia-mesh.compare" name="${escaped(text)}"`;
-    if (!failed) return `${name}/>`;
-    const message = escaped(`${text}: ${left} against ${right}`);
-    return `${name}>\n      <failure message="${message}"/>\n    </testcase>`;
+    if (outcome === 'held') return `${name}/>`;
+    const element = outcome === 'failed' ? 'failure' : 'skipped';
+    const message = escaped(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
+    return `${name}>\n      <${element} message="${message}"/>\n    </testcase>`;
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites tests="${results.length}" failures="${failures}">`,
-    `  <testsuite name="gaia-mesh compare" tests="${results.length}" failures="${failures}" errors="0" skipped="0">`,
+    `  <testsuite name="gaia-mesh compare" tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
     ...cases,
     '  </testsuite>',
     '</testsuites>',

@@ -33,7 +33,7 @@ describe('the results page', () => {
 
   test('says of what it was measured', () => {
     expect(facts).toBe(
-      'team pipeline, engine extractive, 4 agents; 1 packet of 1 task; 10 invocations of each adapter in fresh processes (as many as were asked for), 2 rounds in each, 20 passes a round; seed 1',
+      'team pipeline, engine extractive, 4 agents; 1 packet of 1 task; 10 invocations of each adapter in fresh processes (as many as were asked for), 3 rounds in each, 20 passes a round; seed 1',
     );
     expect(page).toContain('anp is slower than json.');
   });

@@ -8,6 +8,7 @@ import { compareLevels, judgeLevels } from './level-verdicts.ts';
 import { measureLevels } from './levels.ts';
 import { normal } from './testing/noise.ts';
 import { NOISES, type TwoLevelNoise, twoLevels } from './testing/two-level-noise.ts';
+import { evaluateThreshold, parseThreshold } from './thresholds.ts';
 
 type Design = Parameters<typeof twoLevels>[0];
 type Measurement = ReturnType<typeof twoLevels>;
@@ -139,6 +140,25 @@ describe('what a measurement says of itself', () => {
     // A pair has the noise of two.
     expect(median(spreads.map(({ rounds }) => rounds))).toBeCloseTo(0.05 * Math.SQRT2, 1.5);
     expect(median(spreads.map(({ invocations }) => invocations))).toBeCloseTo(0.04 * Math.SQRT2, 1.5);
+  });
+});
+
+describe('a condition on a time', () => {
+  const failures = (text: string, design: Design) =>
+    rateOf(measurements(600, { ...design, invocationEffect: 0.05 }), (one) => {
+      const { ratio, low, high, margin, verdict } = judged(one);
+      const measuredRatio = { ratio, low, high, margin, isEquivalent: verdict === 'equivalent' };
+      const figures = { arms: ['json', 'cbor'], exact: () => undefined, measured: () => measuredRatio };
+      return evaluateThreshold(parseThreshold(text), figures).outcome === 'failed';
+    });
+
+  it('fails on identical pairs in at most one of twenty', () => {
+    for (const condition of ['cbor.time > 1x json', 'cbor.time < 1x json', 'cbor.time > 1.1x json'])
+      expect(failures(condition, SMALL), condition).toBeLessThanOrEqual(0.05);
+  });
+
+  it('fails where it is far from true', () => {
+    expect(failures('cbor.time > 1.1x json', { ...EIGHT, ratio: 1.4 })).toBeGreaterThan(0.9);
   });
 });
 

@@ -1,7 +1,14 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 
-const METRICS = ['bytes', 'time', 'tokens', 'header'] as const;
-type Metric = (typeof METRICS)[number];
+/** Figures that are the same in every run: whether a condition holds is seen at once. */
+const EXACT = ['bytes', 'tokens', 'header'] as const;
+/** Figures that vary: a condition holds where the interval of the ratio lies beyond its bound. */
+const MEASURED = ['time', 'cpu', 'first'] as const;
+type ExactMetric = (typeof EXACT)[number];
+export type MeasuredMetric = (typeof MEASURED)[number];
+
+/** In place of an arm: the same arm in the comparison that was saved. */
+export const SAVED = 'saved';
 
 const HOLDS = {
   '>': (left: number, right: number) => left > right,
@@ -16,35 +23,56 @@ export interface Threshold {
   /** As the user wrote it. */
   text: string;
   arm: string;
-  metric: Metric;
+  metric: ExactMetric | MeasuredMetric;
   operator: Operator;
   /** The number as a fraction of whole numbers: 2.5 is 25 / 10, so that figures exactly at a bound are compared exactly. */
   numerator: number;
   denominator: number;
-  /** The arm whose figure of the same metric the number multiplies; null where the number is the limit itself. */
+  /** The arm whose figure of the same metric the number multiplies, or {@link SAVED}; null where the number is the limit itself. */
   times: string | null;
 }
 
-/** Figures by arm; an arm lacks the metrics that it does not have (a binary adapter has no tokens). */
-type ThresholdTable = Readonly<Record<string, Readonly<Partial<Record<Metric, number>>>>>;
+/** What conditions are about. Both throw a MeshError `usage`, or give undefined, for what was not measured. */
+export interface ThresholdFigures {
+  readonly arms: readonly string[];
+  /** An exact figure of an arm; `isSaved`: in the comparison that was saved. */
+  exact(arm: string, metric: ExactMetric, isSaved: boolean): number | undefined;
+  /** How many times as much `arm` takes as `times` (or as one unit, for null), with its 95 % interval. */
+  measured(arm: string, metric: MeasuredMetric, times: string | null): MeasuredRatio | undefined;
+}
+
+export interface MeasuredRatio {
+  readonly ratio: number;
+  readonly low: number;
+  /** ∞ where there are too few invocations for an interval. */
+  readonly high: number;
+  /** Ratios within 1 / (1 + margin) to 1 + margin were shown to be equal. */
+  readonly isEquivalent: boolean;
+  readonly margin: number;
+}
+
+/** `failed`: the condition holds, and the run therefore fails. `cannot tell`: the measurement supports neither, and nothing fails. */
+type ThresholdOutcome = 'failed' | 'held' | 'cannot tell';
 
 export interface ThresholdResult {
   text: string;
-  /** Whether the condition holds, and the run therefore fails. */
-  failed: boolean;
-  left: number;
-  right: number;
+  outcome: ThresholdOutcome;
+  /** What came, in words: `23265 against 46530`, or a ratio with its interval. */
+  found: string;
 }
 
 const GRAMMAR =
   /^(?<arm>[^\s<>=]+)\.(?<metric>\w+)\s*(?<operator>[<>]=?)\s*(?<whole>\d{1,12})(?:\.(?<decimals>\d{1,6}))?(?:\s*x\s+(?<times>[^\s<>=]+))?$/;
 
-/** Reads `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`. Units: bytes, microseconds, tokens. */
+/**
+ * Reads `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` against a comparison that was
+ * saved. Units: bytes, microseconds of one pass of the recording, tokens.
+ */
 export function parseThreshold(text: string): Threshold {
   const parts = GRAMMAR.exec(text.trim())?.groups;
   if (parts === undefined) throw misread(text);
   const { arm = '', whole = '', decimals = '', times = null } = parts;
-  const metric = METRICS.find((name) => name === parts.metric);
+  const metric = [...EXACT, ...MEASURED].find((name) => name === parts.metric);
   const operator = parts.operator;
   if (metric === undefined) throw misread(text, `; there is no metric ${parts.metric}`);
   if (!isOperator(operator)) throw misread(text);
@@ -59,30 +87,73 @@ export function parseThreshold(text: string): Threshold {
   };
 }
 
-/** Whether a threshold holds in a table of results. */
-export function evaluateThreshold(threshold: Threshold, table: ThresholdTable): ThresholdResult {
-  const { text, arm, metric, operator, numerator, denominator, times } = threshold;
-  const left = figureOf(table, arm, metric, text);
-  const unit = times === null ? 1 : figureOf(table, times, metric, text);
+/** Whether a condition holds: exact figures to the unit, measured ones where their interval is wholly on one side of the bound. */
+export function evaluateThreshold(threshold: Threshold, figures: ThresholdFigures): ThresholdResult {
+  const { text, arm, metric, times } = threshold;
+  for (const named of times === null || times === SAVED ? [arm] : [arm, times]) {
+    if (figures.arms.includes(named)) continue;
+    const arms = figures.arms.join(', ');
+    throw new MeshError('usage', `--fail-if '${text}': expected one of the arms ${arms}; got ${named}`);
+  }
+  return isMeasured(metric) ? byInterval(threshold, metric, figures) : byUnit(threshold, metric, figures);
+}
+
+function byUnit(threshold: Threshold, metric: ExactMetric, figures: ThresholdFigures): ThresholdResult {
+  const { text, arm, operator, numerator, denominator, times } = threshold;
+  const known = (figure: number | undefined, of: string) => {
+    if (figure !== undefined && Number.isFinite(figure)) return figure;
+    throw new MeshError('usage', `--fail-if '${text}': ${of} has no figure for ${metric}`);
+  };
+  const left = known(figures.exact(arm, metric, false), arm);
+  const unit =
+    times === null
+      ? 1
+      : times === SAVED
+        ? known(figures.exact(arm, metric, true), `${arm} as it was saved`)
+        : known(figures.exact(times, metric, false), times);
+  const isFailed = HOLDS[operator](left * denominator, numerator * unit);
   return {
     text,
-    failed: HOLDS[operator](left * denominator, numerator * unit),
-    left,
-    right: (numerator * unit) / denominator,
+    outcome: isFailed ? 'failed' : 'held',
+    found: `${left} against ${(numerator * unit) / denominator}`,
   };
 }
 
-function figureOf(table: ThresholdTable, arm: string, metric: Metric, text: string): number {
-  const figures = Object.hasOwn(table, arm) ? table[arm] : undefined;
-  if (figures === undefined) {
-    const arms = Object.keys(table).join(', ');
-    throw new MeshError('usage', `--fail-if '${text}': expected one of the arms ${arms}; got ${arm}`);
+/**
+ * The interval is that which the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of measurements. A
+ * bound inside the margin is not crossed by what was shown to be equal: it would be a difference that counts as none.
+ */
+function byInterval(
+  threshold: Threshold,
+  metric: MeasuredMetric,
+  figures: ThresholdFigures,
+): ThresholdResult {
+  const { text, arm, operator, numerator, denominator, times } = threshold;
+  const measured = figures.measured(arm, metric, times);
+  if (measured === undefined) {
+    throw new MeshError('usage', `--fail-if '${text}': there is no figure for ${metric}`);
   }
-  const figure = figures[metric];
-  if (figure === undefined || !Number.isFinite(figure)) {
-    throw new MeshError('usage', `--fail-if '${text}': ${arm} has no figure for ${metric}`);
-  }
-  return figure;
+  const { ratio, low, high, isEquivalent, margin } = measured;
+  const bound = numerator / denominator;
+  const shown = (value: number) => Number(value.toPrecision(4));
+  const isRatio = times !== null;
+  const isNoDifference = isRatio && isEquivalent && Math.abs(Math.log(bound)) < Math.log1p(margin);
+  const holdsAt = (value: number) => HOLDS[operator](value, bound);
+  const outcome = isNoDifference
+    ? 'held'
+    : holdsAt(low) && holdsAt(high)
+      ? 'failed'
+      : !holdsAt(low) && !holdsAt(high)
+        ? 'held'
+        : 'cannot tell';
+  const interval =
+    high === Infinity ? 'too few invocations for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;
+  const unit = isRatio ? ` times ${times}` : ' µs';
+  return { text, outcome, found: `${shown(ratio)}${unit} (${interval}) against ${bound}` };
+}
+
+function isMeasured(metric: Threshold['metric']): metric is MeasuredMetric {
+  return MEASURED.some((name) => name === metric);
 }
 
 function isOperator(text: string | undefined): text is Operator {
@@ -92,7 +163,7 @@ function isOperator(text: string | undefined): text is Operator {
 function misread(text: string, detail = ''): MeshError {
   return new MeshError(
     'usage',
-    `--fail-if: expected '<arm>.<${METRICS.join('|')}> <${Object.keys(HOLDS).join('|')}> <number>[x <arm>]', ` +
+    `--fail-if: expected '<arm>.<${[...EXACT, ...MEASURED].join('|')}> <${Object.keys(HOLDS).join('|')}> <number>[x <arm>]', ` +
       `e.g. 'a2a.bytes > 2.5x json'; got '${text}'${detail}`,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -12,13 +12,11 @@ import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
-import { junitOf } from '../../evaluation/compare/junit.ts';
 import { measure } from '../../evaluation/compare/measure.ts';
 import { writeResults } from '../../evaluation/compare/results-page.ts';
 import { type Scenario, type ScenarioChoice, scenariosOf } from '../../evaluation/compare/scenario.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
-import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
@@ -26,8 +24,9 @@ import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
+import { demandsOf, type OutcomeOptions, settle } from './compare-outcome.ts';
 
-interface CompareCommandOptions {
+interface CompareCommandOptions extends OutcomeOptions {
   readonly recording?: string;
   readonly teams?: readonly string[];
   readonly engines?: readonly string[];
@@ -44,8 +43,6 @@ interface CompareCommandOptions {
   readonly margin: number;
   readonly maxAgents: number;
   readonly seed: number;
-  readonly failIf?: readonly string[];
-  readonly junit?: string;
   readonly out?: string;
   readonly json?: boolean;
   readonly write?: boolean;
@@ -97,6 +94,12 @@ export function compare(command: Command): void {
     .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
     .option('--junit <file>', 'write the conditions as a JUnit report')
+    .option('--summary <file>', 'write the answer and the conditions as Markdown for a pull request')
+    .option('--save-baseline <file>', 'keep this comparison, to compare a later one with it')
+    .option(
+      '--baseline <file>',
+      "compare with one that was kept; --fail-if 'json.time > 1.1x saved' holds it",
+    )
     .option('--out <dir>', 'folder for comparison.json, .csv, .md and .html (default: the project root)')
     .option('--write', 'write them to docs/results/comparison.md, with what HTTP and TLS would add')
     .option(
@@ -118,7 +121,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     const { compareBindings } = await import('./compare-bindings.ts');
     return compareBindings({ ...options, bindings });
   }
-  const thresholds = (options.failIf ?? []).map(parseThreshold);
+  const demands = demandsOf(options);
   const names = options.adapters ?? adapterNames;
   if (names.length < 2) {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
@@ -148,8 +151,8 @@ async function run(options: CompareCommandOptions): Promise<void> {
     write(report, options);
     if (options.json) printText(jsonOf(report));
     else print(comparisonText(report));
-    hold(thresholds, report, options);
     await writePage(report, scenarios, options);
+    settle(report, demands, options);
     if (signal.aborted) {
       process.exitCode = INTERRUPTED_EXIT;
       return;
@@ -242,31 +245,4 @@ function outOf({ out }: CompareCommandOptions): string {
 
 function jsonOf(report: ComparisonFile): string {
   return `${JSON.stringify(report, null, 2)}\n`;
-}
-
-/** Exit code 1 when a threshold is crossed, so that CI can hold a protocol budget. */
-function hold(
-  thresholds: readonly Threshold[],
-  report: ComparisonFile,
-  { junit }: CompareCommandOptions,
-): void {
-  const table = Object.fromEntries(
-    report.adapters.map(({ adapter, ledger, latency_us, prompt_tokens }) => [
-      adapter,
-      {
-        bytes: ledger.total.wire,
-        header: ledger.total.header_size,
-        time: latency_us.median,
-        ...(prompt_tokens === null ? {} : { tokens: prompt_tokens }),
-      },
-    ]),
-  );
-  const results = thresholds.map((threshold) => evaluateThreshold(threshold, table));
-  for (const { text, failed, left, right } of results) {
-    complain(`${failed ? 'FAILED' : 'held'}: ${text} (${left} against ${right})`);
-    if (failed) process.exitCode = 1;
-  }
-  if (junit === undefined) return;
-  mkdirSync(path.dirname(userPath(junit)), { recursive: true });
-  writeWhole(userPath(junit), junitOf(results));
 }

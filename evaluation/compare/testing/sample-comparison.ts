@@ -29,13 +29,13 @@ export async function sampleFile(specs: readonly string[], text = 'hello'): Prom
 /** What `comparison.json` holds of these adapters, the first being the baseline; `text` stands wherever one can. */
 export async function sampleComparison(specs: readonly string[], text = 'hello'): Promise<object> {
   const interval = {
-    ...{ invocations: 10, rounds: 2, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5 },
+    ...{ invocations: 10, rounds: 3, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5 },
     ...{ spread: { invocations: 0.02, rounds: 0.03 }, adjustedP: 0.5, adjustedEquivalenceP: 0.01 },
     ...{ margin: 0.05, detectable: 1.04, needed: 10 },
   };
   const samplesUs = (scale: number) =>
     Array.from({ length: 10 }, (_, invocation) =>
-      [0, 1].map((round) => 5000 * scale + (2 * invocation + round) * 100),
+      [0, 1, 2].map((round) => 5000 * scale + (3 * invocation + round) * 100),
     );
   const adapters = [];
   for (const [index, spec] of specs.entries()) {
@@ -86,7 +86,7 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     adapters,
     ...{
       invocations: 10,
-      rounds: 2,
+      rounds: 3,
       passes: 20,
       elapsed_ms: 40_000,
       lost_invocations: 0,

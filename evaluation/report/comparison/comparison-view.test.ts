@@ -26,7 +26,7 @@ describe('a comparison', () => {
     );
     expect(view.time.equal).toEqual({ low: 1 / 1.05, high: 1.05, text: '±5 %' });
     expect(view.time.ratios.map(({ label }) => label)).toEqual(['json again', 'msgpack', 'anp']);
-    expect(view.latency?.distributions.map(({ samplesMs }) => samplesMs.length)).toEqual([20, 20, 20]);
+    expect(view.latency?.distributions.map(({ samplesMs }) => samplesMs.length)).toEqual([30, 30, 30]);
     expect(view.table.rows.map((row) => [row[0], row.at(-2), row.at(-1)])).toEqual([
       ['msgpack', '1.15', 'cannot tell'],
       ['json', '–', 'baseline'],

@@ -10,7 +10,13 @@ describe('a comparison', () => {
 
   beforeAll(async () => {
     const bounds = ['--invocations', '2', '--rounds', '2', '--seed', '7'];
-    const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'cbor.bytes < 100'];
+    const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'cbor.time < 0.0001x json'];
+    const kept = [
+      '--save-baseline',
+      path.join(out, 'kept', 'base.json'),
+      '--summary',
+      path.join(out, 'pr.md'),
+    ];
     run = await runCli([
       'compare',
       ...['--teams', 'pipeline'],
@@ -18,6 +24,7 @@ describe('a comparison', () => {
       'json,msgpack,cbor',
       ...bounds,
       ...limits,
+      ...kept,
       '--out',
       out,
       '--json',
@@ -87,9 +94,23 @@ describe('a comparison', () => {
 
   test('holds thresholds, with an exit code for CI', async () => {
     expect(run.stderr).toContain('held: msgpack.bytes > 1x json');
-    expect(run.stderr).toContain('held: cbor.bytes < 100');
+    // Of so few invocations there is no interval, so nothing fails.
+    expect(run.stderr).toContain('cannot tell: cbor.time < 0.0001x json');
     const misread = await runCli(['compare', '--fail-if', 'msgpack.size > 1']);
     expect(misread).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no metric size') });
+  });
+
+  test('is kept as a baseline, and summed up for a pull request', async () => {
+    const base = path.join(out, 'kept', 'base.json');
+    expect(JSON.parse(readFileSync(base, 'utf8'))).toEqual(JSON.parse(run.stdout));
+    expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('| msgpack.bytes > 1x json | ✅ held |');
+    const unnamed = await runCli(['compare', '--fail-if', 'json.bytes > 1x saved']);
+    expect(unnamed).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--baseline <comparison.json>'),
+    });
+    const missing = await runCli(['compare', '--baseline', path.join(out, 'nowhere.json')]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
   });
 
   test('needs two adapters', async () => {

@@ -59,7 +59,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
 
   test('are compared', async () => {
     const made = ['--engines', './frugal.ts', '--tool', 'search=./skim.ts', '--adapters', 'json,./shout.ts'];
-    const args = ['compare', ...made, '--budget', '1', '--rounds', '12', '--out', 'compared', '--json'];
+    const args = ['compare', ...made, '--invocations', '1', '--rounds', '1', '--out', 'compared', '--json'];
     const { code, stdout, stderr } = await runCli(args, { cwd: folder });
 
     expect(code, stderr).toBe(0);

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { evaluateThreshold, parseThreshold } from '../statistics/thresholds.ts';
+import type { ComparisonFile } from './comparison-file.ts';
+import { figuresFor } from './conditions.ts';
+import { junitOf } from './junit.ts';
+import { changesSince, checkComparable } from './saved-baseline.ts';
+import { summaryMarkdown } from './summary.ts';
+import { sampleFile } from './testing/sample-comparison.ts';
+
+const now = await sampleFile(['json', 'msgpack', 'anp'], 'pipeline');
+
+/** The same, every time of it so many times as long. */
+function slowed(file: ComparisonFile, times: number): ComparisonFile {
+  const adapters = file.adapters.map((row) => ({
+    ...row,
+    samples_us: row.samples_us.map((own) => own.map((us) => us * times)),
+  }));
+  return { ...file, adapters };
+}
+
+const outcomeOf = (text: string, saved?: ComparisonFile) =>
+  evaluateThreshold(parseThreshold(text), figuresFor(now, saved));
+
+describe('conditions', () => {
+  test('are about the samples of the two arms that they name, whichever the baseline is', () => {
+    expect(outcomeOf('anp.time > 1.2x msgpack').outcome).toBe('failed');
+    expect(outcomeOf('anp.time > 1.45x msgpack').outcome).toBe('cannot tell');
+    expect(outcomeOf('msgpack.time > 1x anp').outcome).toBe('held');
+    expect(outcomeOf('json.time > 5000')).toMatchObject({ outcome: 'failed' });
+    expect(() => outcomeOf('anp.cpu > 1x json')).toThrow('no figure for cpu');
+  });
+
+  test('on what a process has only once take enough processes', () => {
+    expect(outcomeOf('anp.first > 0.5x json').outcome).toBe('cannot tell');
+  });
+
+  test('may be about the comparison that was saved', () => {
+    expect(outcomeOf('json.time > 1.1x saved', slowed(now, 0.5)).outcome).toBe('failed');
+    expect(outcomeOf('json.time > 1.1x saved', now).outcome).toBe('held');
+    expect(outcomeOf('json.bytes > 1x saved', now).outcome).toBe('held');
+  });
+});
+
+describe('a comparison that was saved', () => {
+  test('is set against this one, adapter by adapter', () => {
+    const changes = changesSince(slowed(now, 0.5), now);
+    expect(changes.map(({ adapter, time: { verdict, ratio } }) => [adapter, verdict, ratio])).toEqual([
+      ['json', 'different', expect.closeTo(2, 9)],
+      ['msgpack', 'different', expect.closeTo(2, 9)],
+      ['anp', 'different', expect.closeTo(2, 9)],
+    ]);
+    expect(changesSince(now, now)[0]?.time).toMatchObject({ verdict: 'equivalent', ratio: 1 });
+  });
+
+  test('of fewer invocations is compared by as many', () => {
+    const [row] = now.adapters;
+    if (row === undefined) throw new Error('the sample has adapters');
+    const few = { ...now, adapters: [{ ...row, samples_us: row.samples_us.slice(0, 3) }] };
+    expect(changesSince(few, now)).toMatchObject([
+      { adapter: 'json', time: { invocations: 3, verdict: 'cannot tell' } },
+    ]);
+  });
+
+  test('of another machine or recording is refused, with what is different', () => {
+    const other = { ...now, run_id: 'other', environment: { ...now.environment, cpus: 64 } };
+    expect(() => checkComparable(other, now, 'base.json')).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: expect.stringMatching(
+          /base\.json: cannot be compared.*the recording \(then other.*cores \(then 64, now 2\)/,
+        ),
+      }),
+    );
+    expect(() => checkComparable(now, now, 'base.json')).not.toThrow();
+  });
+});
+
+describe('reports for CI', () => {
+  const conditions = ['anp.time > 1.2x msgpack', 'anp.time > 1.45x msgpack', 'json.bytes > 1x anp'].map(
+    (text) => outcomeOf(text),
+  );
+
+  test('as JUnit: a condition that cannot be told is skipped', () => {
+    const xml = junitOf(conditions);
+    expect(xml).toContain('<testsuites tests="3" failures="1">');
+    expect(xml).toContain('skipped="1"');
+    expect(xml).toMatch(
+      /name="anp.time &gt; 1.45x msgpack">\n +<skipped message="cannot tell: 1\.\d+ times msgpack/,
+    );
+  });
+
+  test('as Markdown: the answer, what failed, what changed, and how to repeat it', () => {
+    const changes = changesSince(slowed(now, 0.5), now);
+    const text = summaryMarkdown(now, {
+      conditions,
+      changes,
+      command: 'npm run compare -- --adapters json,anp',
+    });
+    expect(text).toContain('| anp.time > 1.2x msgpack | ❌ failed |');
+    expect(text).toContain('| anp.time > 1.45x msgpack | ❔ cannot tell |');
+    expect(text).toContain('| json.bytes > 1x anp | ✅ held |');
+    expect(text).toMatch(
+      /Against the comparison that was saved:\n\n\| adapter.*\n.*\n\| json \|.*2\.00 \|.*slower \|/,
+    );
+    expect(text).toContain('To repeat it: `npm run compare -- --adapters json,anp`');
+  });
+});

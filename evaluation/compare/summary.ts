@@ -1,0 +1,82 @@
+import type { ThresholdResult } from '../statistics/thresholds.ts';
+import { count, decimals, oneLine } from '../terminal/table.ts';
+import { markdownOf, tableView } from '../terminal/table-view.ts';
+import type { ComparisonFile } from './comparison-file.ts';
+import { bytesRatio, nullTestText, openText, playedText } from './comparison-table.ts';
+import type { SavedChange } from './saved-baseline.ts';
+import { intervalText, verdictText } from './verdict-text.ts';
+
+interface Outcome {
+  readonly conditions: readonly ThresholdResult[];
+  /** Against the comparison that was saved; empty where there is none. */
+  readonly changes: readonly SavedChange[];
+  /** What to type to have it again. */
+  readonly command: string;
+}
+
+const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
+  failed: '❌ failed',
+  held: '✅ held',
+  'cannot tell': '❔ cannot tell',
+};
+
+/** A comparison as a comment under a pull request has room for: the answer, the conditions, what changed, and how to disagree. */
+export function summaryMarkdown(file: ComparisonFile, { conditions, changes, command }: Outcome): string {
+  const parts = [
+    `### Adapters on the same packets: ${file.adapters.map(({ adapter }) => `\`${oneLine(adapter, 40)}\``).join(', ')}`,
+    file.sentence ?? openText(file) ?? '',
+    ...file.warnings.map((warning) => `> Warning: ${warning}.`),
+    conditionsTable(conditions),
+    changesTable(changes),
+    markdownOf(
+      tableView(
+        ['adapter', '#bytes', '#×', '#ms', '#time', '#95 %', 'verdict'],
+        file.adapters.map((row) => {
+          const time = row.vs_baseline?.time;
+          return [
+            oneLine(row.adapter, 40),
+            count(row.ledger.total.wire),
+            bytesRatio(row, file),
+            decimals(row.latency_us.median / 1000, 2),
+            time === undefined ? '1.00' : decimals(time.ratio, 2),
+            time === undefined ? '–' : intervalText(time),
+            time === undefined ? 'baseline' : verdictText(time),
+          ];
+        }),
+      ),
+    ),
+    `${playedText(file)}. ${nullTestText(file)}.`,
+    `To repeat it: \`${command}\``,
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function conditionsTable(conditions: readonly ThresholdResult[]): string {
+  if (conditions.length === 0) return '';
+  return markdownOf(
+    tableView(
+      ['condition to fail', 'outcome', 'found'],
+      conditions.map(({ text, outcome, found }) => [oneLine(text, 80), MARKS[outcome], found]),
+    ),
+  );
+}
+
+/** Since the comparison was saved, a row an adapter. */
+function changesTable(changes: readonly SavedChange[]): string {
+  if (changes.length === 0) return '';
+  const table = markdownOf(tableView(CHANGE_TITLES, changes.map(changeCells)));
+  return `Against the comparison that was saved:\n\n${table}`;
+}
+
+export const CHANGE_TITLES = ['adapter', '#bytes then', '#bytes now', '#time', '#95 %', 'verdict'];
+
+export function changeCells({ adapter, bytes, time }: SavedChange): string[] {
+  return [
+    oneLine(adapter, 40),
+    count(bytes.before),
+    count(bytes.now),
+    decimals(time.ratio, 2),
+    intervalText(time),
+    verdictText(time),
+  ];
+}

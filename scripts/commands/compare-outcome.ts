@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
+import { type ComparisonFile, readComparison } from '../../evaluation/compare/comparison-file.ts';
+import { figuresFor } from '../../evaluation/compare/conditions.ts';
+import { junitOf } from '../../evaluation/compare/junit.ts';
+import { changesSince, checkComparable, type SavedChange } from '../../evaluation/compare/saved-baseline.ts';
+import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/summary.ts';
+import {
+  evaluateThreshold,
+  parseThreshold,
+  SAVED,
+  type Threshold,
+  type ThresholdResult,
+} from '../../evaluation/statistics/thresholds.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
+import { shellWord } from '../../evaluation/terminal/shell-word.ts';
+import { tableView, terminalTable } from '../../evaluation/terminal/table-view.ts';
+
+export interface OutcomeOptions {
+  readonly failIf?: readonly string[];
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly baseline?: string;
+  readonly saveBaseline?: string;
+}
+
+/** What CI asks of a comparison, read and checked before the minutes that it takes. */
+export interface Demands {
+  readonly thresholds: readonly Threshold[];
+  readonly saved: ComparisonFile | undefined;
+}
+
+/** @throws MeshError `usage` for a condition that cannot be read, `config` for a baseline that is none */
+export function demandsOf({ failIf = [], baseline }: OutcomeOptions): Demands {
+  const thresholds = failIf.map(parseThreshold);
+  const needsSaved = thresholds.find(({ times }) => times === SAVED);
+  if (needsSaved !== undefined && baseline === undefined) {
+    throw new MeshError(
+      'usage',
+      `--fail-if '${needsSaved.text}': expected --baseline <comparison.json>, which "${SAVED}" is about`,
+    );
+  }
+  return { thresholds, saved: baseline === undefined ? undefined : readComparison(userPath(baseline)) };
+}
+
+/** Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget. */
+export function settle(
+  report: ComparisonFile,
+  { thresholds, saved }: Demands,
+  options: OutcomeOptions,
+): void {
+  const { junit, summary, saveBaseline, baseline = '' } = options;
+  if (saved !== undefined) checkComparable(saved, report, baseline);
+  const changes = saved === undefined ? [] : changesSince(saved, report);
+  sayChanges(changes);
+  const figures = figuresFor(report, saved);
+  const results = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
+  for (const { text, outcome, found } of results) {
+    complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
+    if (outcome === 'failed') process.exitCode = 1;
+  }
+  if (junit !== undefined) written(junit, junitOf(results));
+  if (summary !== undefined) written(summary, summaryOf(report, results, changes));
+  // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
+  if (saveBaseline !== undefined) written(saveBaseline, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+function summaryOf(
+  report: ComparisonFile,
+  conditions: readonly ThresholdResult[],
+  changes: readonly SavedChange[],
+): string {
+  const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(shellWord)].join(' ');
+  return summaryMarkdown(report, { conditions, changes, command });
+}
+
+function sayChanges(changes: readonly SavedChange[]): void {
+  if (changes.length === 0) return;
+  complain('against the comparison that was saved (what changed about the machine since is in its times):');
+  complain(terminalTable(tableView(CHANGE_TITLES, changes.map(changeCells)), []));
+}
+
+function written(file: string, text: string): void {
+  const target = userPath(file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeWhole(target, text);
+  complain(`written: ${target}`);
+}
