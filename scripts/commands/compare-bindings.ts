@@ -18,6 +18,7 @@ import {
 } from '../../evaluation/compare/bindings/figures/bindings-markdown.ts';
 import { bindingsReport } from '../../evaluation/compare/bindings/figures/bindings-report.ts';
 import { bindingsText } from '../../evaluation/compare/bindings/figures/bindings-table.ts';
+import { tokenFigures } from '../../evaluation/compare/bindings/figures/token-figures.ts';
 import { requestsOf } from '../../evaluation/compare/bindings/figures/topology-figures.ts';
 import { playTopologies } from '../../evaluation/compare/bindings/play-topologies.ts';
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
@@ -26,6 +27,8 @@ import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
+import { dataTools } from '../../tools/data-tools.ts';
+import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 
@@ -101,6 +104,10 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     seed,
     requests: requestsOf(recording, factors.agents),
     ...topologies,
+    tokens: await tokenFigures(
+      recording,
+      await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+    ),
     leftOut: [...leftOut, ...lacking],
     load: { before, after: runnableACore() },
   });

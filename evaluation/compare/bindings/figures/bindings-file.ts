@@ -176,6 +176,24 @@ const topologySchema = planSchema.extend({
   exchanges_ms: amount,
 });
 
+/** What a model reads; of everything around it on the wire it reads nothing. */
+const tokensSchema = z.object({
+  encoding: z.string(),
+  definitions: z.array(z.object({ what: z.string(), items: amount, bytes: amount, tokens: amount })),
+  /** All payloads of the traffic as results of a tool. */
+  results: z.array(z.object({ form: z.string(), tokens: amount })),
+  shapes: z.array(
+    z.object({
+      shape: z.string(),
+      payloads: amount,
+      bytes: amount,
+      compact: amount,
+      pretty: amount,
+      toon: amount,
+    }),
+  ),
+});
+
 const bindingsSchema = z.object({
   kind: z.literal('gaia-mesh-bindings'),
   schema_version: z.literal(1),
@@ -200,6 +218,7 @@ const bindingsSchema = z.object({
   requests: z.array(requestsSchema).max(100),
   /** Where topologies or numbers of agents were asked for. */
   topologies: z.array(topologySchema).max(1000),
+  tokens: tokensSchema,
   /** What was asked for and is not there, with reasons. */
   left_out: z.array(z.string()),
   /** What was measured and failed, with reasons. */

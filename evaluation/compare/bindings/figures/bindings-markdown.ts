@@ -32,6 +32,7 @@ export function bindingsPart(file: BindingsFile): MeasuredPart {
     curvesSection(file),
     growthSection(file),
     topologySection(file),
+    tokensSection(file),
     ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
   ];
   return {
@@ -112,6 +113,34 @@ const REQUESTS =
   '`hub`: the hub asks each agent and is asked by each; a broadcast is one request up and one down to each other agent. `direct`: each agent ' +
   'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
   'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';
+
+function tokensSection({ tokens: { encoding, definitions, results, shapes } }: BindingsFile): string {
+  const known = tableView(
+    ['what a model is shown of the tools', '#tools', '#bytes', '#tokens'],
+    definitions.map(({ what, items, bytes, tokens }) => [what, count(items), count(bytes), count(tokens)]),
+  );
+  const forms = tableView(
+    ['all payloads as results of a tool', '#tokens'],
+    results.map(({ form, tokens }) => [form, count(tokens)]),
+  );
+  const ratio = (tokens: number, compact: number) => decimals(tokens / Math.max(1, compact), 2);
+  const written = tableView(
+    ['payloads that are mostly', '#payloads', '#compact JSON', '#pretty JSON', '#×', '#TOON', '#×'],
+    shapes.map(({ shape, payloads, compact, pretty, toon }) => [
+      shape,
+      count(payloads),
+      count(compact),
+      count(pretty),
+      ratio(pretty, compact),
+      count(toon),
+      ratio(toon, compact),
+    ]),
+  );
+  const about =
+    `Tokens of ${encoding}, of what a model reads: definitions with each of its turns, results once. What is around them on the wire is read by no ` +
+    'model, so no envelope has tokens. × is against compact JSON.';
+  return `## Tokens that a model reads\n\n${about}\n\n${[known, forms, written].map(markdownOf).join('\n\n')}`;
+}
 
 function limitsOf({ environment, load, arms, invocations }: BindingsFile): string[] {
   return [

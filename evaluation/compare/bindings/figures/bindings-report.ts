@@ -20,6 +20,7 @@ interface Reported {
   readonly seed: number;
   readonly requests: BindingsFile['requests'];
   readonly topologies: BindingsFile['topologies'];
+  readonly tokens: BindingsFile['tokens'];
   readonly leftOut: readonly string[];
   /** Topologies that could not be played. */
   readonly failed: readonly string[];
@@ -64,6 +65,7 @@ export function bindingsReport(reported: Reported): BindingsFile {
     arms: rows,
     requests: reported.requests,
     topologies: reported.topologies,
+    tokens: reported.tokens,
     left_out: reported.leftOut,
     failed: [...measured.failed, ...reported.failed],
     invocations: baseline.invocations,

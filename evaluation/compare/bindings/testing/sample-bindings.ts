@@ -46,6 +46,12 @@ export function sampleBindings(samples: readonly SampleArm[], invocations = 6): 
     seed: 1,
     requests: requestsOf(sampleRecording, []),
     topologies: [],
+    tokens: {
+      encoding: 'o200k_base',
+      definitions: [{ what: 'MCP tools/list', items: 2, bytes: 400, tokens: 100 }],
+      results: [{ form: 'both', tokens: 200 }],
+      shapes: [{ shape: 'prose', payloads: 4, bytes: 900, compact: 220, pretty: 230, toon: 215 }],
+    },
     failed: [],
     leftOut: ['nats/core bare: there is no nats-server'],
     load: { before: 0.1, after: 1 },

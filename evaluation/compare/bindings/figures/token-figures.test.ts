@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../core/contracts/packet.ts';
+import { sampleRecording } from '../../testing/sample-recording.ts';
+import { tokenFigures } from './token-figures.ts';
+
+const tools = [
+  {
+    name: 'calculator',
+    description: 'Works out an expression.',
+    parameters: { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] },
+  },
+];
+
+function recordingOf(payloads: readonly JsonObject[]) {
+  const [first] = sampleRecording.packets;
+  if (first === undefined) throw new Error('the sample has packets');
+  const packets = payloads.map((payload, index) => ({
+    ...first,
+    packet: { ...first.packet, id: `p-${index}`, payload },
+  }));
+  return { ...sampleRecording, packets };
+}
+
+const rows = Array.from({ length: 40 }, (_, id) => ({ id, name: `name ${id}`, open: id % 2 === 0 }));
+const recording = recordingOf([
+  { rows },
+  { text: 'The lamp of the lighthouse was lit for the first time on a clear night in October. '.repeat(5) },
+  { numbers: Array.from({ length: 60 }, (_, index) => index / 4) },
+  { id: 1, kind: 'ok' },
+]);
+
+test('payloads are told apart by what most of them is made of, and TOON gains on tables', async () => {
+  const { shapes } = await tokenFigures(recording, tools);
+  expect(shapes.map(({ shape }) => shape).sort()).toEqual([
+    'lists of texts and numbers',
+    'prose',
+    'records of few fields',
+    'tables: rows with the same keys',
+  ]);
+  const table = shapes.find(({ shape }) => shape.startsWith('tables'));
+  expect(table?.toon).toBeLessThan(0.8 * (table?.compact ?? 0));
+  for (const { compact, pretty } of shapes) expect(pretty).toBeGreaterThanOrEqual(compact);
+});
+
+test('a result that is given twice is read twice; a skill has no schema to read', async () => {
+  const { results, definitions } = await tokenFigures(recording, tools);
+  const [text, structured, both] = results.map(({ tokens }) => tokens);
+  expect(structured).toBe(text);
+  expect(both).toBeGreaterThan(1.9 * (text ?? 0));
+  const [mcp, a2a] = definitions;
+  expect(mcp).toMatchObject({ items: 1 });
+  expect(a2a?.what).toContain('no schema');
+});
