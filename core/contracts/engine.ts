@@ -37,11 +37,13 @@ export interface EngineWork {
   readonly onNote?: (note: string) => void;
 }
 
-/** What one reply of a model took, by the server's own figures. */
+/** What one reply of a model took, by the server's own figures; null is what the server did not say. */
 export interface ModelUsage {
   readonly model: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** Of the prompt, what the server had read before and charges less for; there where it says so. */
+  readonly cachedTokens?: number;
   /** US dollars; null where the model's price is not known. */
   readonly costUsd: number | null;
 }
@@ -84,7 +86,10 @@ export interface ChatRequest {
 }
 
 export interface ChatTurn {
+  /** What the model said: without its thoughts, without marks of its template, and without calls that it wrote as text. */
   readonly content: string;
+  /** What a reasoning model thought before, where it shows it. It goes back to no model. */
+  readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
 }

@@ -5,13 +5,18 @@ import type { JsonObject } from './packet.ts';
 /** What models took for an agent, in its workspace: a line for each reply, a {@link Usage} with the task's id. */
 export const USAGE_FILE = 'usage.log';
 
-/** What one role took of one model, over all its calls in a task. `cost_usd` is null where no price is known. */
+/**
+ * What one role took of one model, over all its calls in a task. `cost_usd` is null where no price is known, tokens where the server did
+ * not say them of each reply.
+ */
 export const usageSchema = z.object({
   role: z.string(),
   model: z.string(),
   calls: z.int().nonnegative(),
-  prompt_tokens: z.int().nonnegative(),
-  completion_tokens: z.int().nonnegative(),
+  prompt_tokens: z.int().nonnegative().nullable(),
+  completion_tokens: z.int().nonnegative().nullable(),
+  /** Of the prompts', those that the server had kept from before; there where it says so. */
+  cached_tokens: z.int().nonnegative().exactOptional(),
   cost_usd: z.number().nonnegative().nullable(),
 });
 
@@ -27,13 +32,15 @@ export const modelSumsSchema = z.object({
   prompt_tokens: z
     .int()
     .nonnegative()
+    .nullable()
     .exactOptional()
-    .describe('tokens of the prompts, by the count of the model server'),
+    .describe('tokens of the prompts, by the count of the model server; null where it did not say'),
   completion_tokens: z
     .int()
     .nonnegative()
+    .nullable()
     .exactOptional()
-    .describe('tokens of the replies, by the count of the model server'),
+    .describe('tokens of the replies, by the count of the model server; null where it did not say'),
   cost_usd: z
     .number()
     .nonnegative()
@@ -45,13 +52,15 @@ export const modelSumsSchema = z.object({
 export type ModelSums = Readonly<Required<z.infer<typeof modelSumsSchema>>>;
 
 /** One reply of a model, as the usage of the role that asked for it. */
-export function usageOf(role: string, { model, promptTokens, completionTokens, costUsd }: ModelUsage): Usage {
+export function usageOf(role: string, usage: ModelUsage): Usage {
+  const { model, promptTokens, completionTokens, cachedTokens, costUsd } = usage;
   return {
     role,
     model,
     calls: 1,
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
+    ...(cachedTokens === undefined ? {} : { cached_tokens: cachedTokens }),
     cost_usd: costUsd,
   };
 }
@@ -61,15 +70,20 @@ export const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completi
 export function sumOfModels(a: ModelSums, b: ModelSums): ModelSums {
   return {
     model_calls: a.model_calls + b.model_calls,
-    prompt_tokens: a.prompt_tokens + b.prompt_tokens,
-    completion_tokens: a.completion_tokens + b.completion_tokens,
-    cost_usd: sumOfCosts(a.cost_usd, b.cost_usd),
+    prompt_tokens: sumOfKnown(a.prompt_tokens, b.prompt_tokens),
+    completion_tokens: sumOfKnown(a.completion_tokens, b.completion_tokens),
+    cost_usd: sumOfKnown(a.cost_usd, b.cost_usd),
   };
 }
 
-/** Dollars; an unknown part makes an unknown sum. */
-function sumOfCosts(a: number | null, b: number | null): number | null {
+/** Dollars or tokens; an unknown part makes an unknown sum. */
+export function sumOfKnown(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
+}
+
+function cachedOf(a: Usage, b: Usage): Pick<Usage, 'cached_tokens'> {
+  if (a.cached_tokens === undefined && b.cached_tokens === undefined) return {};
+  return { cached_tokens: (a.cached_tokens ?? 0) + (b.cached_tokens ?? 0) };
 }
 
 /** Sums of usage, by role and model. */
@@ -86,9 +100,10 @@ export class UsageBook {
     this.#sums.set(key, {
       ...sum,
       calls: sum.calls + usage.calls,
-      prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
-      completion_tokens: sum.completion_tokens + usage.completion_tokens,
-      cost_usd: sumOfCosts(sum.cost_usd, usage.cost_usd),
+      prompt_tokens: sumOfKnown(sum.prompt_tokens, usage.prompt_tokens),
+      completion_tokens: sumOfKnown(sum.completion_tokens, usage.completion_tokens),
+      ...cachedOf(sum, usage),
+      cost_usd: sumOfKnown(sum.cost_usd, usage.cost_usd),
     });
   }
 
@@ -99,7 +114,7 @@ export class UsageBook {
   /** Over all roles and models. */
   get total(): ModelSums {
     return this.entries
-      .map(({ calls, ...usage }) => ({ ...usage, model_calls: calls }))
+      .map(({ calls, cached_tokens: _, ...usage }) => ({ ...usage, model_calls: calls }))
       .reduce<ModelSums>(sumOfModels, NO_MODELS);
   }
 

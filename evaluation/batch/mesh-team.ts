@@ -251,7 +251,7 @@ function replyOf({ models, outcome: { answer, final, ...outcome }, usage, tokenL
     ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
     usage,
     toolCalls: said.tool_calls,
-    tokens: Math.max(outcome.counts.token_sum, prompt_tokens + completion_tokens),
+    tokens: Math.max(outcome.counts.token_sum, (prompt_tokens ?? 0) + (completion_tokens ?? 0)),
     costUsd: cost_usd,
     packets: outcome.counts.pkt_cnt,
     bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,

@@ -46,8 +46,10 @@ export interface TeamReply {
 interface RoleUsage {
   readonly role: string;
   readonly model: string;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  /** null where the server did not say. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly cached_tokens?: number;
   readonly calls: number;
   readonly cost_usd: number | null;
 }

@@ -61,8 +61,13 @@ export const gaiaResultSchema = z.strictObject({
       z.strictObject({
         role: z.string().describe('the role that asked'),
         model: z.string().describe('the model that replied'),
-        prompt_tokens: whole.describe('tokens of the prompts'),
-        completion_tokens: whole.describe('tokens of the replies'),
+        prompt_tokens: whole.nullable().describe('tokens of the prompts; null where the server did not say'),
+        completion_tokens: whole
+          .nullable()
+          .describe('tokens of the replies; null where the server did not say'),
+        cached_tokens: whole
+          .exactOptional()
+          .describe('of the prompts’, those that the server had kept from before'),
         calls: whole.describe('replies'),
         cost_usd: amount.nullable().describe('US dollars; null where the price is not known'),
       }),

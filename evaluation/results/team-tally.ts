@@ -1,3 +1,4 @@
+import { sumOfKnown } from '../../core/contracts/usage.ts';
 import { sumOfLedgers, type TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import type { KnownGap } from './known-gap.ts';
@@ -31,8 +32,8 @@ export interface RunMetricsOfTeam {
 
 interface RoleSum {
   readonly calls: number;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
   readonly cost: number | null;
 }
 
@@ -76,8 +77,8 @@ export class TeamTally {
       const sum = this.#roles.get(key) ?? { calls: 0, prompt_tokens: 0, completion_tokens: 0, cost: 0 };
       this.#roles.set(key, {
         calls: sum.calls + calls,
-        prompt_tokens: sum.prompt_tokens + prompt_tokens,
-        completion_tokens: sum.completion_tokens + completion_tokens,
+        prompt_tokens: sumOfKnown(sum.prompt_tokens, prompt_tokens),
+        completion_tokens: sumOfKnown(sum.completion_tokens, completion_tokens),
         cost: sum.cost === null || cost_usd === null ? null : sum.cost + cost_usd,
       });
     }

@@ -225,7 +225,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
         // Long enough for the request to reach the server on a busy machine.
         (await performAt(server.url, { timeoutMs: 1000 })).outcome,
         'did not finish within 1 s',
-        'timeoutMs',
+        '--question-time',
       );
       expect(server.requests).toHaveLength(1);
     });

@@ -9,6 +9,9 @@ export type EngineSettings = z.infer<typeof settingsSchema>;
 /** A user who wants more wants another server. */
 const MAX_RETRIES = 20;
 
+/** Less holds no question with its tools. */
+const MIN_CONTEXT_TOKENS = 1024;
+
 const settingsSchema = z.object({
   /** After a rate limit, a server error or a lost connection. */
   max_retries: z.int().min(0).max(MAX_RETRIES).default(5),
@@ -19,6 +22,10 @@ const settingsSchema = z.object({
   /** US dollars per million tokens. */
   price: priceSchema.optional(),
   fallback_price: priceSchema.optional(),
+  /** How tools are called: as the server knows it, as text, or as text where the server knows no other way. */
+  tool_calls: z.enum(['auto', 'native', 'text']).default('auto'),
+  /** Tokens of the model's context, prompt and reply together. */
+  context: z.int().min(MIN_CONTEXT_TOKENS).optional(),
 });
 
 /**

@@ -13,9 +13,27 @@ test.each(['gpt-4o-audio-preview', 'gpt-4o-mini-2', 'llama3.2', 'toString', ''])
 });
 
 test('a cost is dollars, zero where it is free, null where nobody knows it', () => {
-  expect(costUsd({ prompt: 2.5, completion: 10 }, 400_000, 100_000)).toBe(2);
-  expect(costUsd(FREE, 1, 1)).toBe(0);
-  expect(costUsd(FREE, 0, 0)).toBe(0);
-  expect(costUsd(undefined, 1, 1)).toBeNull();
-  expect(costUsd({ prompt: 2.5, completion: 10 }, 0, 0)).toBeNull();
+  const price = { prompt: 2.5, completion: 10 };
+  const took = { promptTokens: 400_000, completionTokens: 100_000 };
+  const unsaid = { promptTokens: null, completionTokens: null };
+  expect(costUsd(price, took)).toBe(2);
+  expect(costUsd(FREE, took)).toBe(0);
+  expect(costUsd(FREE, unsaid)).toBe(0);
+  expect(costUsd(undefined, took)).toBeNull();
+  expect(costUsd(price, unsaid)).toBeNull();
+});
+
+test('what comes from the cache, and what is written into it, has a price of its own', () => {
+  const took = {
+    promptTokens: 1_000_000,
+    completionTokens: 0,
+    cachedTokens: 600_000,
+    cacheWriteTokens: 300_000,
+  };
+  const price = { prompt: 10, cached: 1, cache_write: 12, completion: 1 };
+  expect(costUsd(price, took)).toBeCloseTo(1 + 0.6 + 3.6, 10);
+  expect(costUsd({ prompt: 10, completion: 1 }, took)).toBe(10);
+  const sonnet = presetPrice('claude-sonnet-4-6');
+  expect(sonnet?.cached).toBeCloseTo(0.3, 10);
+  expect(sonnet?.cache_write).toBeCloseTo(3.75, 10);
 });

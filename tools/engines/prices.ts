@@ -1,9 +1,13 @@
 import * as z from 'zod';
+import type { ModelReply } from './servers/model-client.ts';
 
 /** US dollars per million tokens. */
 export const priceSchema = z.strictObject({
   prompt: z.number().nonnegative(),
   completion: z.number().nonnegative(),
+  /** Of prompt tokens from the server's cache, and of those written into it; without them, as any other. */
+  cached: z.number().nonnegative().exactOptional(),
+  cache_write: z.number().nonnegative().exactOptional(),
 });
 export type Price = z.infer<typeof priceSchema>;
 
@@ -11,21 +15,26 @@ export type Price = z.infer<typeof priceSchema>;
 export const FREE: Price = { prompt: 0, completion: 0 };
 
 /**
- * Presets, which age: the makers' list prices for plain requests (no batches, no caching) as of March 2026, from
+ * Presets, which age: the makers' list prices for plain requests (no batches) as of March 2026, from
  * openai.com/api/pricing and platform.claude.com/docs/en/about-claude/pricing. The option `price` overrides them.
  */
 const PRESETS: Readonly<Record<string, Price>> = {
-  'gpt-4o': { prompt: 2.5, completion: 10 },
-  'gpt-4o-mini': { prompt: 0.15, completion: 0.6 },
-  'gpt-4.1': { prompt: 2, completion: 8 },
-  'gpt-4.1-mini': { prompt: 0.4, completion: 1.6 },
-  'gpt-5': { prompt: 1.25, completion: 10 },
-  'gpt-5-mini': { prompt: 0.25, completion: 2 },
-  'claude-haiku-4-5': { prompt: 1, completion: 5 },
-  'claude-sonnet-4-5': { prompt: 3, completion: 15 },
-  'claude-sonnet-4-6': { prompt: 3, completion: 15 },
-  'claude-opus-4-6': { prompt: 5, completion: 25 },
+  'gpt-4o': { prompt: 2.5, cached: 1.25, completion: 10 },
+  'gpt-4o-mini': { prompt: 0.15, cached: 0.075, completion: 0.6 },
+  'gpt-4.1': { prompt: 2, cached: 0.5, completion: 8 },
+  'gpt-4.1-mini': { prompt: 0.4, cached: 0.1, completion: 1.6 },
+  'gpt-5': { prompt: 1.25, cached: 0.125, completion: 10 },
+  'gpt-5-mini': { prompt: 0.25, cached: 0.025, completion: 2 },
+  'claude-haiku-4-5': claude(1, 5),
+  'claude-sonnet-4-5': claude(3, 15),
+  'claude-sonnet-4-6': claude(3, 15),
+  'claude-opus-4-6': claude(5, 25),
 };
+
+/** Anthropic's: reading the cache costs a tenth, writing it for five minutes a quarter more. */
+function claude(prompt: number, completion: number): Price {
+  return { prompt, cached: prompt / 10, cache_write: prompt * 1.25, completion };
+}
 
 /** The preset for a model, or for a dated version of it (`gpt-4o-2024-08-06`); undefined for all others. */
 export function presetPrice(model: string): Price | undefined {
@@ -36,12 +45,20 @@ export function presetPrice(model: string): Price | undefined {
 /** What a reply took, in US dollars; null where the price is not known, or the server said no figures. */
 export function costUsd(
   price: Price | undefined,
-  promptTokens: number,
-  completionTokens: number,
+  { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 }: TokenFigures,
 ): number | null {
   if (price === undefined) return null;
-  if (price.prompt === 0 && price.completion === 0) return 0;
-  // No reply takes nothing: the server left its figures out.
-  if (promptTokens + completionTokens === 0) return null;
-  return (promptTokens * price.prompt + completionTokens * price.completion) / 1_000_000;
+  const { prompt, completion, cached = prompt, cache_write = prompt } = price;
+  if ([prompt, completion, cached, cache_write].every((dollars) => dollars === 0)) return 0;
+  if (promptTokens === null || completionTokens === null) return null;
+  const plain = Math.max(0, promptTokens - cachedTokens - cacheWriteTokens);
+  const sum =
+    plain * prompt + cachedTokens * cached + cacheWriteTokens * cache_write + completionTokens * completion;
+  return sum / 1_000_000;
 }
+
+/** Figures of a server: `cachedTokens` and `cacheWriteTokens` are part of `promptTokens`. */
+type TokenFigures = Pick<
+  ModelReply,
+  'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens'
+>;

@@ -13,12 +13,14 @@ export interface EngineOptions {
   /** Of the model server: a URL, or `host:port`. */
   readonly host?: string;
   /**
-   * The engine's own (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`), and the model's, which
+   * The engine's own (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`, `tool_calls`, `context`), and the model's, which
    * go to the server as they are: `seed`, `temperature`, `num_ctx`, `max_tokens`, …
    */
   readonly options?: Readonly<Record<string, JsonValue>>;
-  /** For one request to the server. Node's `fetch` gives up a server that is silent for 300 s, whatever this says. */
+  /** For one request to the server, from asking to the end of its reply. */
   readonly timeoutMs?: number;
+  /** From one piece of a reply that has begun to the next; two minutes without it. */
+  readonly idleMs?: number;
   /** The text of the prompt of that name. */
   readonly prompts: (name: string) => string;
   /** Keys and addresses of servers; without it the process's. */

@@ -101,8 +101,8 @@ function roles(teams: readonly NamedSummary[]): WorkView {
       name,
       oneLine(role, 60),
       count(sum.calls),
-      count(sum.prompt_tokens),
-      count(sum.completion_tokens),
+      sum.prompt_tokens === null ? '–' : count(sum.prompt_tokens),
+      sum.completion_tokens === null ? '–' : count(sum.completion_tokens),
       decimals(sum.cost, 4),
     ]),
   );

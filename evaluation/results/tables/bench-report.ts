@@ -185,7 +185,7 @@ function modelReport({
   const cost = cost_usd === null ? 'cost not known' : `$${decimals(cost_usd, 4)}`;
   return [
     '',
-    `Model     ${count(model_calls)} calls, ${count(prompt_tokens)} tokens in, ${count(completion_tokens)} out, ${cost}`,
+    `Model     ${count(model_calls)} calls, ${prompt_tokens === null ? '–' : count(prompt_tokens)} tokens in, ${completion_tokens === null ? '–' : count(completion_tokens)} out, ${cost}`,
     ...(token_ledger === undefined ? [] : tokenLines(token_ledger).map((line) => wrapped(line))),
     '',
   ];

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
 // Far above any reply that fits a context, even where each character is written as \uXXXX.
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** A stream says every few characters anew who says them. */
-const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+export const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
 /** The whole body at once, for libraries that would read it without a bound. */
 export async function readWhole(response: Response): Promise<Response> {

@@ -4,11 +4,14 @@ import { issuesOf } from '../../../core/contracts/packet.ts';
 import type { ModelServer, ReadBody } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
+import { patientFetch } from './patient-fetch.ts';
 
 export interface ExchangeLimits {
   readonly signal: AbortSignal;
   /** For one request, from asking to the end of its reply. */
   readonly timeoutMs: number;
+  /** From one piece of a reply that has begun to the next. Reading the prompt is not bounded by it: a CPU takes minutes for a long one. */
+  readonly idleMs?: number;
 }
 
 export type Outcome<Result> =
@@ -22,9 +25,8 @@ const MAX_ERROR_CHARACTERS = 500;
 
 /** Connections that broke, or that a moment may mend; others fail again. */
 const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
-/** Node's own limits, which it has beside ours: 300 s of silence. */
-const SILENT = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
-const NODE_TIMEOUT_MS = 300_000;
+/** A server that writes stops for a moment between words; one that has stopped for this long is gone or stuck. */
+const IDLE_MS = 120_000;
 
 /**
  * One request to a model server by its client library, under the limits: what it came to, or why to nothing. The library gets
@@ -41,13 +43,15 @@ export async function exchange<Result>(
 ): Promise<Outcome<Result>> {
   const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeoutMs), MAX_TIMEOUT_MS));
   const finished = new AbortController();
-  const signal = AbortSignal.any([limits.signal, timeout, finished.signal]);
+  const silence = new AbortController();
+  const { idleMs = IDLE_MS } = limits;
+  const signal = AbortSignal.any([limits.signal, timeout, finished.signal, silence.signal]);
   let failure: unknown;
   const boundedFetch: typeof globalThis.fetch = async (input, init) => {
     failure = undefined;
     try {
-      const response = await fetch(input, { ...init, signal, redirect: 'manual' });
-      if (response.ok) return await readBody(response);
+      const response = await patientFetch(input, { ...init, signal, redirect: 'manual' });
+      if (response.ok) return await readBody(watched(response, idleMs, () => silence.abort()));
       throw new Refusal(await readRefusal(response, server.key));
     } catch (error) {
       // The libraries make another error of it, and not all keep this one as its cause.
@@ -60,6 +64,7 @@ export async function exchange<Result>(
   } catch (error) {
     if (error instanceof MeshError) throw error;
     if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
+    if (silence.signal.aborted) return { fault: { kind: 'silent', idleMs, cause: error } };
     if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
     const refusal = refusalIn(error);
     return { fault: refusal === undefined ? faultOf(failure ?? error) : { ...refusal, cause: error } };
@@ -67,6 +72,25 @@ export async function exchange<Result>(
     // Some libraries stop reading at the end of the reply; what may come after it would hold the connection.
     finished.abort();
   }
+}
+
+/** The same reply, of which `onSilence` hears when it has begun and then does not go on. */
+function watched(response: Response, idleMs: number, onSilence: () => void): Response {
+  const { body, status, headers } = response;
+  if (body === null) return response;
+  async function* pieces(whole: ReadableStream<Uint8Array>) {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      for await (const piece of whole) {
+        clearTimeout(timer);
+        yield piece;
+        timer = setTimeout(onSilence, Math.min(idleMs, MAX_TIMEOUT_MS));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return new Response(ReadableStream.from(pieces(body)), { status, headers });
 }
 
 async function readRefusal(response: Response, key: string | undefined): Promise<StatusFault> {
@@ -98,6 +122,26 @@ const errorSchema = z.union([
   z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail, code: undefined })),
 ]);
 
+/** Kinds of failure that say what to do, in replies that had begun with HTTP 200; all others are the server's own. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  exceed_context_size_error: 400,
+};
+
+/** What to fail with for an error in the middle of a stream, in either format's shape. */
+export function failureInReply(event: unknown): Error {
+  const { message, code } = reasonIn(JSON.stringify(event));
+  return new Refusal({
+    kind: 'status',
+    status: STATUS_OF_TYPE[code ?? ''] ?? 500,
+    message: message.slice(0, MAX_ERROR_CHARACTERS).toWellFormed(),
+    code,
+    retryAfterMs: undefined,
+  });
+}
+
 function reasonIn(body: string): z.infer<typeof errorSchema> {
   try {
     const parsed = errorSchema.safeParse(JSON.parse(body));
@@ -122,7 +166,7 @@ class Refusal extends Error {
 }
 
 /** The server's refusal that a library failed with, if it is one. */
-export function refusalIn(error: unknown): StatusFault | undefined {
+function refusalIn(error: unknown): StatusFault | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     if (inner instanceof Refusal) return inner.fault;
   }
@@ -136,7 +180,6 @@ function faultOf(error: unknown): Fault {
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
     const code = systemCodeOf(inner);
     if (code === undefined) continue;
-    if (SILENT.includes(code)) return { kind: 'timeout', timeoutMs: NODE_TIMEOUT_MS, cause: error };
     const why = inner.message || code;
     if (LOST.includes(code)) return { kind: 'lost', why, cause: error };
     return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };

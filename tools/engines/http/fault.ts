@@ -5,6 +5,8 @@ import type { ModelServer } from '../servers/model-client.ts';
 export type Fault = { readonly cause?: unknown } & (
   | { readonly kind: 'stopped' }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  /** The reply began and did not go on. */
+  | { readonly kind: 'silent'; readonly idleMs: number }
   | StatusFault
   /** No connection: nobody listens, no such host, no trust. */
   | { readonly kind: 'unreachable'; readonly isRefused: boolean; readonly why: string }
@@ -35,6 +37,7 @@ export function remedyFor(fault: Fault, server: ModelServer): Remedy {
     case 'foreign':
       return 'nothing';
     case 'timeout':
+    case 'silent':
     case 'unreachable':
     case 'broken':
       return 'another-model';
@@ -56,8 +59,27 @@ export function isRateLimit(fault: Fault): fault is StatusFault {
 export function isLongPrompt({ message, code }: StatusFault): boolean {
   return (
     code === 'context_length_exceeded' ||
-    /context (length|size|window)|prompt is too long|input is too long|too many tokens/i.test(message)
+    code === 'exceed_context_size_error' ||
+    /context (length|size|window)|prompt is too long|input is too long|too many tokens|maximum (?:context|model) len/i.test(
+      message,
+    )
   );
+}
+
+/** A request that the server does not understand; 422 is what servers written with FastAPI say. */
+const REFUSALS = [400, 422];
+/** What servers say that fail at a part of a request, as if it were their own fault. */
+const FAILURES = [500, 501];
+
+/** Whether a server speaks of how a reply was asked for, not of what. */
+export function isAboutForm(message: string): boolean {
+  return /\b(?:tools?|functions?|grammar|schema|template|jinja|regex|pattern)\b/i.test(message);
+}
+
+/** Whether the server may take the same request without one of its parts. */
+export function mayTakeLess(fault: StatusFault): boolean {
+  if (isLongPrompt(fault)) return false;
+  return REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
 }
 
 /** @param tries requests that came to nothing, this one included */
@@ -84,9 +106,11 @@ function wordsFor(fault: Fault, server: ModelServer, model: string | undefined, 
       return `the run ended before ${the} had replied`;
     case 'timeout':
       return (
-        `${the} did not finish within ${fault.timeoutMs / 1000} s: allow more time (timeoutMs of the ` +
-        'engine), or take a smaller model'
+        `${the} did not finish within ${fault.timeoutMs / 1000} s: allow more time (--question-time for ` +
+        'questions, --timeout for tasks), or take a smaller model'
       );
+    case 'silent':
+      return `${the} stopped in the middle of its reply, and said nothing for ${fault.idleMs / 1000} s`;
     case 'unreachable':
       return fault.isRefused
         ? `no ${server.name} at ${server.url}: ${server.advice.start}`

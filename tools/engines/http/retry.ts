@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Permits } from '../permits.ts';
 import type { ModelClient, ModelQuery, ModelReply } from '../servers/model-client.ts';
 import { type ExchangeLimits, exchange, type Outcome } from './exchange.ts';
-import { type Fault, isRateLimit, remedyFor } from './fault.ts';
+import { type Fault, isRateLimit, mayTakeLess, remedyFor } from './fault.ts';
 
 /** Clock and chance, handed in so that tests neither wait nor guess. */
 export interface Pace {
@@ -89,6 +89,7 @@ async function chatOnce(
     const { fault } = outcome;
     if (fault === undefined || tries > maxRetries || remedyFor(fault, client.server) !== 'later')
       return { outcome };
+    if (fault.kind === 'status' && mayTakeLess(fault)) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
     const delayMs = backoffMs(tries, retryAfterMs, pace.random);
     if (isRateLimit(fault)) pauseMs = delayMs;

@@ -11,14 +11,19 @@ test.each([
   '```json\n{"a":"x"}\n```',
   '```\n{"a":"x"}\n```  \n',
   '\n```JSON\n{"a":"x"}```',
+  'Here: ```json\n{"a":"x"}\n```\nThat is it.',
+  '```json\n{"a":"x"}',
+  'First {"b":1}, then {"a":"x"}.',
+  '{"a":"x",} // done',
+  '[{"a":"x"}]',
+  '{"reply":{"a":"x"}}',
+  'A brace } and "quote, then {"a":"x"} it is',
 ])('%j is read', (content) => {
   expect(readJson(content, schema)).toEqual({ value: { a: 'x' } });
 });
 
 test.each([
   ['', 'not JSON'],
-  ['```json\n{"a":"x"}', 'not JSON'],
-  ['Here: ```json\n{"a":"x"}\n```', 'not JSON'],
   ['```', 'not JSON'],
   ['{"a":1}', 'a: '],
 ])('%j is not, with the fault', (content, fault) => {

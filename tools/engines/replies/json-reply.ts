@@ -2,21 +2,61 @@ import type * as z from 'zod';
 import type { ToolCall } from '../../../core/contracts/engine.ts';
 import { messageOf } from '../../../core/contracts/errors.ts';
 import { isJsonObject, issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
+import { jsonCandidates, textsToParse } from './json-in-text.ts';
 
 type ReadReply = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
-/** What a model said where JSON of a schema was asked for, or what is wrong with it, in words that the model can use. */
+/**
+ * What a model said where JSON of a schema was asked for, whatever it wrote around it, or what is wrong with it, in words that the model
+ * can use. Of several that fit, the likeliest counts (see {@link jsonCandidates}).
+ */
 export function readJson(content: string, schema: z.ZodType): ReadReply {
-  let json: unknown;
-  try {
-    json = parsePlain(withoutFence(content));
-  } catch (error) {
-    return { fault: `it is not JSON: ${messageOf(error)}` };
+  if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
+  let fault: string | undefined;
+  for (const value of valuesIn(content)) {
+    for (const candidate of [value, ...unwrapped(value)]) {
+      const parsed = schema.safeParse(candidate);
+      if (parsed.success) return { value: parsed.data };
+      fault ??= `it does not fit the schema: ${issuesOf(parsed.error)}`;
+    }
   }
-  const parsed = schema.safeParse(json);
-  return parsed.success
-    ? { value: parsed.data }
-    : { fault: `it does not fit the schema: ${issuesOf(parsed.error)}` };
+  return { fault: fault ?? `it is not JSON: ${syntaxFault(content)}` };
+}
+
+function* valuesIn(content: string): Generator<unknown> {
+  for (const candidate of [content.trim(), ...jsonCandidates(content)]) {
+    const value = parseLoosely(candidate);
+    if (value !== undefined) yield value;
+  }
+}
+
+/** Models like to put one thing into a list, or under the name that they think it has. */
+function unwrapped(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner: unknown[] = Object.values(value);
+  return inner.length === 1 && typeof inner[0] === 'object' ? inner : [];
+}
+
+/** The value of a text that is JSON, or nearly so; undefined where it is none. */
+export function parseLoosely(text: string): unknown {
+  for (const candidate of textsToParse(text)) {
+    try {
+      return parsePlain(candidate);
+    } catch (error) {
+      // Nested beyond all reason, it overflows the parser's stack.
+      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function syntaxFault(content: string): string {
+  try {
+    JSON.parse(content);
+  } catch (error) {
+    return messageOf(error);
+  }
+  return 'nothing in it is';
 }
 
 /** A tool's arguments, which servers write as an object or as its text; what is no object stays the text that it is. */
@@ -24,13 +64,8 @@ export function readArguments(given: unknown): JsonObject | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   // Some models write nothing where a tool takes nothing.
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = parsePlain(text);
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    // Nested beyond all reason, it overflows the parser's stack.
-    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
-  }
+  const value = parseLoosely(text);
+  if (isJsonObject(value)) return value;
   return text.toWellFormed();
 }
 
@@ -47,16 +82,8 @@ function parsePlain(text: string): unknown {
   });
 }
 
-/** Models that no server holds to a schema like to show JSON as Markdown does. */
-function withoutFence(content: string): string {
-  const text = content.trim();
-  const lineEnd = text.indexOf('\n');
-  if (!/^```(?:json)?$/i.test(text.slice(0, lineEnd).trim()) || !text.endsWith('```')) return content;
-  return text.slice(lineEnd, -3);
-}
-
 /** Far more than a model calls at once; a reply that is nothing but calls must not start thousands of tools. */
-const MAX_TOOL_CALLS = 64;
+export const MAX_TOOL_CALLS = 64;
 
 /**
  * The calls of one reply, each with an id of its own: servers may leave ids out or repeat them, and an id must be new in the

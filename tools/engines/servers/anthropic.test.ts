@@ -108,7 +108,7 @@ test('thinking and other blocks are not the reply; cached tokens count', async (
       },
     },
   );
-  expect(turn).toEqual({ content: 'Anna', toolCalls: [], finish: 'stop' });
+  expect(turn).toEqual({ content: 'Anna', reasoning: 'hm', toolCalls: [], finish: 'stop' });
   expect(tokens).toBe(1111);
 });
 

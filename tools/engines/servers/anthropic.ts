@@ -1,15 +1,15 @@
 import Anthropic from '@anthropic-ai/sdk';
-import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages';
 import * as z from 'zod';
 import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
 import { engineSettings } from '../engine-settings.ts';
-import { readWhole } from '../http/body.ts';
-import { modelEngine, modelPlaces } from '../model-engine.ts';
+import { modelEngine } from '../model-engine.ts';
 import { presetPrice } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
-import { relaxing } from '../replies/relaxing.ts';
 import { withSchema } from '../replies/structured.ts';
+import { modelPlaces } from '../requests/model-place.ts';
+import { readMessage } from './anthropic-stream.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
 import { anthropicKey, anthropicUrl } from './server-url.ts';
@@ -66,35 +66,27 @@ const messageSchema = z.object({
         name: z.string(),
         input: z.unknown().optional(),
       }),
-      // Thinking, and whatever comes to be.
+      z.object({ type: z.literal('thinking'), thinking: z.string() }),
+      // Whatever comes to be.
       z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
     ]),
   ),
   stop_reason: z.string().nullish(),
-  usage: z.object({
-    input_tokens: z.int().nonnegative(),
-    output_tokens: z.int().nonnegative(),
-    cache_creation_input_tokens: z.int().nonnegative().nullish(),
-    cache_read_input_tokens: z.int().nonnegative().nullish(),
-  }),
+  usage: z
+    .object({
+      input_tokens: z.int().nonnegative().nullish(),
+      output_tokens: z.int().nonnegative().nullish(),
+      cache_creation_input_tokens: z.int().nonnegative().nullish(),
+      cache_read_input_tokens: z.int().nonnegative().nullish(),
+    })
+    .nullish(),
 });
-
-/** What newer models no longer take: a temperature, and being made to call a tool. */
-interface Demands {
-  readonly hasTemperature: boolean;
-  readonly isForced: boolean;
-}
 
 /** Anthropic's `/v1/messages`, and servers that have it too. */
 function anthropicClient(url: string, key: string | undefined, options: AnthropicOptions): ModelClient {
-  const send = relaxing<Demands>({ hasTemperature: true, isForced: true }, (demands, { message }) => {
-    if (demands.hasTemperature && /temperature/i.test(message)) return { ...demands, hasTemperature: false };
-    if (demands.isForced && /tool_choice/i.test(message)) return { ...demands, isForced: false };
-    return undefined;
-  });
   return {
     server: anthropicServer(url, key),
-    readBody: readWhole,
+    readBody: readMessage,
     async chat(query, fetch) {
       requireKey(url, 'ANTHROPIC_API_KEY', key);
       const client = new Anthropic({
@@ -111,47 +103,68 @@ function anthropicClient(url: string, key: string | undefined, options: Anthropi
         fetch,
       });
       // Not `messages.create`, which prints which models are old.
-      const received = await send(
-        (demands): Promise<unknown> =>
-          client.post('/v1/messages', { body: bodyFor(query, options, demands) }),
-      );
+      const received: unknown = await client.post('/v1/messages', { body: bodyFor(query, options) });
       return replyOf(messageSchema.parse(received), query);
     },
   };
 }
 
-function bodyFor(
-  { model, messages, tools, schema }: ModelQuery,
-  options: AnthropicOptions,
-  demands: Demands,
-) {
+/** Streamed, so that silence can be told from work; its events are put together where the body is read. */
+function bodyFor({ model, messages, tools, schema, reply, omits }: ModelQuery, options: AnthropicOptions) {
   const { temperature, ...rest } = options;
-  const told = schema === undefined || demands.isForced ? messages : withSchema(messages, schema);
+  const isForced = schema !== undefined && reply === 'schema' && !omits.includes('tool_choice');
+  const isOffered = schema !== undefined && reply === 'schema';
+  const told = isOffered && !isForced ? withSchema(messages, schema) : messages;
   const system = told.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n\n');
   const offered = tools.map(({ name, description, parameters }) => ({
     name,
     description,
     input_schema: parameters,
   }));
+  // A conversation with tools is sent again with each turn: what has been read once is read from the cache.
+  const isCached = offered.length > 0 && !omits.includes('cache_control');
+  const turns = turnsOf(told);
   return {
     ...rest,
     model,
-    messages: turnsOf(told),
-    ...(system === '' ? {} : { system }),
-    ...(temperature === null || !demands.hasTemperature ? {} : { temperature }),
+    messages: isCached ? withCachedEnd(turns) : turns,
+    ...(system === '' ? {} : { system: isCached ? [{ type: 'text', text: system, ...CACHED }] : system }),
+    ...(temperature === null || omits.includes('temperature') ? {} : { temperature }),
     ...(offered.length === 0 ? {} : { tools: offered }),
-    ...(schema === undefined
-      ? {}
-      : {
+    ...(isOffered
+      ? {
           tools: [{ name: REPLY_TOOL, description: 'Takes the whole reply.', input_schema: schema }],
-          tool_choice: demands.isForced ? { type: 'tool', name: REPLY_TOOL } : { type: 'auto' },
-        }),
+          tool_choice: isForced ? { type: 'tool', name: REPLY_TOOL } : { type: 'auto' },
+        }
+      : {}),
+    ...(omits.includes('stream') ? {} : { stream: true }),
   };
 }
 
+/** Marks what stands before it, and itself, as worth keeping for five minutes. The order is tools, system, messages. */
+const CACHED = { cache_control: { type: 'ephemeral' as const } };
+
+function withCachedEnd(turns: readonly Turn[]): Turn[] {
+  return turns.map(({ role, content }, turn) => ({
+    role,
+    content: content.map((block, index) => {
+      const isLast = turn === turns.length - 1 && index === content.length - 1;
+      // Thoughts take no mark, and we send none.
+      return isLast && block.type !== 'thinking' && block.type !== 'redacted_thinking'
+        ? { ...block, ...CACHED }
+        : block;
+    }),
+  }));
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: ContentBlockParam[];
+}
+
 /** Turns of user and assistant: what follows each other of one side is one turn, tools' results are the user's. */
-function turnsOf(messages: readonly ChatMessage[]): MessageParam[] {
-  const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
+function turnsOf(messages: readonly ChatMessage[]): Turn[] {
+  const turns: Turn[] = [];
   for (const message of messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
@@ -207,13 +220,20 @@ function replyOf(
           query.messages.length,
         )
       : [];
+  const { input_tokens = null, output_tokens = null } = usage ?? {};
+  const written = usage?.cache_creation_input_tokens ?? 0;
+  const cached = usage?.cache_read_input_tokens ?? 0;
+  const { input } = structured ?? {};
   return {
-    content: structured === undefined ? text : JSON.stringify(structured.input),
+    content: structured === undefined ? text : typeof input === 'string' ? input : JSON.stringify(input),
+    thoughts: content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('\n'),
     toolCalls,
     finish: finishOf(stop_reason, toolCalls.length > 0),
-    promptTokens:
-      usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0),
-    completionTokens: usage.output_tokens,
+    // Its own figure is what did not come from the cache.
+    promptTokens: input_tokens === null ? null : input_tokens + written + cached,
+    completionTokens: output_tokens,
+    ...(cached === 0 ? {} : { cachedTokens: cached }),
+    ...(written === 0 ? {} : { cacheWriteTokens: written }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../core/contracts/packet.ts';
  */
 export interface ModelClient {
   readonly server: ModelServer;
-  /** How its replies are read: whole, or as a stream of lines. */
+  /** How its replies are read while they come. */
   readonly readBody: ReadBody;
 
   /**
@@ -24,17 +24,29 @@ export interface ModelQuery {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
-  /** JSON Schema of the object that the reply's content must be; the server holds the model to it where it can. */
+  /** JSON Schema of the object that the reply's content must be. */
   readonly schema?: JsonObject;
+  /** How the server is to hold the model to the schema; where it is not by `schema`, the messages say it. */
+  readonly reply: 'schema' | 'json' | 'text';
+  /** Parts that the server refused before. */
+  readonly omits: readonly Omittable[];
 }
+
+/** Parts of a request that some servers do not take, and that can be done without. */
+export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
 
 export interface ModelReply {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: ChatTurn['finish'] | 'filtered';
-  /** By the server's own figures; what it leaves out counts as 0. */
-  readonly promptTokens: number;
-  readonly completionTokens: number;
+  /** What a reasoning model thought, where the server takes it out of the content. */
+  readonly thoughts?: string;
+  /** By the server's own figures; null for what it leaves out. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** Of the prompt, what came from the server's cache, and what was written into it for a price of its own. */
+  readonly cachedTokens?: number;
+  readonly cacheWriteTokens?: number;
 }
 
 /** A server as messages speak of it, and what its users can do. */

@@ -5,10 +5,11 @@ import { engineSettings } from '../engine-settings.ts';
 import { readLines } from '../http/body.ts';
 import { exchange } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
-import { modelEngine, modelPlaces } from '../model-engine.ts';
+import { modelEngine } from '../model-engine.ts';
 import { FREE } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
+import { modelPlaces } from '../requests/model-place.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
 import { ollamaUrl } from './server-url.ts';
 
@@ -19,11 +20,15 @@ import { ollamaUrl } from './server-url.ts';
  */
 export function ollamaEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
-  const { settings, model } = engineSettings('Ollama', options.options ?? {}, ollamaOptions);
+  const given = options.options ?? {};
+  // One setting: what the server is told is what we count on.
+  const context = typeof given.context === 'number' ? { num_ctx: given.context } : {};
+  const { settings, model } = engineSettings('Ollama', { ...context, ...given }, ollamaOptions);
   const places = modelPlaces(options, settings, {
     defaultModel: 'gemma-7b-it',
     clientAt: (host) => ollamaClient(ollamaUrl(host, environment), model),
     presetPrice: () => FREE,
+    context: model.num_ctx,
   });
   return modelEngine('ollama', places, options, settings);
 }
@@ -43,6 +48,7 @@ const replyPart = z.object({
   message: z
     .object({
       content: z.string().default(''),
+      thinking: z.string().default(''),
       tool_calls: z
         .array(
           z.object({
@@ -55,8 +61,8 @@ const replyPart = z.object({
     .optional(),
   done: z.boolean().default(false),
   done_reason: z.string().default('stop'),
-  prompt_eval_count: z.int().nonnegative().default(0),
-  eval_count: z.int().nonnegative().default(0),
+  prompt_eval_count: z.int().nonnegative().nullable().default(null),
+  eval_count: z.int().nonnegative().nullable().default(null),
 });
 type ReplyPart = z.infer<typeof replyPart>;
 
@@ -65,13 +71,13 @@ function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): Mode
   return {
     server: ollamaServer(url, options.num_ctx),
     readBody: readLines,
-    async chat({ model, messages, tools, schema }, fetch) {
+    async chat({ model, messages, tools, schema, reply }, fetch) {
       // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
       const request = {
         model,
         messages: messages.map(messageFor),
         ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-        ...(schema === undefined ? {} : { format: schema }),
+        ...(schema === undefined || reply === 'text' ? {} : { format: reply === 'schema' ? schema : 'json' }),
         options,
         truncate: false,
         shift: false,
@@ -105,12 +111,14 @@ export async function checkOllama(host?: string): Promise<{ version: string; mod
 
 async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<ModelReply> {
   let content = '';
+  let thoughts = '';
   const calls: NonNullable<ReplyPart['message']>['tool_calls'] = [];
   for await (const received of parts) {
     const part = replyPart.parse(received);
     content += part.message?.content ?? '';
+    thoughts += part.message?.thinking ?? '';
     calls.push(...(part.message?.tool_calls ?? []));
-    if (content.length > MAX_REPLY_CHARACTERS)
+    if (content.length + thoughts.length > MAX_REPLY_CHARACTERS)
       throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
     if (!part.done) continue;
     const toolCalls = toolCallsOf(
@@ -119,6 +127,7 @@ async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<M
     );
     return {
       content,
+      thoughts,
       toolCalls,
       finish: part.done_reason === 'length' ? 'length' : toolCalls.length > 0 ? 'tool_calls' : 'stop',
       promptTokens: part.prompt_eval_count,
@@ -168,8 +177,8 @@ function ollamaServer(url: string, contextTokens: number): ModelServer {
         'start it with `ollama serve` (install: https://ollama.com), or run without a model: --engine extractive',
       busy: ', or start it with a larger OLLAMA_MAX_QUEUE',
       key: 'it is set where the server runs',
-      longPrompt: 'raise options.num_ctx',
-      cutReply: `raise options.num_predict or options.num_ctx (now ${contextTokens})`,
+      longPrompt: 'give it a larger context: --context, or options.num_ctx',
+      cutReply: `raise options.num_predict or options.num_ctx (--context, now ${contextTokens})`,
       missingModel: (model) => `get it with \`${pullCommand(model)}\``,
     },
   };

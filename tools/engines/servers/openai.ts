@@ -7,14 +7,14 @@ import * as z from 'zod';
 import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import { engineSettings } from '../engine-settings.ts';
-import { readWhole } from '../http/body.ts';
-import { modelEngine, modelPlaces } from '../model-engine.ts';
+import { modelEngine } from '../model-engine.ts';
 import { presetPrice } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
-import { relaxing } from '../replies/relaxing.ts';
-import { isStrict, withSchema } from '../replies/structured.ts';
+import { isStrict } from '../replies/structured.ts';
+import { modelPlaces } from '../requests/model-place.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
+import { readCompletion } from './openai-stream.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
 import { openaiKey, openaiUrl } from './server-url.ts';
 
@@ -42,7 +42,7 @@ const openaiOptions = z.object({ temperature: z.number().min(0).nullable().defau
 type OpenaiOptions = z.infer<typeof openaiOptions>;
 
 /** Parts of the request that the engine writes. */
-const OPENAI_RESERVED = ['model', 'messages', 'tools', 'response_format', 'stream', 'n'];
+const OPENAI_RESERVED = ['model', 'messages', 'tools', 'response_format', 'stream', 'stream_options', 'n'];
 
 const completionSchema = z.object({
   choices: z
@@ -52,6 +52,8 @@ const completionSchema = z.object({
         message: z.object({
           content: z.string().nullish(),
           refusal: z.string().nullish(),
+          reasoning_content: z.string().nullish(),
+          reasoning: z.string().nullish(),
           tool_calls: z
             .array(
               z.object({
@@ -66,36 +68,18 @@ const completionSchema = z.object({
     .min(1),
   usage: z
     .object({
-      prompt_tokens: z.int().nonnegative().default(0),
-      completion_tokens: z.int().nonnegative().default(0),
+      prompt_tokens: z.int().nonnegative().nullish(),
+      completion_tokens: z.int().nonnegative().nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative().nullish() }).nullish(),
     })
     .nullish(),
 });
 
-/** How much a server is asked to hold the model to; servers of this format differ in what they take. */
-interface Demands {
-  readonly format: 'json_schema' | 'json_object' | 'none';
-  readonly hasTemperature: boolean;
-}
-
 /** Any server with OpenAI's `/chat/completions`. */
 function openaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
-  const send = relaxing<Demands>(
-    { format: 'json_schema', hasTemperature: true },
-    ({ format, hasTemperature }, { message }) => {
-      if (hasTemperature && /temperature/i.test(message)) return { format, hasTemperature: false };
-      if (format === 'none') return undefined;
-      return { format: format === 'json_schema' ? 'json_object' : 'none', hasTemperature };
-    },
-  );
-  const sendPlain = relaxing<Demands>(
-    { format: 'none', hasTemperature: true },
-    ({ hasTemperature }, { message }) =>
-      hasTemperature && /temperature/i.test(message) ? { format: 'none', hasTemperature: false } : undefined,
-  );
   return {
     server: openaiServer(url, key),
-    readBody: readWhole,
+    readBody: readCompletion,
     async chat(query, fetch) {
       requireKey(url, 'OPENAI_API_KEY', key);
       const client = new OpenAI({
@@ -111,46 +95,47 @@ function openaiClient(url: string, key: string | undefined, options: OpenaiOptio
         logLevel: 'off',
         fetch,
       });
-      const post = (demands: Demands): Promise<unknown> =>
-        client.post('/chat/completions', { body: bodyFor(query, options, demands) });
-      const received = await (query.schema === undefined ? sendPlain : send)(post);
+      const received: unknown = await client.post('/chat/completions', { body: bodyFor(query, options) });
       return replyOf(completionSchema.parse(received), query.messages.length);
     },
   };
 }
 
-function bodyFor({ model, messages, tools, schema }: ModelQuery, options: OpenaiOptions, demands: Demands) {
+/** Streamed, so that silence can be told from work; its chunks are put together where the body is read. */
+function bodyFor({ model, messages, tools, schema, reply, omits }: ModelQuery, options: OpenaiOptions) {
   const { temperature, ...rest } = options;
-  // What the server does not enforce the model must be told.
-  const isTold = schema !== undefined && demands.format !== 'json_schema';
+  const isStreamed = !omits.includes('stream');
   return {
     ...rest,
     model,
-    messages: (isTold ? withSchema(messages, schema) : messages).map(messageFor),
-    ...(temperature === null || !demands.hasTemperature ? {} : { temperature }),
+    messages: messages.map(messageFor),
+    ...(temperature === null || omits.includes('temperature') ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-    ...(schema === undefined ? {} : formatFor(schema, demands.format)),
+    ...(schema === undefined ? {} : formatFor(schema, reply)),
+    ...(isStreamed ? { stream: true } : {}),
+    ...(isStreamed && !omits.includes('stream_options') ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
-function formatFor(schema: JsonObject, format: Demands['format']) {
-  switch (format) {
-    case 'json_schema':
+function formatFor(schema: JsonObject, reply: ModelQuery['reply']) {
+  switch (reply) {
+    case 'schema':
       return {
         response_format: {
           type: 'json_schema',
           json_schema: { name: 'reply', schema, strict: isStrict(schema) },
         },
       };
-    case 'json_object':
+    case 'json':
       return { response_format: { type: 'json_object' } };
-    case 'none':
+    case 'text':
       return {};
   }
 }
 
 function replyOf({ choices: [choice], usage }: z.infer<typeof completionSchema>, turn: number): ModelReply {
   const { message, finish_reason } = choice ?? {};
+  const cached = usage?.prompt_tokens_details?.cached_tokens;
   const toolCalls = toolCallsOf(
     (message?.tool_calls ?? []).map((call) => ({ id: call.id, ...call.function })),
     turn,
@@ -159,8 +144,10 @@ function replyOf({ choices: [choice], usage }: z.infer<typeof completionSchema>,
     content: message?.content ?? '',
     toolCalls,
     finish: finishOf(finish_reason, typeof message?.refusal === 'string', toolCalls.length > 0),
-    promptTokens: usage?.prompt_tokens ?? 0,
-    completionTokens: usage?.completion_tokens ?? 0,
+    thoughts: message?.reasoning_content ?? message?.reasoning ?? '',
+    promptTokens: usage?.prompt_tokens ?? null,
+    completionTokens: usage?.completion_tokens ?? null,
+    ...(cached === null || cached === undefined ? {} : { cachedTokens: cached }),
   };
 }
 

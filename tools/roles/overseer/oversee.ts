@@ -135,7 +135,7 @@ async function attemptOnce(
 }
 
 function tokensOf({ prompt_tokens, completion_tokens }: ModelSums): number {
-  return prompt_tokens + completion_tokens;
+  return (prompt_tokens ?? 0) + (completion_tokens ?? 0);
 }
 
 /** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
+import {
+  expectFailure,
+  hello,
+  MODEL_ENGINES,
+  serve,
+  underTest,
+  weather,
+} from '../testing/engine-under-test.ts';
+
+/** Refuses tools in the words of a server, as long as there are any. */
+const without =
+  (error: string, status = 400): ModelScript =>
+  ({ tools, messages }): ScriptedReply => {
+    if (tools.length > 0) return { status, error };
+    const isAnswered = messages.at(-1)?.content.includes('11 C') === true;
+    return {
+      content: isAnswered
+        ? '11 degrees'
+        : 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Basel"}}\n</tool_call>',
+    };
+  };
+
+describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
+  const { engineAt, chatAt, chatOf, performAt } = underTest(name);
+  const question: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }, hello];
+
+  test.each([
+    'registry.ollama.ai/library/gemma:latest does not support tools',
+    'tools param requires --jinja flag',
+    'This model does not support function calling.',
+  ])('goes on with tool calls as text where the server says: %s', async (error) => {
+    const server = await serve(without(error));
+    const { engine, workFor, notes } = await engineAt(server.url);
+    const work = workFor(new AbortController().signal);
+    const first = await chatOf(engine)({ messages: question, tools: [weather] }, work);
+    expect(first).toMatchObject({
+      content: 'Let me look.',
+      toolCalls: [{ name: 'get_weather', arguments: { city: 'Basel' } }],
+      finish: 'tool_calls',
+    });
+    const messages: ChatMessage[] = [
+      ...question,
+      { role: 'assistant', content: first.content, toolCalls: first.toolCalls },
+      { role: 'tool', toolCallId: first.toolCalls[0]?.id ?? '', name: 'get_weather', content: '11 C' },
+      { role: 'user', content: 'And?' },
+    ];
+    const second = await chatOf(engine)({ messages, tools: [weather] }, work);
+    expect(second).toMatchObject({ content: '11 degrees', toolCalls: [] });
+    // Asked with tools once, and never again.
+    expect(server.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 0]);
+    const sent = server.requests[2]?.messages ?? [];
+    expect(sent.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+    expect(sent[0]?.content).toMatch(/^Be brief\.[\s\S]*<tool_call>[\s\S]*"name":"get_weather"/);
+    expect(sent[2]?.content).toContain('<tool_call>');
+    expect(sent[3]?.content).toMatch(/11 C[\s\S]*And\?/);
+    expect(notes).toEqual([expect.stringContaining('tool calls are written as text')]);
+  });
+
+  test('has tool calls as text from the start, or never, where the user says so', async () => {
+    const server = await serve(without('m does not support tools'));
+    const ask = { messages: question, tools: [weather] };
+    const text = await chatAt(server.url, ask, { options: { tool_calls: 'text' } });
+    expect(text.outcome).toMatchObject({ toolCalls: [{ name: 'get_weather' }] });
+    expect(server.requests).toHaveLength(1);
+    const native = await chatAt(server.url, ask, { options: { tool_calls: 'native', max_retries: 0 } });
+    expectFailure(native.outcome, 'does not support tools');
+  });
+
+  test('with a schema that a grammar refuses is asked for JSON, then in words; that is said once', async () => {
+    const server = await serve(({ schema, body }): ScriptedReply => {
+      const isJson = JSON.stringify(body).includes('json_object') || body.format === 'json';
+      if (schema !== undefined || isJson) return { status: 400, error: 'failed to parse grammar' };
+      return { content: 'Here it is: {"answer": "Anna"}' };
+    });
+    const { outcome, notes } = await performAt(server.url);
+    expect(outcome).toEqual({ answer: 'Anna' });
+    expect(server.requests.at(-1)?.messages[0]?.content).toContain('must fit this JSON Schema');
+    expect(notes).toEqual([expect.stringContaining('told their schema')]);
+  });
+
+  test('that is too long for the context is shortened and asked again; question and last result survive', async () => {
+    const limit = 6_000;
+    const server = await serve(({ messages }): ScriptedReply => {
+      const characters = JSON.stringify(messages).length;
+      if (characters <= limit) return { content: 'FINAL ANSWER: 4' };
+      return { status: 400, error: 'the request exceeds the available context size, try increasing it' };
+    });
+    const results = ['first', 'second', 'third'].flatMap((what, index): ChatMessage[] => [
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ id: `c${index}`, name: 'get_weather', arguments: { city: what } }],
+      },
+      { role: 'tool', toolCallId: `c${index}`, name: 'get_weather', content: `${what} ${'x'.repeat(4_000)}` },
+    ]);
+    const { outcome, notes } = await chatAt(server.url, {
+      messages: [...question, ...results],
+      tools: [weather],
+    });
+    expect(outcome).toMatchObject({ content: 'FINAL ANSWER: 4' });
+    const sent = server.requests.at(-1)?.messages ?? [];
+    expect(sent).toHaveLength(8);
+    expect(sent.slice(0, 2)).toEqual(question);
+    const kept = sent.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    for (const [index, what] of ['first', 'second', 'third'].entries())
+      expect(kept[index]?.startsWith(what)).toBe(true);
+    expect(kept[0]).toContain('shortened from');
+    expect(kept[2]?.length).toBeGreaterThan(kept[0]?.length ?? 0);
+    expect(notes[0]).toContain('shortened');
+  });
+
+  test('that would not fit the context that is known is shortened before it is sent', async () => {
+    const server = await serve([{ content: 'ok' }]);
+    const messages: ChatMessage[] = [{ role: 'user', content: `Question: why?\n${'x'.repeat(50_000)}` }];
+    await chatAt(server.url, { messages }, { options: { context: 2_048 } });
+    const sent = server.requests[0]?.messages[0]?.content ?? '';
+    expect(sent).toMatch(/^Question: why\?[\s\S]*shortened from 50015 characters/);
+    expect(sent.length).toBeLessThan(2_048 * 4);
+    if (name === 'ollama') expect(server.requests[0]?.body.options).toMatchObject({ num_ctx: 2_048 });
+  });
+
+  test('whose reply comes slowly is waited for; one that stops is given up, and what came with it is no answer', async () => {
+    const slow = await serve([{ content: 'It is a heron, of course, I think.', pieceDelayMs: 30 }]);
+    const { outcome } = await chatAt(slow.url, { messages: question });
+    expect(outcome).toMatchObject({ content: 'It is a heron, of course, I think.' });
+
+    const stuck = await serve([{ content: 'It is a heron, of course, I think.', stall: true }]);
+    const given = await chatAt(stuck.url, { messages: question }, { idleMs: 200, timeoutMs: 60_000 });
+    expectFailure(given.outcome, 'stopped in the middle of its reply');
+  });
+
+  test('says what came from the server’s cache where the server does, and what is not said is not known', async () => {
+    const usage = { promptTokens: 2_000, completionTokens: 10, cachedTokens: 1_500 };
+    const server = await serve([
+      { content: 'ok', usage },
+      { content: 'ok', usage: null },
+    ]);
+    const price = { prompt: 10, cached: 1, completion: 0 };
+    const { engine, workFor, usages, tokens } = await engineAt(server.url, { options: { price } });
+    const work = workFor(new AbortController().signal);
+    await chatOf(engine)({ messages: question }, work);
+    await chatOf(engine)({ messages: question }, work);
+    if (name !== 'ollama') {
+      expect(usages[0]).toMatchObject({ promptTokens: 2_000, cachedTokens: 1_500 });
+      expect(usages[0]?.costUsd).toBeCloseTo((500 * 10 + 1_500) / 1e6, 12);
+    }
+    expect(usages[1]).toMatchObject({ promptTokens: null, completionTokens: null });
+    expect(usages[1]).toHaveProperty('costUsd', null);
+    expect(tokens()).toBe(2_010);
+  });
+});
+
+test('a conversation with Anthropic’s tools marks what the server is to keep; a server that does not know the mark is asked without', async () => {
+  const { chatAt } = underTest('anthropic');
+  const server = await serve(
+    ({ body }): ScriptedReply =>
+      JSON.stringify(body).includes('cache_control') && server.requests.length > 1
+        ? { status: 400, error: 'messages.0.cache_control: Extra inputs are not permitted' }
+        : { content: 'ok' },
+  );
+  const ask = { messages: [{ role: 'system', content: 'Be brief.' } as const, hello], tools: [weather] };
+  await chatAt(server.url, ask);
+  expect(server.requests[0]?.body).toMatchObject({
+    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+    messages: [{ content: [{ cache_control: { type: 'ephemeral' } }] }],
+  });
+  expect((await chatAt(server.url, ask)).outcome).toMatchObject({ content: 'ok' });
+  expect(JSON.stringify(server.requests.at(-1)?.body)).not.toContain('cache_control');
+});

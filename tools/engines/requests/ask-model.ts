@@ -1,0 +1,128 @@
+import type { EngineWork } from '../../../core/contracts/engine.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { ModelExchange } from '../../../core/contracts/model-exchange.ts';
+import type { ExchangeLimits } from '../http/exchange.ts';
+import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';
+import { chatPatiently, type Pace } from '../http/retry.ts';
+import type { Permits } from '../permits.ts';
+import { costUsd } from '../prices.ts';
+import { type ReadReply, readReply } from '../replies/read-reply.ts';
+import type { ModelQuery, ModelReply } from '../servers/model-client.ts';
+import { asDemanded, changesOf, type Demands, lessThan } from './demands.ts';
+import type { ModelPlace } from './model-place.ts';
+
+export type Tried =
+  | { readonly reply: ReadReply; readonly fault?: undefined }
+  | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
+
+interface AskOptions {
+  readonly maxRetries: number;
+  readonly limits: Omit<ExchangeLimits, 'signal'>;
+  readonly permits: Permits;
+  readonly pace: Pace;
+}
+
+/** A prompt that does not fit when it is a quarter of what it was does not fit at all. */
+const MAX_SHORTENINGS = 3;
+
+/** What is asked of a model, whichever it is. */
+export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
+
+/**
+ * The one way to a model: every request of every engine passes here, with its messages as values. It is sent as the server takes it (see
+ * {@link Demands}), shortened where it would not fit, and its reply is read; what that took is counted.
+ *
+ * @throws MeshError `engine` for a reply that the server filtered
+ */
+export async function askModel(
+  place: ModelPlace,
+  question: Question,
+  work: EngineWork,
+  options: AskOptions,
+): Promise<Tried> {
+  const { client, model, window } = place;
+  const { maxRetries, permits, pace } = options;
+  const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
+  const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
+  const before = place.accepted;
+  let demands = before;
+  let refused: Tried | undefined;
+  let shortenings = 0;
+  for (;;) {
+    const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
+    const query = { ...whole, messages: window.fit(whole) };
+    const sent = asDemanded(query, demands);
+    const outcome = await chatPatiently(client, sent, limits, patience);
+    if (outcome.fault === undefined) {
+      work.onExchange?.(exchangeOf(sent, outcome.value));
+      accept(place, before, demands, work);
+      window.counted(query, outcome.value.promptTokens);
+      return {
+        reply: readReply(counted(place, outcome.value, work), question.tools, question.messages.length),
+      };
+    }
+    const { fault, tries } = outcome;
+    const failed: Tried = { fault, error: explain(fault, client.server, model, tries) };
+    if (fault.kind !== 'status') return refused ?? failed;
+    if (isLongPrompt(fault)) {
+      window.refused(query, fault.message);
+      shortenings += 1;
+      const isShorter = window.fit(whole) !== query.messages && shortenings <= MAX_SHORTENINGS;
+      if (!isShorter) return failed;
+      work.onNote?.(`${failed.error.message}; the oldest results are shortened`);
+      continue;
+    }
+    if (!mayTakeLess(fault)) return refused ?? failed;
+    const less = lessThan(demands, query, fault, place.toolCalls);
+    // Leaving out did not help, so it was not the reason.
+    if (less === undefined) return refused ?? failed;
+    refused ??= failed;
+    demands = less;
+  }
+}
+
+/** As it was sent and as it came. */
+function exchangeOf(
+  { model, messages, tools, schema, reply: form }: ModelQuery,
+  reply: ModelReply,
+): ModelExchange {
+  const { content, thoughts, toolCalls, finish, promptTokens, completionTokens } = reply;
+  return {
+    model,
+    messages,
+    tools,
+    // Where it is said in words it is part of the messages.
+    schema: form === 'schema' ? schema : undefined,
+    reply: { content, reasoning: thoughts === '' ? undefined : thoughts, toolCalls, finish },
+    promptTokens,
+    completionTokens,
+  };
+}
+
+/** Remembers what the server took, and says once what it did not. */
+function accept(place: ModelPlace, before: Demands, now: Demands, work: EngineWork): void {
+  if (now === before) return;
+  const changes = changesOf(place.accepted, now);
+  place.accepted = now;
+  if (changes.length > 0)
+    work.onNote?.(
+      `${place.model} at ${place.client.server.url} takes less than was asked for: ${changes.join('; ')}`,
+    );
+}
+
+function counted({ model, price, client }: ModelPlace, reply: ModelReply, work: EngineWork) {
+  const { promptTokens, completionTokens, cachedTokens, finish } = reply;
+  work.countTokens((promptTokens ?? 0) + (completionTokens ?? 0));
+  work.countUsage?.({
+    model,
+    promptTokens,
+    completionTokens,
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    costUsd: costUsd(price, reply),
+  });
+  if (finish !== 'filtered') return { ...reply, finish };
+  throw new MeshError(
+    'engine',
+    `${model} at ${client.server.url} refused to answer (content filter): rephrase the question, or take another model`,
+  );
+}

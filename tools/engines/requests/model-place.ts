@@ -1,0 +1,59 @@
+import type { EngineSettings } from '../engine-settings.ts';
+import type { Price } from '../prices.ts';
+import type { EngineOptions } from '../registry.ts';
+import type { ModelClient } from '../servers/model-client.ts';
+import { type Demands, firstDemands, type ToolCalls } from './demands.ts';
+import { Window } from './window.ts';
+
+/** One model at one place, and what is known of it by now. */
+export interface ModelPlace {
+  readonly client: ModelClient;
+  readonly model: string;
+  readonly price: Price | undefined;
+  readonly window: Window;
+  readonly toolCalls: ToolCalls;
+  /** What the server took in the end. */
+  accepted: Demands;
+}
+
+export interface ModelPlaces {
+  readonly primary: ModelPlace;
+  /** Continues where the primary cannot be had, with the same conversation and tools (RA-23). */
+  readonly fallback: ModelPlace | undefined;
+}
+
+/** Where an engine's models are, by its settings. */
+export function modelPlaces(
+  options: EngineOptions,
+  settings: EngineSettings,
+  by: {
+    readonly defaultModel: string;
+    readonly clientAt: (host: string | undefined) => ModelClient;
+    readonly presetPrice: (model: string) => Price | undefined;
+    /** Tokens of the context, where the engine sets them itself. */
+    readonly context?: number;
+  },
+): ModelPlaces {
+  const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = by.context } = settings;
+  const place = (client: ModelClient, model: string, price: Price | undefined): ModelPlace => ({
+    client,
+    model,
+    price: price ?? by.presetPrice(model),
+    window: new Window(context),
+    toolCalls,
+    accepted: firstDemands(toolCalls),
+  });
+  const model = options.model ?? by.defaultModel;
+  const client = by.clientAt(options.host);
+  const hasFallback = fallback_model !== undefined || fallback_base_url !== undefined;
+  return {
+    primary: place(client, model, settings.price),
+    fallback: hasFallback
+      ? place(
+          fallback_base_url === undefined ? client : by.clientAt(fallback_base_url),
+          fallback_model ?? model,
+          settings.fallback_price,
+        )
+      : undefined,
+  };
+}
