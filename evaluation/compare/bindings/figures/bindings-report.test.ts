@@ -4,6 +4,7 @@ import { bindingsCsv } from './bindings-csv.ts';
 import { parseBindings } from './bindings-file.ts';
 import { bindingsMarkdown } from './bindings-markdown.ts';
 import { bindingsText } from './bindings-table.ts';
+import { cellsOf } from './cells.ts';
 
 const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
 const file = sampleBindings([
@@ -90,6 +91,14 @@ test('percentiles that the sample cannot hold are left out', () => {
   const [alone] = sampleBindings([{ name: 'mesh/json', factor: 1 }], 1).arms;
   expect(alone?.latency_us).toMatchObject({ n: 240, p999: null });
   expect(alone?.latency_us?.p99).not.toBeNull();
+});
+
+test('every arm with figures is a cell of a factorial plan', () => {
+  const cells = cellsOf(file.arms, 'latency_us');
+  // One did not keep up with the rate.
+  expect(cells).toHaveLength(NAMES.length - 1);
+  expect(cells[0]?.levels).toEqual({ protocol: 'json', transport: 'tcp', implementation: 'bare' });
+  expect(cells[0]?.samples).toHaveLength(6);
 });
 
 test('a line of CSV an arm, every number in full', () => {
