@@ -46,29 +46,34 @@ export function measureLevels(
   fewestRounds = MIN_ROUNDS,
 ): LevelComparison {
   const effects = pairedInvocations(baseline, other).map(trimmedMean);
-  const rounds = Math.min(...baseline.map(({ length }) => length));
+  return comparisonOf(effects, Math.min(...baseline.map(({ length }) => length)), fewestRounds);
+}
+
+/** An invocation's logarithmic effect, with the variance that its rounds give it. */
+export interface InvocationEffect {
+  readonly mean: number;
+  readonly variance: number;
+}
+
+/** What effects come to, an invocation an effect; the ratio is that of their mean. See {@link measureLevels}. */
+export function comparisonOf(
+  effects: readonly InvocationEffect[],
+  rounds: number,
+  fewestRounds = MIN_ROUNDS,
+): LevelComparison {
   const n = effects.length;
   const mean = effects.reduce((sum, effect) => sum + effect.mean, 0) / n;
-  const ofRounds = effects.reduce((sum, { variance }) => sum + variance, 0) / n;
+  const ofRounds = effects.reduce((sum, effect) => sum + effect.variance, 0) / n;
+  const known = { invocations: n, rounds, ratio: Math.exp(mean) };
   if (n < MIN_INVOCATIONS || rounds < fewestRounds) {
-    return {
-      ...{
-        invocations: n,
-        rounds,
-        ratio: Math.exp(mean),
-        low: 0,
-        high: Infinity,
-        pValue: 1,
-        equivalenceP: 1,
-      },
-      spread: { invocations: 0, rounds: Math.sqrt(ofRounds * rounds) },
-    };
+    const spread = { invocations: 0, rounds: Math.sqrt(ofRounds * rounds) };
+    return { ...known, low: 0, high: Infinity, pValue: 1, spread };
   }
   const variance = effects.reduce((sum, effect) => sum + (effect.mean - mean) ** 2, 0) / (n - 1);
   const error = Math.sqrt(variance / n);
   const reach = studentQuantile(0.025, n - 1) * error;
   return {
-    ...{ invocations: n, rounds, ratio: Math.exp(mean) },
+    ...known,
     low: Math.exp(mean - reach),
     high: Math.exp(mean + reach),
     pValue: Math.min(1, 2 * tailBeyond(Math.abs(mean), error, n)),
