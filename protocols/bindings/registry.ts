@@ -17,6 +17,21 @@ const MESH = 'mesh/';
 /** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
 export const bindingEntries: readonly BindingEntry[] = [
   entry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
+  entry('json/http1', 'bare', [], async () => (await import('./plain/http/json-http1.ts')).jsonHttp1),
+  entry('json/http2', 'bare', [], async () => (await import('./plain/http/json-http2.ts')).jsonHttp2),
+  entry(
+    'json/websocket',
+    'sdk',
+    ['ws@8'],
+    async () => (await import('./plain/websocket/json-websocket.ts')).jsonWebSocket,
+  ),
+  entry(
+    'json/grpc',
+    'sdk',
+    ['@grpc/grpc-js@1'],
+    async () => (await import('./plain/grpc/json-grpc.ts')).jsonGrpc,
+  ),
+  entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),
 ];
 
 /**

@@ -209,7 +209,10 @@ async function checkNobodyThere(binding: Binding): Promise<void> {
   const server = await binding.serve(async () => [], usualFor(binding));
   await server.close();
   const session = async () => {
-    const client = await binding.connect(server.address, { ...usualFor(binding), deadlineMs: 2_000 });
+    const client = await binding.connect(server.address, {
+      ...usualFor(binding),
+      deadlineMs: SHORT_DEADLINE_MS,
+    });
     try {
       await client.exchange(fullPacket, AbortSignal.timeout(5_000));
     } finally {

@@ -17,50 +17,71 @@ export interface SocketBytes {
  * moves past it. Node documents neither the handle nor that TLS puts one on top of another, so they are parsed like foreign data.
  */
 const countersSchema = z.object({ bytesRead: z.number(), bytesWritten: z.number() });
-const socketSchema = z.object({
-  _handle: countersSchema.extend({ _parent: countersSchema.optional() }).nullish(),
-});
+const handleSchema = countersSchema.extend({ _parent: countersSchema.optional() }).nullish();
 
-const NONE: SocketBytes = { rawSent: 0, rawReceived: 0, clearSent: 0, clearReceived: 0 };
+/** Asked for by name: what HTTP/2 shows of a socket does not say which names it has. */
+const handleOf = (socket: Socket) => handleSchema.parse(Reflect.get(socket, '_handle'));
+
+interface Count {
+  readonly sent: number;
+  readonly received: number;
+}
+
+const NONE: Count = { sent: 0, received: 0 };
 
 /** Reads what the handles of a connection have counted. The counters are gone with the handles, so the last ones are kept. */
 export class HandleCounters {
   readonly #socket: Socket;
-  readonly #clearSocket: () => Socket | undefined;
-  #last = NONE;
+  /** What lies on top in the clear: `socket` itself, what {@link clearIn} was told, or nothing yet. */
+  #clearSocket: Socket | undefined;
+  #raw = NONE;
+  #clear = NONE;
 
   /**
    * @param socket what was dialled or accepted
-   * @param clearSocket where it is read and written in the clear: another one at a TLS server, which is not there before the handshake
+   * @param isTlsServer nothing is in the clear before the handshake is over, and then on another socket
    */
-  constructor(socket: Socket, clearSocket: () => Socket | undefined = () => socket) {
+  constructor(socket: Socket, isTlsServer: boolean) {
     this.#socket = socket;
-    this.#clearSocket = clearSocket;
+    this.#clearSocket = isTlsServer ? undefined : socket;
+    this.#keepAtTheEnd(socket);
+  }
+
+  /** TLS was put on top of the connection: all that was counted as clear so far belonged to it. */
+  clearIn(socket: Socket): void {
+    this.#clearSocket = socket;
+    this.#clear = NONE;
+    this.#keepAtTheEnd(socket);
   }
 
   get bytes(): SocketBytes {
-    const own = socketSchema.parse(this.#socket)._handle;
-    // A TLS client is one socket whose handle lies on top of that of the operating system.
-    const raw = this.#socket instanceof TLSSocket ? own?._parent : own;
-    const clearSocket = this.#clearSocket();
-    const clear = clearSocket === undefined ? undefined : socketSchema.parse(clearSocket)._handle;
-    const last = this.#last;
-    // A handle that was closed counts 0.
-    this.#last = {
-      rawSent: Math.max(last.rawSent, raw?.bytesWritten ?? 0),
-      rawReceived: Math.max(last.rawReceived, raw?.bytesRead ?? 0),
-      clearSent: Math.max(last.clearSent, clear?.bytesWritten ?? 0),
-      clearReceived: Math.max(last.clearReceived, clear?.bytesRead ?? 0),
+    const own = handleOf(this.#socket);
+    // A TLS client that dials is one socket, whose handle lies on top of that of the operating system.
+    this.#raw = larger(this.#raw, this.#socket instanceof TLSSocket ? own?._parent : own);
+    if (this.#clearSocket !== undefined) this.#clear = larger(this.#clear, handleOf(this.#clearSocket));
+    return {
+      rawSent: this.#raw.sent,
+      rawReceived: this.#raw.received,
+      clearSent: this.#clear.sent,
+      clearReceived: this.#clear.received,
     };
-    return this.#last;
+  }
+
+  #keepAtTheEnd(socket: Socket): void {
+    const destroy = socket._destroy;
+    socket._destroy = (error, callback) => {
+      this.bytes;
+      // What HTTP/2 shows of a socket is gone with its session; the socket may live a little longer.
+      if (socket === this.#clearSocket && socket !== this.#socket) this.#clearSocket = undefined;
+      destroy.call(socket, error, callback);
+    };
   }
 }
 
-/** Takes the counters of `socket` a last time before its handle is closed. */
-export function keepAtTheEnd(socket: Socket, counters: HandleCounters): void {
-  const destroy = socket._destroy;
-  socket._destroy = (error, callback) => {
-    counters.bytes;
-    destroy.call(socket, error, callback);
+/** A handle that was closed counts 0. */
+function larger(last: Count, handle: z.infer<typeof countersSchema> | null | undefined): Count {
+  return {
+    sent: Math.max(last.sent, handle?.bytesWritten ?? 0),
+    received: Math.max(last.received, handle?.bytesRead ?? 0),
   };
 }

@@ -1,4 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
+import { Socket } from 'node:net';
 import { type BodyCounter, bodyCounter, formatOf } from './body-counter.ts';
 import { bytesOf, fieldOf } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
@@ -22,7 +23,7 @@ export function watchFetch(): void {
     const socket = fieldOf(message, 'socket');
     if (typeof request !== 'object' || request === null) return;
     // HTTP/2 is Node's, also here, and counted there.
-    if (typeof socket !== 'object' || socket === null || fieldOf(socket, 'alpnProtocol') === 'h2') return;
+    if (!(socket instanceof Socket) || fieldOf(socket, 'alpnProtocol') === 'h2') return;
     const meter = WireMeter.of(socket);
     if (meter === undefined) return;
     exchanges.set(request, {

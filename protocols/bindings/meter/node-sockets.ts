@@ -8,8 +8,6 @@ import { WireMeter } from './wire-meter.ts';
 
 /** TLS servers that report their sockets already. */
 const watched = new WeakSet<TlsServer>();
-/** By the socket below: what is in the clear. */
-const secured = new WeakMap<Socket, Socket>();
 
 /** Has meters find out about every socket of this process, and the pipes of its children. */
 export function watchSockets(): void {
@@ -40,19 +38,10 @@ function accepted(socket: Socket): void {
     meter.add(socket);
     return;
   }
-  if (!watched.has(server)) server.on('secureConnection', linkToRaw);
+  // What it gives out lies on top of what it has accepted.
+  if (!watched.has(server)) server.on('secureConnection', (secured) => void WireMeter.of(secured));
   watched.add(server);
-  meter.add(socket, { clearSocket: () => secured.get(socket) });
-}
-
-/** The socket that a TLS server gives out lies on top of the one that it has accepted, which Node calls its parent. */
-function linkToRaw(clear: Socket): void {
-  const raw: unknown = Reflect.get(clear, '_parent');
-  if (!(raw instanceof Socket)) throw new Error('the socket of a TLS connection has no parent in this Node');
-  const meter = WireMeter.of(raw);
-  if (meter === undefined) return;
-  secured.set(raw, clear);
-  meter.mark(clear);
+  meter.add(socket, { isTlsServer: true });
 }
 
 function socketIn(message: unknown): Socket | undefined {

@@ -2,12 +2,26 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import type { DirectionBytes, WireBytes } from '../contract/binding.ts';
 import type { MessageCount } from './body-counter.ts';
-import { HandleCounters, keepAtTheEnd, type SocketBytes } from './handle-counters.ts';
+import { HandleCounters, type SocketBytes } from './handle-counters.ts';
 
 const current = new AsyncLocalStorage<WireMeter>();
 
-/** On sockets: whose they are. A property, since HTTP/2 shows its sockets through a proxy that passes on nothing else. */
-const METER = Symbol('meter');
+interface Counted {
+  readonly meter: WireMeter;
+  readonly counters: HandleCounters;
+}
+
+/** On sockets: who counts them. A property, since HTTP/2 shows its sockets through a proxy, which passes on nothing else. */
+const COUNTED = Symbol('counted');
+
+function countedBy(socket: object): Counted | undefined {
+  const counted: unknown = Reflect.get(socket, COUNTED);
+  return isCounted(counted) ? counted : undefined;
+}
+
+function isCounted(value: unknown): value is Counted {
+  return typeof value === 'object' && value !== null && 'meter' in value && value.meter instanceof WireMeter;
+}
 
 /**
  * Counts the bytes of one side of a binding, whoever owns its sockets. How each line becomes known:
@@ -33,10 +47,19 @@ export class WireMeter {
     return current.getStore();
   }
 
-  /** The meter that counts `socket`, or the socket below it. */
-  static of(socket: object): WireMeter | undefined {
-    const meter: unknown = Reflect.get(socket, METER);
-    return meter instanceof WireMeter ? meter : undefined;
+  /**
+   * The meter that counts `socket`. Where TLS was put on top of a connection that was dialled or accepted before, this is how it
+   * becomes known: Node tells of the lower socket alone, and calls it the parent of the upper one.
+   */
+  static of(socket: Socket): WireMeter | undefined {
+    const own = countedBy(socket);
+    if (own !== undefined) return own.meter;
+    const parent: unknown = Reflect.get(socket, '_parent');
+    const below = typeof parent === 'object' && parent !== null ? countedBy(parent) : undefined;
+    if (below === undefined) return undefined;
+    Reflect.set(socket, COUNTED, below);
+    below.counters.clearIn(socket);
+    return below.meter;
   }
 
   /** Calls `work`: sockets that come of it are this meter's. */
@@ -69,22 +92,16 @@ export class WireMeter {
   }
 
   /** A connection, or a part of one: a pair of pipes is two sockets and one connection. */
-  add(socket: Socket, { clearSocket, isPart = false }: AddedSocket = {}): HandleCounters {
-    this.mark(socket);
-    const counters = new HandleCounters(socket, clearSocket);
-    keepAtTheEnd(socket, counters);
+  add(socket: Socket, { isTlsServer = false, isPart = false }: AddedSocket = {}): void {
+    const counters = new HandleCounters(socket, isTlsServer);
+    const counted: Counted = { meter: this, counters };
+    Reflect.set(socket, COUNTED, counted);
     this.#open.add(counters);
     if (!isPart) this.#connections += 1;
     socket.once('close', () => {
       this.#ended = plus(this.#ended, counters.bytes);
       this.#open.delete(counters);
     });
-    return counters;
-  }
-
-  /** Has `socket`, which lies on top of one that is counted, found by {@link of}. */
-  mark(socket: Socket): void {
-    Reflect.set(socket, METER, this);
   }
 
   /** What the binding's `wire()` gives. */
@@ -110,8 +127,7 @@ class Messages implements MessageCount {
 }
 
 interface AddedSocket {
-  /** Where a TLS server has the socket in the clear, once there is one. */
-  readonly clearSocket?: () => Socket | undefined;
+  readonly isTlsServer?: boolean;
   readonly isPart?: boolean;
 }
 

@@ -1,6 +1,12 @@
 import { bindingContract } from '../testing/binding-contract.ts';
+import { jsonGrpc } from './grpc/json-grpc.ts';
+import { jsonGrpcBare } from './grpc/json-grpc-bare.ts';
+import { jsonHttp1 } from './http/json-http1.ts';
+import { jsonHttp2 } from './http/json-http2.ts';
 import { jsonUnix } from './json-unix.ts';
 import { meshBinding } from './mesh.ts';
+import { jsonWebSocket } from './websocket/json-websocket.ts';
 
 for (const spec of ['json', 'msgpack+zstd', 'anp']) bindingContract(await meshBinding(spec));
-bindingContract(jsonUnix);
+for (const binding of [jsonUnix, jsonHttp1, jsonHttp2]) bindingContract(binding);
+for (const binding of [jsonWebSocket, jsonGrpc, jsonGrpcBare]) bindingContract(binding);

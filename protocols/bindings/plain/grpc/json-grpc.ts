@@ -1,0 +1,126 @@
+import {
+  ChannelCredentials,
+  Client,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import type { BindingSettings, Inbox } from '../../contract/binding.ts';
+import { metered } from '../../meter/metered.ts';
+import { ConnectionPool } from '../connection-pool.ts';
+import { withDeadline } from '../exchange-limit.ts';
+import { bodyOfPackets, packetOfBody, packetsOfBody } from '../http/packet-body.ts';
+import { httpTraits } from '../http/traits.ts';
+import { INTERNAL, METHOD, PATH } from './call.ts';
+
+const NAME = 'json/grpc';
+/** What a server of the package takes unless it is told otherwise. */
+const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+const bytes = (message: Buffer) => message;
+const method: MethodDefinition<Buffer, Buffer> = {
+  path: PATH,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: bytes,
+  requestDeserialize: bytes,
+  responseSerialize: bytes,
+  responseDeserialize: bytes,
+};
+
+/** JSON of packets as the messages of a unary call of gRPC, by `@grpc/grpc-js` at both ends. It has no way to leave Nagle's algorithm on. */
+export const jsonGrpc = metered({
+  name: NAME,
+  protocol: 'json',
+  transport: 'grpc',
+  implementation: 'sdk',
+  packages: ['@grpc/grpc-js'],
+  traits: { ...httpTraits, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  async serve(inbox, { tls, advertisedPort }) {
+    const server = new Server();
+    server.addService({ [METHOD]: method }, { [METHOD]: answerWith(inbox) });
+    const credentials =
+      tls === null
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [
+            { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) },
+          ]);
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      );
+    });
+    return {
+      address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
+      port,
+      async close() {
+        server.forceShutdown();
+      },
+    };
+  },
+  async connect(address, settings) {
+    const { connections, keepAliveMs, deadlineMs } = settings;
+    const pool = new ConnectionPool(() => opened(address, settings), connections, keepAliveMs);
+    await pool.with(async () => undefined);
+    return {
+      exchange: (packet, caller) =>
+        withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, (signal) =>
+          pool.with(async ({ client }) => packetsOfBody(await call(client, bodyOfPackets([packet]), signal))),
+        ),
+      async close() {
+        pool.close();
+      },
+    };
+  },
+});
+
+function answerWith(inbox: Inbox) {
+  return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
+    const over = new AbortController();
+    call.once('cancelled', () => over.abort());
+    const work = async () => bodyOfPackets(await inbox(packetOfBody(call.request), over.signal));
+    work().then(
+      (answer) => callback(null, answer),
+      (error) => callback({ code: INTERNAL, details: shortReason(messageOf(error)) }),
+    );
+  };
+}
+
+interface Channel {
+  readonly client: Client;
+  readonly isClosed: boolean;
+  close(): void;
+}
+
+async function opened(address: string, { tls, deadlineMs }: BindingSettings): Promise<Channel> {
+  const credentials =
+    tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
+  // Else all channels of the process to one address share their connection.
+  const options = { 'grpc.use_local_subchannel_pool': 1 };
+  const client = new Client(new URL(address).host, credentials, options);
+  await new Promise<void>((resolve, reject) => {
+    client.waitForReady(Date.now() + deadlineMs, (error) => {
+      if (error === undefined) return resolve();
+      client.close();
+      reject(new MeshError('agent', `${NAME}: ${address}: ${messageOf(error)}`, { cause: error }));
+    });
+  });
+  return { client, isClosed: false, close: () => client.close() };
+}
+
+function call(client: Client, request: Buffer, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // Without a deadline of the package's: it writes what is left of it into the head, in as many digits as that has.
+    const unary = client.makeUnaryRequest(PATH, bytes, bytes, request, (error, answer) => {
+      signal.removeEventListener('abort', cancel);
+      if (answer !== undefined) resolve(answer);
+      else reject(new MeshError('agent', `${NAME}: ${messageOf(error)}`, { cause: error }));
+    });
+    const cancel = () => unary.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}

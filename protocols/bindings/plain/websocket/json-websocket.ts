@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+import { json } from '../../../json.ts';
+import type { BindingSettings } from '../../contract/binding.ts';
+import { metered } from '../../meter/metered.ts';
+import type { WireMeter } from '../../meter/wire-meter.ts';
+import { closerOf, listenAt } from '../listen.ts';
+import { streamTraits } from '../stream/framed-binding.ts';
+import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
+import { streamClient } from '../stream/packet-client.ts';
+import { coderOf } from '../stream/packet-coder.ts';
+import { packetHandler } from '../stream/packet-server.ts';
+
+const NAME = 'json/websocket';
+
+/** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
+export const jsonWebSocket = metered({
+  name: NAME,
+  protocol: 'json',
+  transport: 'websocket',
+  implementation: 'sdk',
+  packages: ['ws'],
+  traits: streamTraits,
+  async serve(inbox, settings, meter) {
+    const { tls, noDelay, advertisedPort } = settings;
+    const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
+    const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
+    sockets.on('connection', (socket, request) => {
+      if (!noDelay) request.socket.setNoDelay(false);
+      const stream: MessageStream = streamOf(
+        socket,
+        packetHandler(inbox, coderOf(json), () => stream),
+        meter,
+      );
+    });
+    const close = closerOf(server);
+    const port = await listenAt(server, { port: 0 });
+    const scheme = tls === null ? 'ws' : 'wss';
+    return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
+  },
+  connect: (address, settings, meter) =>
+    streamClient({
+      name: NAME,
+      settings,
+      coder: () => coderOf(json),
+      open: async (handler) => streamOf(await dialled(address, settings), handler, meter),
+    }),
+});
+
+async function dialled(address: string, { tls, noDelay }: BindingSettings): Promise<WebSocket> {
+  const options = { maxPayload: MAX_FRAME_BYTES, ...(tls === null ? {} : { ca: tls.cert }) };
+  const webSocket = new WebSocket(address, options);
+  let below: Socket | undefined;
+  webSocket.once('upgrade', ({ socket }) => {
+    below = socket;
+  });
+  try {
+    await once(webSocket, 'open');
+  } catch (cause) {
+    throw new MeshError('agent', `${NAME}: ${address}: ${messageOf(cause)}`, { cause });
+  }
+  if (!noDelay) below?.setNoDelay(false);
+  return webSocket;
+}
+
+function streamOf(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter): MessageStream {
+  let fault: Error | undefined;
+  webSocket.on('message', (data) => {
+    const message = bytesOf(data);
+    meter.received(message.length);
+    handler.onMessage(message);
+  });
+  webSocket.on('error', (error) => {
+    fault = error;
+  });
+  webSocket.on('close', () => handler.onClose(fault));
+  return {
+    get isClosed() {
+      return webSocket.readyState !== WebSocket.OPEN;
+    },
+    send(message) {
+      meter.sent(message.length);
+      webSocket.send(message, { binary: false });
+    },
+    close: () => webSocket.terminate(),
+  };
+}
+
+function bytesOf(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}
