@@ -31,6 +31,8 @@ export const bindingEntries: readonly BindingEntry[] = [
     ['@grpc/grpc-js@1'],
     async () => (await import('./plain/grpc/json-grpc.ts')).jsonGrpc,
   ),
+  entry('json/nats', 'sdk', [], async () => (await import('./plain/nats/json-nats.ts')).jsonNats),
+  entry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
   entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),
 ];
 

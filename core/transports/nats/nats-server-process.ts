@@ -58,6 +58,10 @@ export class NatsServerProcess {
     }
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;

@@ -75,7 +75,8 @@ export interface BindingSettings {
   readonly deadlineMs: number;
   /**
    * Port of a forwarder on the loopback that clients are sent to: it stands in the server's address and in whatever the server says of
-   * itself (agent cards). Without it, the port that the server listens on. Where there are no ports it is not looked at.
+   * itself (agent cards). Without it, the port that the server listens on. Where there are no ports it is not looked at. A client that
+   * listens for answers is given one of its own.
    */
   readonly advertisedPort?: number | undefined;
 }
@@ -115,6 +116,8 @@ export interface BindingClient {
    * @throws MeshError `packet` for an answer that the protocol does not allow, `agent` for a connection or deadline that failed
    */
   exchange(packet: Packet, signal: AbortSignal, answers?: number): Promise<readonly Packet[]>;
+  /** Where it listens itself, if answers come as exchanges of their own. */
+  readonly port?: number | undefined;
   /** As {@link BindingServer.processes}: a server on stdio. */
   readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;

@@ -40,10 +40,10 @@ export class CountingProxy {
     return proxy;
   }
 
-  /** 0 for one at a path. */
-  get port(): number {
+  /** undefined for one at a path. */
+  get tcpPort(): number | undefined {
     const address = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
+    return typeof address === 'object' ? address?.port : undefined;
   }
 
   /** Of connections since the last call, {@link bytes} are counted. */

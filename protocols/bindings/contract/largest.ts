@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { fullPacket } from '../../contract/samples.ts';
 import type { Binding, Inbox } from './binding.ts';
-import { withPair } from './pair.ts';
+import { replyTo, withPair } from './pair.ts';
 
 /** Larger messages than this take seconds, and that is what frames of 64 MiB are for. */
 const MAX_TRIED_BYTES = 16 * 1024 * 1024;
@@ -16,15 +16,15 @@ export async function checkLargest({ traits, ...rest }: Binding): Promise<void> 
   const { largestMessageBytes: most } = traits;
   if (most === null || most > MAX_TRIED_BYTES) return;
   let heard = 0;
-  const inbox: Inbox = async ({ payload }) => {
-    heard = String(payload.text).length;
-    return [];
+  const inbox: Inbox = async (packet) => {
+    heard = String(packet.payload.text).length;
+    return [replyTo({ ...packet, payload: {} })];
   };
   await withPair(binding, inbox, {}, async ({ client, ask }) => {
     /** Bytes of the message that carries a text of this length. */
     const bodyOf = async (length: number) => {
       const before = client.wire().sent.body;
-      await ask(packetOf(length), 0);
+      await ask(packetOf(length));
       assert.equal(heard, length, 'the length of the text that came');
       return client.wire().sent.body - before;
     };
@@ -34,7 +34,7 @@ export async function checkLargest({ traits, ...rest }: Binding): Promise<void> 
       body = await bodyOf(length);
       if (tries === TRIES - 1) assert.equal(body, most, 'no text makes a message of the largest size');
     }
-    await assert.rejects(ask(packetOf(length + 1), 0), `${most + 1} bytes were taken`);
+    await assert.rejects(ask(packetOf(length + 1)), `${most + 1} bytes were taken`);
     await bodyOf(10);
   });
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import type { Binding, BindingClient, BindingServer, BindingSettings, Inbox, WireBytes } from './binding.ts';
-import type { CountingProxy, Endpoint, ProxyBytes } from './counting-proxy.ts';
+import { CountingProxy, type Endpoint, type ProxyBytes } from './counting-proxy.ts';
 
 /** What an experiment begins with. Every factor that a binding may ignore is at its usual value. */
 const usual: BindingSettings = {
@@ -50,25 +50,41 @@ export async function withPair<Result>(
   proxy?: CountingProxy,
 ): Promise<Result> {
   const settings = { ...usualFor(binding), ...changes };
-  const told = proxy === undefined || proxy.port === 0 ? {} : { advertisedPort: proxy.port };
-  const server = await binding.serve(inbox, { ...settings, ...told });
+  const server = await binding.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
+  // What comes back as an exchange of its own comes by another way.
+  const back =
+    proxy !== undefined && binding.traits.replies === 'own exchange'
+      ? await CountingProxy.listen()
+      : undefined;
   try {
     const { address, to } = throughProxy(server, proxy);
     if (to !== undefined) proxy?.forwardTo(to);
-    const client = await binding.connect(address, settings);
+    const client = await binding.connect(address, { ...settings, advertisedPort: back?.tcpPort });
+    if (client.port !== undefined) back?.forwardTo({ port: client.port });
     try {
       return await work({
         server,
         client,
         ask: (packet, answers) => client.exchange(packet, AbortSignal.timeout(30_000), answers),
-        settled: () => settled(client, server, proxy),
+        settled: () => settled(client, server, () => seenBy(proxy, back)),
       });
     } finally {
       await client.close();
     }
   } finally {
     await server.close();
+    await back?.close();
   }
+}
+
+function seenBy(proxy: CountingProxy | undefined, back: CountingProxy | undefined): ProxyBytes | undefined {
+  if (proxy === undefined || back === undefined) return proxy?.bytes;
+  const [there, here] = [proxy.bytes, back.bytes];
+  return {
+    connections: there.connections + here.connections,
+    up: there.up + here.down,
+    down: there.down + here.up,
+  };
 }
 
 const UNIX = 'unix:';
@@ -86,8 +102,8 @@ function throughProxy(
   return { address: UNIX + proxy.path, to: { path: address.slice(UNIX.length) } };
 }
 
-async function settled(client: BindingClient, server: BindingServer, proxy: CountingProxy | undefined) {
-  const look = () => ({ client: client.wire(), server: server.wire(), proxy: proxy?.bytes });
+async function settled(client: BindingClient, server: BindingServer, proxy: () => ProxyBytes | undefined) {
+  const look = () => ({ client: client.wire(), server: server.wire(), proxy: proxy() });
   let last = look();
   const until = performance.now() + SETTLE_TIMEOUT_MS;
   for (let same = 0; same < SAME_LOOKS && performance.now() < until; ) {

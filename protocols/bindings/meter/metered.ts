@@ -35,6 +35,7 @@ export function metered(binding: UnmeteredBinding): Binding {
       return {
         // Connections may be opened by any exchange.
         exchange: (...args) => meter.run(() => client.exchange(...args)),
+        port: client.port,
         processes: client.processes,
         wire: () => meter.bytes,
         close: () => meter.run(() => client.close()),

@@ -18,7 +18,7 @@ export class ConnectionPool<Connection extends Pooled> {
   readonly #keepAliveMs: number;
   #slots: Slot<Connection>[] = [];
 
-  /** @param keepAliveMs an idle connection is kept for so long; with 0 it is closed at once */
+  /** @param keepAliveMs an idle connection is kept for so long; with 0 it is closed at once, and it may be for ever */
   constructor(open: () => Promise<Connection>, most: number, keepAliveMs: number) {
     this.#open = open;
     this.#most = most;
@@ -62,6 +62,7 @@ export class ConnectionPool<Connection extends Pooled> {
       this.#slots = this.#slots.filter((other) => other !== slot);
       return;
     }
+    if (this.#keepAliveMs === Number.POSITIVE_INFINITY) return;
     if (this.#keepAliveMs > 0) {
       slot.idle = setTimeout(() => this.#drop(slot), this.#keepAliveMs).unref();
     } else {

@@ -15,6 +15,7 @@ export async function withDeadline<Result>(
   }: { readonly signal: AbortSignal; readonly deadlineMs: number; readonly what: string },
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
+  signal.throwIfAborted();
   const deadline = new AbortController();
   const timer = setTimeout(() => {
     deadline.abort(new MeshError('agent', `${what}: expected an answer within ${deadlineMs} ms, none came`));

@@ -1,0 +1,4 @@
+import { bindingContract } from '../testing/binding-contract.ts';
+import { anpHttp } from './anp-http.ts';
+
+bindingContract(anpHttp);

@@ -1,0 +1,144 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { issuesOf, type Packet, shortReason } from '../../../core/contracts/packet.ts';
+import { parseJsonText } from '../../../core/system/parse-json.ts';
+import { anp } from '../../anp.ts';
+import type { HttpClient } from '../http/http-client.ts';
+import { bodyOf } from '../http/http-server.ts';
+import { coderOf, type PacketCoder } from '../plain/stream/packet-coder.ts';
+
+const requestSchema = z.object({
+  params: z.object({ meta: z.object({ operation_id: z.string(), target: z.object({ did: z.string() }) }) }),
+});
+
+const answerSchema = z.union([
+  z.object({
+    jsonrpc: z.literal('2.0'),
+    id: z.string(),
+    result: z.object({
+      accepted: z.literal(true),
+      message_id: z.string(),
+      operation_id: z.string(),
+      target_did: z.string(),
+      accepted_at: z.iso.datetime(),
+    }),
+  }),
+  z.object({ jsonrpc: z.literal('2.0'), error: z.object({ code: z.int(), message: z.string() }) }),
+]);
+
+/** JSON-RPC 2.0, §5.1. */
+const INTERNAL_ERROR = -32603;
+
+/** Documents of a few kilobytes, to a process on this machine. */
+const TELL_TIMEOUT_MS = 10_000;
+
+/**
+ * What one end of ANP knows of the other: the DID documents of all whose messages pass between them. They stand in for a resolver of
+ * DIDs, which ANP asks on the web: each is posted to `/did` before the first message from or to it.
+ */
+export class AnpPeer {
+  readonly #coder: PacketCoder = coderOf(anp);
+  readonly #untold: Uint8Array[] = [];
+  #telling: Promise<void> = Promise.resolve();
+
+  /**
+   * `direct.send` (P3 §7.1) to the other end, which accepts the message or refuses it.
+   *
+   * @throws MeshError `packet` for an answer that ANP does not allow, `agent` for a refusal
+   */
+  async send(packet: Packet, http: HttpClient, path: string, signal: AbortSignal): Promise<void> {
+    const messages = this.#coder.encode(packet);
+    const [last] = messages.slice(-1);
+    this.#untold.push(...messages.slice(0, -1));
+    // Nobody's message comes before the documents that it needs.
+    if (this.#untold.length > 0) await this.#tell(http, path);
+    const { text } = await post(http, path, Buffer.from(last ?? '').toString(), signal);
+    const answer = answerSchema.safeParse(parseJsonText(text));
+    if (!answer.success) {
+      throw new MeshError('packet', `ANP: not the answer to ${packet.id}: ${issuesOf(answer.error)}`);
+    }
+    if ('error' in answer.data) throw new MeshError('agent', `ANP: ${answer.data.error.message}`);
+    if (answer.data.id !== packet.id) {
+      throw new MeshError(
+        'packet',
+        `ANP: expected the answer to ${packet.id}, came that to ${answer.data.id}`,
+      );
+    }
+  }
+
+  /** The documents that `body` has are known from now on. */
+  learn(body: Buffer): void {
+    this.#coder.decode(body);
+  }
+
+  /** Reads a message with its origin proof, has `accept` begin with it, and says so. */
+  async receive(body: Buffer, response: ServerResponse, accept: (packet: Packet) => void): Promise<void> {
+    let answer: unknown;
+    try {
+      const packet = this.#coder.decode(body);
+      if (packet === undefined) throw new MeshError('packet', 'expected a message, came documents');
+      const { operation_id, target } = requestSchema.parse(parseJsonText(body.toString())).params.meta;
+      accept(packet);
+      const accepted_at = new Date().toISOString();
+      const result = {
+        accepted: true,
+        message_id: packet.id,
+        operation_id,
+        target_did: target.did,
+        accepted_at,
+      };
+      answer = { jsonrpc: '2.0', id: packet.id, result };
+    } catch (error) {
+      answer = {
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: INTERNAL_ERROR, message: shortReason(messageOf(error)) },
+      };
+    }
+    respond(response, 200, JSON.stringify(answer));
+  }
+
+  /** One after the other, whoever gives up meanwhile: the others need them, too. */
+  #tell(http: HttpClient, path: string): Promise<void> {
+    const next = async () => {
+      for (let [first] = this.#untold; first !== undefined; [first] = this.#untold) {
+        const text = Buffer.from(first).toString();
+        await post(http, `${path}/did`, text, AbortSignal.timeout(TELL_TIMEOUT_MS));
+        this.#untold.shift();
+      }
+    };
+    // What an earlier attempt could not send is still there.
+    this.#telling = this.#telling.then(next, next);
+    return this.#telling;
+  }
+}
+
+/** @throws MeshError `agent` for another status than 200 */
+export async function post(http: HttpClient, path: string, body: string, signal: AbortSignal) {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await http.fetch({ method: 'POST', path, headers, body, signal });
+  if (answer.status === 200) return answer;
+  throw new MeshError('agent', `ANP: ${path}: expected status 200, came ${answer.status}: ${answer.text}`);
+}
+
+export function respond(response: ServerResponse, status: number, body: string): void {
+  if (response.destroyed) return;
+  response
+    .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+    .end(body);
+}
+
+/** Answers with what `serve` does, and with status 400 and the reason where it throws. */
+export function listener(
+  serve: (path: string, body: Buffer, response: ServerResponse) => Promise<void> | void,
+): RequestListener {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      await serve(request.url ?? '', await bodyOf(request), response);
+    } catch (error) {
+      respond(response, 400, JSON.stringify(shortReason(messageOf(error))));
+    }
+  };
+  return (request, response) => void answer(request, response);
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { natsAddress } from '../../../../core/transports/nats/nats-address.ts';
+import { NatsServer } from '../../../../core/transports/nats/nats-server.ts';
+import { hasNatsServer, NatsServerProcess } from '../../../../core/transports/nats/nats-server-process.ts';
+import { json } from '../../../json.ts';
+import { metered } from '../../meter/metered.ts';
+import type { WireMeter } from '../../meter/wire-meter.ts';
+import { streamTraits } from '../stream/framed-binding.ts';
+import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
+import { streamClient } from '../stream/packet-client.ts';
+import { coderOf } from '../stream/packet-coder.ts';
+import { packetHandler } from '../stream/packet-server.ts';
+
+const NAME = 'json/nats';
+const SUBJECT = 'mesh.packets';
+/** `max_payload` of a server that was not told otherwise. */
+const LARGEST_MESSAGE_BYTES = 1024 * 1024;
+
+/**
+ * Packets as messages of NATS: requests to one subject, answers to one of the client's own. A broker, `nats-server`, is between the
+ * ends, and what one end writes is not what the other one reads. Both ends have one connection, whatever the settings say of a pool.
+ */
+export const jsonNats = metered({
+  name: NAME,
+  protocol: 'json',
+  transport: 'nats',
+  implementation: 'sdk',
+  packages: ['@nats-io/transport-node'],
+  // TLS begins in the middle of a connection of NATS, where nobody else could tell it from the rest.
+  traits: { ...streamTraits, hasTls: false, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  async serve(inbox, { advertisedPort }, meter) {
+    if (!hasNatsServer())
+      throw new MeshError('config', `${NAME} needs nats-server (Debian: apt-get install nats-server)`);
+    const broker = await NatsServerProcess.start();
+    const server = await connected(broker.url);
+    const coder = coderOf(json);
+    server.subscribe(SUBJECT, ({ bytes, reply }) => {
+      meter.received(bytes.length);
+      const stream: MessageStream = {
+        isClosed: false,
+        send: (message) => publish(server, meter, reply ?? '', message),
+        close: () => undefined,
+      };
+      packetHandler(inbox, coder, () => stream).onMessage(bytes);
+    });
+    await server.confirmed();
+    const port = Number(new URL(broker.url).port);
+    return {
+      address: `nats://127.0.0.1:${advertisedPort ?? port}`,
+      port,
+      processes: broker.pid === undefined ? [] : [broker.pid],
+      async close() {
+        await server.close();
+        await broker.stop();
+      },
+    };
+  },
+  connect: (address, settings, meter) =>
+    streamClient({
+      name: NAME,
+      settings: { ...settings, connections: 1, keepAliveMs: Number.POSITIVE_INFINITY },
+      coder: () => coderOf(json),
+      open: (handler) => opened(address, handler, meter),
+    }),
+});
+
+async function opened(address: string, handler: StreamHandler, meter: WireMeter): Promise<MessageStream> {
+  const server = await connected(address);
+  const answers = `_INBOX.${randomUUID()}`;
+  let isClosed = false;
+  server.subscribe(answers, ({ bytes, isNobodyThere }) => {
+    if (isNobodyThere) return handler.onClose(new Error('nobody listens there'));
+    meter.received(bytes.length);
+    handler.onMessage(bytes);
+  });
+  server.onLost((fault) => {
+    isClosed = true;
+    handler.onClose(fault);
+  });
+  await server.confirmed();
+  return {
+    get isClosed() {
+      return isClosed;
+    },
+    send: (message) => publish(server, meter, SUBJECT, message, answers),
+    close() {
+      isClosed = true;
+      void server.close();
+    },
+  };
+}
+
+function connected(url: string): Promise<NatsServer> {
+  return NatsServer.connect({ address: natsAddress(url, {}), name: 'gaia-mesh', reconnects: false });
+}
+
+/** @throws MeshError `packet` for a message that is larger than the broker takes */
+function publish(
+  server: NatsServer,
+  meter: WireMeter,
+  subject: string,
+  message: Uint8Array,
+  reply?: string,
+): void {
+  if (message.length > server.maxMessageBytes) {
+    const why = `expected at most ${server.maxMessageBytes} bytes, which the broker takes, came ${message.length}`;
+    throw new MeshError('packet', `${NAME}: ${why}`);
+  }
+  if (subject === '') return; // Nobody asked for an answer.
+  meter.sent(message.length);
+  server.publish(subject, message, reply);
+}
