@@ -15,11 +15,10 @@ export function versusSection(view) {
     { id: 'versus' },
     element('h2', {}, 'Run against run'),
     tableOf(view.table, 'Main figures of the runs'),
+    element('p', { class: 'note' }, view.times),
     chartFigure({
-      finding: 'Figure by figure, against run 1',
-      caption: [
-        'Each figure against that of run 1, on a logarithmic scale. Sizes are exact; one run is one measurement of time, so a difference there may be noise: compare is for that.',
-      ],
+      finding: view.finding,
+      caption: ['Each size and number against that of run 1, on a logarithmic scale. They are exact.'],
       table: null,
       draw: (width) => drawVersus(view, width),
     }).figure,

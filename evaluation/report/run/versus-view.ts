@@ -1,6 +1,9 @@
-import { count, oneLine } from '../../terminal/table.ts';
+import { intervalText, verdictText } from '../../compare/verdict-text.ts';
+import { judgeLevels } from '../../statistics/level-verdicts.ts';
+import { MIN_INVOCATIONS, measureLevels } from '../../statistics/levels.ts';
+import { count, decimals, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bytesText, msText, ratioText } from '../wording.ts';
+import { bound, bytesText, msText, ratioText } from '../wording.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
 
 interface VersusRatio {
@@ -13,25 +16,36 @@ interface VersusRatio {
 export interface VersusView {
   readonly finding: string;
   readonly table: TableView;
+  /** Of what is exact; times are not among it. */
   readonly ratios: readonly VersusRatio[];
+  /** What can be said of the times. */
+  readonly times: string;
 }
 
 interface Figure {
   readonly name: string;
   /** Grows with the number of tasks. */
   readonly isSum: boolean;
+  /** The same in every run of the same packets, so that two runs are enough to set it side by side. */
+  readonly isExact: boolean;
   of(metrics: ArchivedMetrics): number;
   text(value: number): string;
 }
 
 const FIGURES: readonly Figure[] = [
-  { name: 'bytes', isSum: true, of: ({ ledger }) => ledger.total.wire, text: bytesText },
-  { name: 'payload', isSum: true, of: ({ ledger }) => ledger.total.payload, text: bytesText },
-  { name: 'header', isSum: true, of: ({ ledger }) => ledger.total.header_size, text: bytesText },
-  { name: 'session', isSum: false, of: ({ session_bytes }) => session_bytes, text: bytesText },
-  { name: 'packets', isSum: true, of: ({ ledger }) => ledger.total.packets, text: count },
-  { name: 'tokens', isSum: true, of: ({ token_sum }) => token_sum, text: count },
-  { name: 'time', isSum: true, of: ({ elapsed_ms }) => elapsed_ms, text: msText },
+  { name: 'bytes', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.wire, text: bytesText },
+  { name: 'payload', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.payload, text: bytesText },
+  {
+    name: 'header',
+    isSum: true,
+    isExact: true,
+    of: ({ ledger }) => ledger.total.header_size,
+    text: bytesText,
+  },
+  { name: 'session', isSum: false, isExact: true, of: ({ session_bytes }) => session_bytes, text: bytesText },
+  { name: 'packets', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.packets, text: count },
+  { name: 'tokens', isSum: true, isExact: true, of: ({ token_sum }) => token_sum, text: count },
+  { name: 'time', isSum: true, isExact: false, of: ({ elapsed_ms }) => elapsed_ms, text: msText },
 ];
 
 /** null where there is only one run, or none. Runs of different numbers of tasks are compared by what one task takes. */
@@ -41,13 +55,61 @@ export function versusView(runs: readonly ArchivedRun[]): VersusView | null {
   if (first === undefined || second === undefined) return null;
   const figures = all.every(({ tasks }) => tasks === first.tasks) ? FIGURES : FIGURES.map(perTask);
   const [bytes] = figures;
-  const ratios = figures.flatMap((figure) => ratiosOf(figure, all, first));
-  const ratio = bytes === undefined || bytes.of(first) === 0 ? null : bytes.of(second) / bytes.of(first);
+  const exact = figures.filter(({ isExact }) => isExact);
   return {
-    finding: `Run 2 sent ${ratio === null ? 'other bytes than' : `${ratioText(ratio)} the ${bytes?.name} of`} run 1`,
+    finding: bytes === undefined ? '' : bytesFinding(bytes, first, second),
     table: versusTable(all, first, figures),
-    ratios,
+    ratios: exact.flatMap((figure) => ratiosOf(figure, all, first)),
+    times: bound(timesText(all, first)),
   };
+}
+
+function bytesFinding({ name, of }: Figure, first: ArchivedMetrics, second: ArchivedMetrics): string {
+  const [base, other] = [of(first), of(second)];
+  if (other === base) return `Run 2 sent as many ${name} as run 1`;
+  return `Run 2 sent ${base === 0 ? 'other bytes than' : `${ratioText(other / base)} the ${name} of`} run 1`;
+}
+
+/**
+ * Times of runs are judged as those of invocations: each run is a set of fresh processes, and has one time. Of a single run of each
+ * setting nothing can be said, whatever the ratio.
+ */
+function timesText(all: readonly ArchivedMetrics[], first: ArchivedMetrics): string {
+  const bySetting = Map.groupBy(all, settingOf);
+  const timesOf = (runs: readonly ArchivedMetrics[]) =>
+    runs.map(({ elapsed_ms, tasks }) => Math.max(elapsed_ms, Number.MIN_VALUE) / Math.max(1, tasks));
+  const [base = [], ...others] = [...bySetting.values()];
+  if (others.length === 0) {
+    const times = timesOf(all);
+    return (
+      `The ${count(all.length)} runs have the same setting (${settingOf(first)}). A task took ${msText(Math.min(...times))} to ` +
+      `${msText(Math.max(...times))}: that is how much one run differs from another.`
+    );
+  }
+  const fewest = Math.min(base.length, ...others.map(({ length }) => length));
+  if (fewest < MIN_INVOCATIONS) {
+    const runs = `${count(fewest)} run${fewest === 1 ? '' : 's'}`;
+    return (
+      `Times are not set against each other: of ${runs} of a setting nothing can be told, since two runs of the same setting differ, too. ` +
+      `It takes at least ${MIN_INVOCATIONS} runs of each; compare makes them by itself.`
+    );
+  }
+  const compared = others.map((runs) => {
+    const pairs = Math.min(base.length, runs.length);
+    const column = (of: readonly ArchivedMetrics[]) => timesOf(of.slice(0, pairs)).map((ms) => [ms]);
+    return measureLevels(column(base), column(runs), 1);
+  });
+  const parts = judgeLevels(compared).map((judged, index) => {
+    const runs = others[index] ?? [];
+    const setting = runs[0] === undefined ? '' : settingOf(runs[0]);
+    const verdict = verdictText(judged);
+    return `${setting}: ${verdict} (${decimals(judged.ratio, 2)} times, 95 % interval ${intervalText(judged)}, ${count(runs.length)} runs)`;
+  });
+  return `Time of a task against ${settingOf(first)} (${count(base.length)} runs). ${parts.join('; ')}.`;
+}
+
+function settingOf({ team, engine, adapter }: ArchivedMetrics): string {
+  return [team, engine, adapter].map((name) => oneLine(name, 40)).join(', ');
 }
 
 function perTask(figure: Figure): Figure {
@@ -83,10 +145,10 @@ function versusTable(
       row('tasks', ({ tasks }) => count(tasks)),
       row('team', ({ team }) => oneLine(team, 40)),
       row('engine', ({ engine }) => oneLine(engine, 40)),
-      ...figures.map(({ name, of, text }) =>
+      ...figures.map(({ name, isExact, of, text }) =>
         row(name, (metrics) => {
           const [value, base] = [of(metrics), of(first)];
-          return metrics === first || base === 0
+          return metrics === first || base === 0 || !isExact
             ? text(value)
             : `${text(value)} (${ratioText(value / base)})`;
         }),
