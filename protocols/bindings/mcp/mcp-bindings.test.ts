@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { contractSamples } from '../../contract/samples.ts';
+import { bindingContract } from '../testing/binding-contract.ts';
+import { over } from '../testing/over.ts';
+import { mcpHttpBare } from './bare/bindings.ts';
+import { mcpHttpSdk } from './sdk/bindings.ts';
+
+const bindings = [mcpHttpBare, mcpHttpSdk];
+
+for (const binding of bindings) {
+  bindingContract(binding);
+
+  // The contract has results as values.
+  test.each(['text', 'both'] as const)(
+    `${binding.name} ${binding.implementation}: results as %s`,
+    async (results) => {
+      const packets = contractSamples.map(({ packet }) => packet).slice(0, 6);
+      await over(
+        binding,
+        async (packet) => [packet],
+        { results },
+        async (exchange) => {
+          for (const packet of packets) expect(await exchange(packet)).toEqual([packet]);
+        },
+      );
+    },
+  );
+}

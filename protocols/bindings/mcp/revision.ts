@@ -1,0 +1,17 @@
+/** MCP 2026-07-28: no session and no handshake; every request says what a session would have agreed on. */
+export const MCP_REVISION = '2026-07-28';
+
+/** Where an HTTP server of ours has its endpoint. */
+export const MCP_PATH = '/mcp';
+
+/** The mesh's one tool: it takes a packet. */
+export const PACKET_TOOL = 'mesh.packet';
+
+/** What a client says in each request (basic, "`_meta`"). */
+export function requestMeta(clientName: string) {
+  return {
+    'io.modelcontextprotocol/protocolVersion': MCP_REVISION,
+    'io.modelcontextprotocol/clientInfo': { name: clientName, version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+}

@@ -1,0 +1,137 @@
+import * as z from 'zod';
+import { messageOf } from '../../../../core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '../../../../core/contracts/packet.ts';
+import { MCP_REVISION } from '../revision.ts';
+import { listed, type McpTool } from '../tools.ts';
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  mcpError,
+  mcpFaultOf,
+  unsupportedRevision,
+} from './errors.ts';
+
+const META = 'io.modelcontextprotocol';
+
+const requestSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]).optional(),
+  method: z.string(),
+  params: z.looseObject({}).optional(),
+});
+const metaSchema = z.looseObject({
+  [`${META}/protocolVersion`]: z.string(),
+  [`${META}/clientCapabilities`]: z.looseObject({}),
+  progressToken: z.union([z.string(), z.number()]).optional(),
+});
+const callSchema = z.looseObject({
+  name: z.string(),
+  arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null).optional(),
+});
+const pageSchema = z.looseObject({ cursor: z.string().optional() });
+
+/** A request that was parsed. Without an id it is a notification. */
+export type McpRequest = z.infer<typeof requestSchema>;
+
+/** More methods of a server: what one answers to the parameters. */
+export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
+
+export interface McpServerOptions {
+  readonly tools: readonly McpTool[];
+  readonly methods?: McpMethods;
+  /** Beside `tools`. */
+  readonly capabilities?: object;
+}
+
+/** A list may be kept by a client so long; it does not change while the server runs ("Caching"). */
+const CACHE = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+
+/**
+ * A server of MCP 2026-07-28 without a transport: a request in, a response out, notifications in between. A transport reads
+ * messages by {@link readRequest} and writes what {@link McpServer.handle} gives.
+ */
+export class McpServer {
+  readonly #tools: ReadonlyMap<string, McpTool>;
+  readonly #listed: readonly object[];
+  readonly #methods: McpMethods;
+  readonly #capabilities: object;
+
+  constructor({ tools, methods = {}, capabilities = {} }: McpServerOptions) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#listed = tools.map(listed);
+    this.#methods = methods;
+    this.#capabilities = { tools: {}, ...capabilities };
+  }
+
+  /** @param notify sends a notification that belongs to this request */
+  async handle(
+    { id, method, params }: McpRequest,
+    notify: (notification: object) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const result = await this.#answer(method, params ?? {}, notify, signal);
+    const _meta = { [`${META}/serverInfo`]: { name: 'mesh', version: '1' } };
+    return { jsonrpc: '2.0', id, result: { resultType: 'complete', ...result, _meta } };
+  }
+
+  async #answer(
+    method: string,
+    params: Record<string, unknown>,
+    notify: (notification: object) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const { progressToken, ...meta } = paramsOf(metaSchema, params._meta, '_meta');
+    const requested = String(meta[`${META}/protocolVersion`]);
+    if (requested !== MCP_REVISION)
+      throw mcpError(
+        unsupportedRevision(requested, [MCP_REVISION]),
+        `expected revision ${MCP_REVISION}, came ${requested.slice(0, 32)}`,
+      );
+    switch (method) {
+      case 'server/discover':
+        return { supportedVersions: [MCP_REVISION], capabilities: this.#capabilities, ...CACHE };
+      case 'tools/list':
+        if (paramsOf(pageSchema, params, 'params').cursor !== undefined)
+          throw mcpError(INVALID_PARAMS, 'there is one page of tools');
+        return { tools: this.#listed, ...CACHE };
+      case 'tools/call': {
+        const { name, arguments: args = {} } = paramsOf(callSchema, params, 'params');
+        const tool = this.#tools.get(name);
+        if (tool === undefined)
+          throw mcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
+        const progress = async (done: number, total?: number, message?: string) => {
+          if (progressToken === undefined) return;
+          const said = { progressToken, progress: done, total, message };
+          await notify({ jsonrpc: '2.0', method: 'notifications/progress', params: said });
+        };
+        return tool.call(args, { signal, progress });
+      }
+      default: {
+        const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
+        if (own === undefined)
+          throw mcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
+        return own(Object(params));
+      }
+    }
+  }
+}
+
+/** @throws MeshError with the fault `INVALID_REQUEST` */
+export function readRequest(value: unknown): McpRequest {
+  const { success, data, error } = requestSchema.safeParse(value);
+  if (!success) throw mcpError(INVALID_REQUEST, `no request of JSON-RPC: ${issuesOf(error)}`);
+  return data;
+}
+
+/** The response that says why there is no result. */
+export function errorResponse(id: McpRequest['id'], error: unknown): object {
+  const { code, data } = mcpFaultOf(error);
+  return { jsonrpc: '2.0', id: id ?? null, error: { code, message: messageOf(error), data } };
+}
+
+function paramsOf<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw mcpError(INVALID_PARAMS, `${what}: ${issuesOf(error)}`);
+  return data;
+}
