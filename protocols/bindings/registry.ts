@@ -14,6 +14,15 @@ export interface BindingEntry extends Pick<Binding, 'name' | 'implementation'> {
 
 const MESH = 'mesh/';
 
+const A2A_SDK = ['@a2a-js/sdk@1', 'express@5', 'undici@8'];
+const A2A_GRPC = ['@a2a-js/sdk@1', '@grpc/grpc-js@1', 'undici@8'];
+const MCP_SDK = [
+  '@modelcontextprotocol/client@2',
+  '@modelcontextprotocol/server@2',
+  '@modelcontextprotocol/node@2',
+  'undici@8',
+];
+
 /** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
 export const bindingEntries: readonly BindingEntry[] = [
   entry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
@@ -33,6 +42,14 @@ export const bindingEntries: readonly BindingEntry[] = [
   ),
   entry('json/nats', 'sdk', [], async () => (await import('./plain/nats/json-nats.ts')).jsonNats),
   entry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
+  entry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/bindings.ts')).a2aJsonRpcSdk),
+  entry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/bindings.ts')).a2aJsonRpcBare),
+  entry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/bindings.ts')).a2aRestSdk),
+  entry('a2a/rest', 'bare', [], async () => (await import('./a2a/bare/bindings.ts')).a2aRestBare),
+  entry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/grpc/bindings.ts')).a2aGrpcSdk),
+  entry('a2a/grpc', 'bare', [], async () => (await import('./a2a/grpc/bindings.ts')).a2aGrpcBare),
+  entry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/bindings.ts')).mcpHttpSdk),
+  entry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/bindings.ts')).mcpHttpBare),
   entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),
 ];
 

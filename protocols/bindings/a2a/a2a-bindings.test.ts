@@ -1,83 +1,40 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { contractSamples, fullPacket } from '../../contract/samples.ts';
-import type { Binding, BindingSettings, Inbox } from '../contract/binding.ts';
-import { testSettings } from '../testing/settings.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { fullPacket } from '../../contract/samples.ts';
+import type { Inbox } from '../contract/binding.ts';
+import { bindingContract } from '../testing/binding-contract.ts';
+import { over } from '../testing/over.ts';
 import { a2aJsonRpcBare, a2aRestBare } from './bare/bindings.ts';
+import { a2aGrpcBare, a2aGrpcSdk } from './grpc/bindings.ts';
+import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/bindings.ts';
 
-const bindings = [a2aJsonRpcBare, a2aRestBare];
-const packets = contractSamples.map(({ packet }) => packet);
-/** Ways of answering differ in how packets travel, not in what they may hold. */
-const few = packets.slice(0, 3);
+const bindings = [a2aJsonRpcBare, a2aRestBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcBare, a2aGrpcSdk];
 
-/** What `use` does with an exchange over a binding whose server answers by `inbox`. */
-async function over(
-  binding: Binding,
-  inbox: Inbox,
-  settings: Partial<BindingSettings>,
-  use: (exchange: (packet: Packet) => Promise<readonly Packet[]>) => Promise<void>,
-): Promise<void> {
-  const all = { ...testSettings, ...settings };
-  const server = await binding.serve(inbox, all);
-  try {
-    const client = await binding.connect(server.address, all);
-    await use((packet) => client.exchange(packet, AbortSignal.timeout(20_000)));
-    await client.close();
-  } finally {
-    await server.close();
-  }
-}
-
-const cases = bindings.flatMap((binding) =>
-  binding.traits.later.map((later) => [`${binding.name} ${binding.implementation}`, later, binding] as const),
-);
-
-describe.each(cases)('%s, answers by %s', (_name, later, binding) => {
-  test('brings packets as they were, both ways', async () => {
-    const heard: Packet[] = [];
-    const sent = later === 'hold' ? packets : few;
-    const inbox: Inbox = async (packet) => {
-      heard.push(packet);
-      return [
-        { ...packet, id: 'first' },
-        { ...packet, id: 'second', reply_to: packet.id },
-      ];
-    };
-    await over(binding, inbox, { later }, async (exchange) => {
-      for (const packet of sent) {
-        expect(await exchange(packet)).toEqual([
-          { ...packet, id: 'first' },
-          { ...packet, id: 'second', reply_to: packet.id },
-        ]);
-      }
-    });
-    expect(heard).toEqual(sent);
-  });
-
-  test('waits for work that takes its time, several at once', async () => {
-    const inbox: Inbox = async (packet) => {
-      await delay(30);
-      return [{ ...packet, reply_to: packet.id, id: `${packet.id}-reply` }];
-    };
-    await over(binding, inbox, { later }, async (exchange) => {
-      const asked = Array.from({ length: 8 }, (_, i) => ({ ...fullPacket, id: `p-${i}` }));
-      const answers = await Promise.all(asked.map(exchange));
-      expect(answers.map(([reply]) => reply?.reply_to)).toEqual(asked.map(({ id }) => id));
-    });
-  });
-
-  test('ends without a packet where nobody answers, and with the reason where the work failed', async () => {
-    const inbox: Inbox = async ({ id }) => {
-      if (id === 'bad') throw new Error('the disk is full');
-      return [];
-    };
-    await over(binding, inbox, { later }, async (exchange) => {
-      expect(await exchange({ ...fullPacket, id: 'good' })).toEqual([]);
-      await expect(exchange({ ...fullPacket, id: 'bad' })).rejects.toMatchObject({
-        code: 'agent',
-        message: expect.stringContaining('the disk is full'),
-      });
-    });
-  });
+// The SDK's server says on the console what it refuses, such as to follow a task that is over.
+beforeAll(() => {
+  vi.spyOn(console, 'error').mockReturnValue();
 });
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+const failing: Inbox = async ({ id }) => {
+  if (id === 'bad') throw new Error('the disk is full');
+  return [];
+};
+
+for (const binding of bindings) {
+  bindingContract(binding);
+
+  test.each(binding.traits.later)(
+    `${binding.name} ${binding.implementation}: an answer by %s may be none, or that the work failed`,
+    async (later) => {
+      await over(binding, failing, { later }, async (exchange) => {
+        expect(await exchange({ ...fullPacket, id: 'good' })).toEqual([]);
+        await expect(exchange({ ...fullPacket, id: 'bad' })).rejects.toMatchObject({
+          code: 'agent',
+          message: expect.stringContaining('the disk is full'),
+        });
+      });
+    },
+  );
+}

@@ -45,7 +45,7 @@ export async function listenHttp(
   };
 }
 
-function portOf(server: { address(): AddressInfo | string | null }): number {
+export function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server does not listen');
   return address.port;

@@ -6,9 +6,9 @@ import { eventsOf } from '../../http/event-stream.ts';
 import { HttpClient, type HttpRequest } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import { type A2aClient, newsOf, type SendOptions } from '../client.ts';
+import { type AgentInterface, CARD_PATH } from '../interfaces.ts';
 import { sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { messageOf } from '../packets.ts';
-import { type AgentInterface, CARD_PATH } from './http-requests.ts';
 
 /** How one of the two HTTP transports asks, and what is in its answers. */
 export interface HttpDialect {
@@ -24,7 +24,7 @@ export type Operation =
   | { readonly method: 'GetTask' | 'SubscribeToTask'; readonly params: { readonly id: string } };
 
 const cardSchema = z.looseObject({
-  supportedInterfaces: z.array(z.looseObject({ url: z.url(), protocolBinding: z.string() })),
+  supportedInterfaces: z.array(z.looseObject({ url: z.string(), protocolBinding: z.string() })),
 });
 
 /**
@@ -38,16 +38,28 @@ export async function connectBareHttp(
   settings: BindingSettings,
 ): Promise<A2aClient> {
   const http = new HttpClient(address, settings);
-  const signal = AbortSignal.timeout(settings.deadlineMs);
+  try {
+    const own = await interfaceIn(http, address, dialect.protocolBinding, settings);
+    return new BareHttpClient(dialect, http, new URL(own).pathname, settings.history);
+  } catch (error) {
+    http.close();
+    throw error;
+  }
+}
+
+async function interfaceIn(
+  http: HttpClient,
+  address: string,
+  binding: AgentInterface['protocolBinding'],
+  { deadlineMs }: BindingSettings,
+): Promise<string> {
+  const signal = AbortSignal.timeout(deadlineMs);
   const { status, text } = await http.fetch({ method: 'GET', path: CARD_PATH, signal });
   if (status !== 200) throw new MeshError('agent', `${address}${CARD_PATH}: expected 200, came ${status}`);
-  const card = checked(cardSchema, JSON.parse(text), 'agent card');
-  const own = card.supportedInterfaces.find(
-    ({ protocolBinding }) => protocolBinding === dialect.protocolBinding,
-  );
-  if (own === undefined)
-    throw new MeshError('packet', `the card at ${address} has no interface ${dialect.protocolBinding}`);
-  return new BareHttpClient(dialect, http, new URL(own.url).pathname, settings.history);
+  const card = checked(cardSchema, jsonOf(text), 'agent card');
+  const own = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === binding);
+  if (own === undefined) throw new MeshError('packet', `the card at ${address} has no interface ${binding}`);
+  return own.url;
 }
 
 class BareHttpClient implements A2aClient {

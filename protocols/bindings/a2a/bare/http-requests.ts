@@ -1,20 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { A2aAgent } from '../agent/agent.ts';
 import { faultError } from '../agent/faults.ts';
+import type { AgentInterface } from '../interfaces.ts';
 
 /** What the two HTTP transports of a bare A2A server have in common. */
 
-export const CARD_PATH = '/.well-known/agent-card.json';
-
 /** A client may keep an agent card so long; it does not change while the server runs (§8.6). */
 const CARD_MAX_AGE_S = 3600;
-
-/** `AgentInterface` (§4.4.6): where one of its transports is. */
-export interface AgentInterface {
-  readonly url: string;
-  readonly protocolBinding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
-  readonly protocolVersion: '1.0';
-}
 
 /** The agent card as it is served: addresses first, as the order of transports is their preference (§8.3). */
 export function cardText({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {

@@ -4,14 +4,12 @@ import { HttpClient } from '../../http/http-client.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard } from '../agent/agent.ts';
 import type { PushSender } from '../agent/push.ts';
+import { type AgentInterface, CARD_PATH, interfacesAt, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { type AgentInterface, CARD_PATH, cardText, serveCard } from './http-requests.ts';
+import { cardText, serveCard } from './http-requests.ts';
 import { serveJsonRpc } from './json-rpc-server.ts';
 import { serveRest } from './rest-server.ts';
-
-const JSON_RPC_PATH = '/a2a/jsonrpc';
-const REST_PATH = '/a2a/rest';
 
 /** A webhook that does not answer in this time is given up, so that it holds up nobody. */
 const PUSH_TIMEOUT_MS = 5_000;
@@ -36,13 +34,7 @@ export async function serveBareHttp(
       void serveRest(agent, path.slice(REST_PATH.length), request, response);
     else response.writeHead(404).end();
   }, settings);
-  const paths = { JSONRPC: JSON_RPC_PATH, 'HTTP+JSON': REST_PATH };
-  const interfaces = bindings.flatMap((protocolBinding) =>
-    protocolBinding === 'GRPC'
-      ? further
-      : [{ url: `${server.url}${paths[protocolBinding]}`, protocolBinding, protocolVersion: '1.0' as const }],
-  );
-  card = cardText(agent, interfaces);
+  card = cardText(agent, interfacesAt(server.url, bindings, further));
   return server;
 }
 

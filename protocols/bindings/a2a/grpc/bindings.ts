@@ -1,0 +1,52 @@
+import type { Binding } from '../../contract/binding.ts';
+import { metered } from '../../meter/metered.ts';
+import { bareAgent } from '../bare/http-server.ts';
+import { bindingClient } from '../binding-client.ts';
+import { meshCard } from '../card.ts';
+import { a2aTraits } from '../traits.ts';
+import { workOf } from '../work.ts';
+import { connectBareGrpc } from './bare-client.ts';
+import { connectSdkGrpc } from './sdk-client.ts';
+import { GRPC_PACKAGES, serveSdkGrpc } from './sdk-server.ts';
+import { serveGrpc } from './server.ts';
+
+/**
+ * A2A over gRPC. Agent cards are read over HTTP/1.1 and so on another port; here the client knows the agent by configuration, which
+ * A2A has as well (§8.2), so that the session is gRPC's alone.
+ */
+const common = { name: 'a2a/grpc', protocol: 'a2a', transport: 'grpc' } as const;
+const PURPOSE = 'the binding a2a/grpc';
+
+/** What grpc-js takes from a server, for which the SDK's client has no option. */
+const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+export const a2aGrpcBare: Binding = metered({
+  ...common,
+  implementation: 'bare',
+  packages: [],
+  traits: a2aTraits,
+  async serve(inbox, settings) {
+    const { agent, close } = bareAgent(meshCard, workOf(inbox), settings);
+    const server = await serveGrpc(agent, settings);
+    return {
+      address: `grpc://${server.url}`,
+      port: server.port,
+      async close() {
+        close();
+        await server.close();
+      },
+    };
+  },
+  connect: async (address, settings) => bindingClient(await connectBareGrpc(address, settings), settings),
+});
+
+/** One connection that all clients of an address share: the SDK's factory passes on no option of channels, Nagle's neither. */
+export const a2aGrpcSdk: Binding = metered({
+  ...common,
+  implementation: 'sdk',
+  packages: GRPC_PACKAGES,
+  traits: { ...a2aTraits, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  serve: (inbox, settings) => serveSdkGrpc(PURPOSE, meshCard, workOf(inbox), settings),
+  connect: async (address, settings) =>
+    bindingClient(await connectSdkGrpc(PURPOSE, address, settings), settings),
+});

@@ -1,0 +1,37 @@
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+
+/** gRPC's length-prefixed messages (gRPC over HTTP/2): a byte that says whether it is compressed, four of length, the message. */
+const PREFIX_BYTES = 5;
+
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, PREFIX_BYTES);
+  return frame;
+}
+
+/**
+ * The messages of a body.
+ *
+ * @throws MeshError `packet` for a compressed message or one that was cut off, `limit` for one that is larger than any packet
+ */
+export async function* messagesOf(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of body) {
+    if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.length >= PREFIX_BYTES) {
+      const length = rest.readUInt32BE(1);
+      if (rest[0] !== 0) throw new MeshError('packet', 'gRPC: expected a message that is not compressed');
+      if (length > MAX_FRAME_BYTES)
+        throw new MeshError('limit', `gRPC: expected at most ${MAX_FRAME_BYTES} bytes, came ${length}`);
+      if (rest.length < PREFIX_BYTES + length) break;
+      yield rest.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
+      rest = rest.subarray(PREFIX_BYTES + length);
+    }
+  }
+  if (rest.length > 0)
+    throw new MeshError('packet', `gRPC: a message was cut off after ${rest.length} bytes`);
+}
