@@ -31,13 +31,14 @@ export interface ExchangeReply {
 const tokens = z.int().nonnegative().nullable();
 const digest = z.string().max(24);
 const object = z.custom<JsonObject>(isJsonObject);
-const call = z.object({ id: z.string(), name: z.string(), arguments: z.union([z.string(), object]) });
+/** A call as it is kept. */
+export const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.union([z.string(), object]) });
 
 /** A message by the digests of its texts, which stand in lines before it. */
 const messageLineSchema = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   parts: z.array(z.tuple([z.enum(PROMPT_KINDS), digest])),
-  tool_calls: z.array(call).exactOptional(),
+  tool_calls: z.array(toolCallSchema).exactOptional(),
   tool_call_id: z.string().exactOptional(),
   name: z.string().exactOptional(),
   /** Digests of its images, which are not kept. */
@@ -64,7 +65,7 @@ export const exchangeLineSchema = z.union([
     reply: z.object({
       content: z.string(),
       reasoning: z.string().exactOptional(),
-      tool_calls: z.array(call),
+      tool_calls: z.array(toolCallSchema),
       finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
     }),
     prompt_tokens: tokens,

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { MeshError } from '../contracts/errors.ts';
+import { EXCHANGES_FILE, exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
+import { parseJsonLine } from '../system/json-line.ts';
+import { readArchivedTexts } from './read-archive.ts';
+
+/** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
+const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
+
+const replySchema = z.strictObject({
+  /** Of the request that it answers. */
+  key: z.string(),
+  role: z.string(),
+  model: z.string(),
+  content: z.string(),
+  reasoning: z.string().exactOptional(),
+  tool_calls: z.array(toolCallSchema),
+  finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
+  prompt_tokens: z.int().nonnegative().nullable(),
+  completion_tokens: z.int().nonnegative().nullable(),
+});
+
+/** A model's reply as it was recorded, named by what it answers. */
+export type RecordedReply = z.infer<typeof replySchema>;
+
+/**
+ * Every reply of a model in an archived run, agent by agent in the order in which they came.
+ *
+ * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
+ */
+export async function recordedReplies(archive: string): Promise<RecordedReply[]> {
+  const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
+  const texts = await readArchivedTexts(archive, isLog, MAX_EXCHANGES_BYTES);
+  if (texts === null)
+    throw new MeshError('config', `archive ${archive}: its exchanges have more than ${MAX_EXCHANGES_BYTES} bytes`);
+  const replies = [...texts.values()].flatMap((text) => text.split('\n').flatMap(replyIn));
+  if (replies.length > 0) return replies;
+  throw new MeshError(
+    'config',
+    `archive ${archive}: no model was asked in this run; expected run_artifacts.tar.gz of one with --engine ollama, openai or anthropic`,
+  );
+}
+
+function replyIn(line: string): RecordedReply[] {
+  const parsed = exchangeLineSchema.safeParse(jsonOf(line));
+  // Texts, which replies do not need, and the log's own words.
+  if (!parsed.success || 'text' in parsed.data) return [];
+  const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed.data;
+  return [{ key, role, model, ...reply, prompt_tokens, completion_tokens }];
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** A file of replies, as engines of agents read it: one JSON line each. */
+export function repliesText(replies: readonly RecordedReply[]): string {
+  return replies.map((reply) => `${JSON.stringify(reply)}\n`).join('');
+}
+
+/** @throws MeshError `config` with the line that is none */
+export function parseReplies(text: string, where: string): RecordedReply[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line, index) => parseJsonLine(line, replySchema, `${where}:${index + 1}`));
+}
