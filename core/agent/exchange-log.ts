@@ -4,7 +4,6 @@ import {
   type ExchangeLine,
   type MessageLine,
   type ModelExchange,
-  requestKey,
 } from '../contracts/model-exchange.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
 import type { Log } from '../system/log.ts';
@@ -33,11 +32,11 @@ export class ExchangeLog {
 
   /** It is in the file when this returns. */
   note({ taskId, role, packetType }: ExchangeOf, exchange: ModelExchange): void {
-    const { model, messages, tools, schema, reply, promptTokens, completionTokens } = exchange;
+    const { key, model, messages, tools, schema, reply, promptTokens, completionTokens } = exchange;
     const line: Omit<ExchangeLine, 'task_id'> = {
       role,
       packet_type: packetType,
-      key: requestKey(exchange),
+      key,
       model,
       messages: messages.map((message) => this.#messageLine(taskId, message)),
       ...(tools.length === 0 ? {} : { tools: this.#text(taskId, JSON.stringify(tools)) }),

@@ -9,6 +9,8 @@ export const EXCHANGES_FILE = 'exchanges.log';
 
 /** One request to a model and its reply, as it was sent and as it came. */
 export interface ModelExchange {
+  /** Of what was asked for, {@link requestKey}; what was sent may be less, where a server does not take all of it. */
+  readonly key: string;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
@@ -32,7 +34,11 @@ const tokens = z.int().nonnegative().nullable();
 const digest = z.string().max(24);
 const object = z.custom<JsonObject>(isJsonObject);
 /** A call as it is kept. */
-export const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.union([z.string(), object]) });
+export const toolCallSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.union([z.string(), object]),
+});
 
 /** A message by the digests of its texts, which stand in lines before it. */
 const messageLineSchema = z.object({
@@ -56,7 +62,6 @@ export const exchangeLineSchema = z.union([
     task_id: z.string(),
     role: z.string(),
     packet_type: z.string(),
-    /** Of the request: {@link requestKey}. */
     key: digest,
     model: z.string(),
     messages: z.array(messageLineSchema),

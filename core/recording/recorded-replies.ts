@@ -33,7 +33,10 @@ export async function recordedReplies(archive: string): Promise<RecordedReply[]>
   const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
   const texts = await readArchivedTexts(archive, isLog, MAX_EXCHANGES_BYTES);
   if (texts === null)
-    throw new MeshError('config', `archive ${archive}: its exchanges have more than ${MAX_EXCHANGES_BYTES} bytes`);
+    throw new MeshError(
+      'config',
+      `archive ${archive}: its exchanges have more than ${MAX_EXCHANGES_BYTES} bytes`,
+    );
   const replies = [...texts.values()].flatMap((text) => text.split('\n').flatMap(replyIn));
   if (replies.length > 0) return replies;
   throw new MeshError(

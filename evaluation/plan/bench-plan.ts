@@ -13,6 +13,7 @@ import { scorerNamed } from '../scorers/scorer.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { Setup } from './batch-setup.ts';
+import { withReplies } from './replies-file.ts';
 import {
   isUsersOwn,
   type PlannedTeam,
@@ -62,7 +63,8 @@ const MAX_PORT = 65_535;
 const DEFAULT_TASK = 'cairn-astel-light';
 
 /** @throws MeshError `usage` or `config` */
-export async function planOf(options: BenchOptions): Promise<BenchPlan> {
+export async function planOf(given: BenchOptions): Promise<BenchPlan> {
+  const options = await withReplies(given);
   const warnings: string[] = [];
   const team = teamWith(loadTeam(options.team, userPath), options);
   const external = new Set(options.external);

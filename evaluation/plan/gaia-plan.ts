@@ -12,6 +12,7 @@ import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { Setup } from './batch-setup.ts';
 import { exposedBy, folderOf, type GaiaPlaces, type PlaceOptions, placesOf } from './gaia-places.ts';
+import { withReplies } from './replies-file.ts';
 import {
   isUsersOwn,
   keepsAttempts,
@@ -62,7 +63,8 @@ export interface GaiaPlan {
 const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
 /** @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be asked */
-export async function gaiaPlan(options: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+export async function gaiaPlan(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+  const options = await withReplies(given);
   const warnings: string[] = [];
   const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
   const { questions, sha256 } = await questionsOf(options, api);

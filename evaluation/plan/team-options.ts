@@ -25,6 +25,9 @@ export interface TeamOptions extends FaultOptions {
   /** Tools of the user's in the place of others: `WHICH=FILE`, or a file alone. */
   readonly tool?: readonly string[];
   readonly model?: string;
+  /** Archives of runs whose models are to give their replies again, and the file that was made of them. */
+  readonly replies?: readonly string[];
+  readonly repliesFile?: string;
   /** Where the model is served. */
   readonly host?: string;
   /** The same, of a server that speaks as OpenAI's does: without an engine it means that one. */
@@ -102,6 +105,10 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     );
   const agents = withTools(team, options.tool).map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
+    if (options.repliesFile !== undefined) {
+      const { engine_options: _options, ...recorded } = rest;
+      return recorded;
+    }
     // An engine or a model for the run is one for every agent.
     if (engine !== undefined) return rest;
     return options.model === undefined || agent.model === undefined
@@ -122,6 +129,7 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     ...(options.natsSubject === undefined ? {} : { nats_subject: options.natsSubject }),
     adapter: options.adapter ?? team.adapter,
     engine: engine ?? team.engine,
+    ...(options.repliesFile === undefined ? {} : { engine_options: { replies: options.repliesFile } }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(host === undefined ? {} : { model_host: host }),
   };
@@ -156,7 +164,7 @@ function setupOf(team: Team): TeamSetup {
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
   // Where it is served is not what it says; how its packets are written and carried neither.
-  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = team;
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = withoutPlace(team);
   const {
     delivery: _delivery,
     transport: _transport,
@@ -175,6 +183,14 @@ function setupOf(team: Team): TeamSetup {
     model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
     promptVersion: hash.digest('hex').slice(0, 32),
   };
+}
+
+/** A file of replies is named by what is in it, and lies wherever this process put it. */
+function withoutPlace(team: Team): Team {
+  const replies = team.engine_options?.replies;
+  if (typeof replies !== 'string') return team;
+  const name = path.basename(path.dirname(replies)).replace(/-\d+$/, '');
+  return { ...team, engine_options: { ...team.engine_options, replies: name } };
 }
 
 /** Whether it is a team of the user's, or one that ships with tools of the user's: of those that ship, tests know that they work. */

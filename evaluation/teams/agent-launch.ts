@@ -55,7 +55,7 @@ export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunP
       options: toolOptionsOf(team, agent),
       userFiles,
     },
-    permissions: permissionsOf(agent, engine, own, readsOf(userFiles)),
+    permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...repliesOf(options)]),
   };
 }
 
@@ -82,6 +82,11 @@ function permissionsOf(
         ? 'all'
         : [...(needs.environment ?? []), ...thinking.environment, ...(isServer ? POSTGRES_VARIABLES : [])],
   };
+}
+
+/** The file of replies that an engine gives again. */
+function repliesOf({ replies }: NonNullable<Team['engine_options']>): string[] {
+  return typeof replies === 'string' ? [replies] : [];
 }
 
 /** Where a store's file lies; a server's store lies nowhere here. */

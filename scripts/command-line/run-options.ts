@@ -17,6 +17,11 @@ export function teamOptions(command: Command): Command {
       '--base-url <url>',
       'the same, of an OpenAI-compatible server (takes the engine openai if none is named)',
     )
+    .option(
+      '--replies <archive>',
+      'instead of a model: what a model replied in this run to the same requests (more than once for several)',
+      severalOf,
+    )
     .option('--timeout <seconds>', "time for one task, instead of the team's", positiveNumber)
     .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
     .option('--transport <name>', "tcp, or nats: over a NATS server; instead of the team's")

@@ -44,6 +44,7 @@ const ENGINES: Readonly<Record<string, string>> = {
   extractive: 'embedded, the default: reads texts and answers from them alone; no model, no network',
   ollama: 'a model that Ollama serves (--host, OLLAMA_HOST)',
   openai: 'a model on any OpenAI-compatible server (--base-url, OPENAI_BASE_URL; OPENAI_API_KEY)',
+  recorded: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',
   anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
 };
 

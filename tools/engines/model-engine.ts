@@ -31,26 +31,38 @@ export function modelEngine(
   options: EngineOptions,
   settings: EngineSettings,
 ): Engine {
-  const ask = asker(places, options, settings);
+  return engineAsking(name, options.prompts, asker(places, options, settings));
+}
 
+/** A reply that may be used, and whose it is: for messages about it. */
+interface Asked {
+  readonly reply: ReadReply;
+  readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
+}
+
+/** An engine that has its questions asked by `ask`: prompts become messages, replies become results, and a reply that cannot be used is sent back. */
+export function engineAsking(
+  name: string,
+  prompts: EngineOptions['prompts'],
+  ask: (question: Question, work: EngineWork) => Promise<Asked>,
+): Engine {
   return {
     name,
     tokenSource: 'model',
 
     async perform(step, work) {
       const { prompt, variables, reply: schema, result } = step.model;
-      const messages: ChatMessage[] = renderPrompt(prompt, options.prompts(prompt), variables());
+      const messages: ChatMessage[] = renderPrompt(prompt, prompts(prompt), variables());
       const format = schemaToSend(schema);
       for (let replies = 1; ; replies++) {
-        const { reply, place } = await ask({ messages, tools: [], schema: format }, work);
-        const { model, client } = place;
-        const { url, advice } = client.server;
+        const { reply, by } = await ask({ messages, tools: [], schema: format }, work);
+        const { model, url, cutReply } = by;
         const read = readJson(reply.content, schema);
         if (read.fault === undefined) return result(read.value);
         if (reply.finish === 'length') {
           throw new MeshError(
             'engine',
-            `the reply of ${model} at ${url} to ${prompt} was cut off: ${advice.cutReply}`,
+            `the reply of ${model} at ${url} to ${prompt} was cut off: ${cutReply}`,
           );
         }
         if (replies === MAX_REPLIES) {
@@ -76,12 +88,6 @@ export function modelEngine(
   };
 }
 
-/** A reply that may be used, and whose it is. */
-interface Asked {
-  readonly reply: ReadReply;
-  readonly place: ModelPlace;
-}
-
 /** Asks the primary model, or the fallback. */
 function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, settings: EngineSettings) {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
@@ -91,20 +97,24 @@ function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, setti
 
   return async (question: Question, work: EngineWork): Promise<Asked> => {
     const tryAt = (place: ModelPlace) => askModel(place, question, work, asking);
-    if (fallback === undefined) return { reply: replyOf(await tryAt(primary)), place: primary };
+    if (fallback === undefined) return { reply: replyOf(await tryAt(primary)), by: named(primary) };
     let before = 'the primary model is given a rest';
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
-      if (tried.fault === undefined) return { reply: tried.reply, place: primary };
+      if (tried.fault === undefined) return { reply: tried.reply, by: named(primary) };
       if (remedyFor(tried.fault, primary.client.server) === 'nothing') throw tried.error;
       primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
       work.onNote?.(`${before}; ${fallback.model} at ${fallback.client.server.url} continues`);
     }
     const tried = await tryAt(fallback);
-    if (tried.fault === undefined) return { reply: tried.reply, place: fallback };
+    if (tried.fault === undefined) return { reply: tried.reply, by: named(fallback) };
     throw new MeshError('engine', `${tried.error.message}; before that: ${before}`, { cause: tried.error });
   };
+}
+
+function named({ model, client: { server } }: ModelPlace): Asked['by'] {
+  return { model, url: server.url, cutReply: server.advice.cutReply };
 }
 
 function replyOf(tried: Tried): ReadReply {

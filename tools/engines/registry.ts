@@ -34,6 +34,7 @@ export interface EngineOptions {
 // Who uses no model server loads no client for one.
 const engines = registry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).extractiveEngine,
+  recorded: async () => (await import('./recorded.ts')).recordedEngine,
   ollama: async () => (await import('./servers/ollama.ts')).ollamaEngine,
   openai: () =>
     withPackage(
@@ -68,6 +69,7 @@ const SERVER_URLS = new Map([
 /** Variables that engines read; those of a file of the user's are not known. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   extractive: [],
+  recorded: [],
   ollama: ['OLLAMA_HOST'],
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
   anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
@@ -75,7 +77,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
 
 /** What the process of an agent must be allowed that thinks with an engine. */
 export function engineNeeds(name: string): { network: boolean; environment: readonly string[] | 'all' } {
-  return { network: name !== 'extractive', environment: VARIABLES[name] ?? 'all' };
+  return { network: name !== 'extractive' && name !== 'recorded', environment: VARIABLES[name] ?? 'all' };
 }
 
 /** An address that may have the key. */

@@ -25,7 +25,7 @@ function turns(): readonly [ModelExchange, ModelExchange] {
   ];
   const call = { id: '1', name: 'search', arguments: { query: 'bridge' } };
   const tools = [{ name: 'search', description: 'Searches', parameters: { type: 'object', properties: {} } }];
-  const figures = { model: 'gpt-4o', tools, promptTokens: 100, completionTokens: 10 };
+  const figures = { key: 'k', model: 'gpt-4o', tools, promptTokens: 100, completionTokens: 10 };
   return [
     { ...figures, messages: opening, reply: { content: '', toolCalls: [call], finish: 'tool_calls' } },
     {

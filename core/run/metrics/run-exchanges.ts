@@ -98,6 +98,7 @@ function exchangeIn(line: ExchangeLine, texts: ReadonlyMap<string, string>): Mod
   if (tools === undefined || !isWhole(messages)) return undefined;
   const { content, reasoning, tool_calls, finish } = line.reply;
   return {
+    key: line.key,
     model: line.model,
     messages,
     tools,

@@ -58,6 +58,38 @@ describe('bench with a model', () => {
     expect(model.invalid).toEqual([]);
   });
 
+  test('is answered by what the model replied then, without a model; what was not asked then fails by name', async () => {
+    const model = await startPipelineModel();
+    const out = temporaryFolder();
+    const document = writtenFile(out, 'bridge.txt', DOCUMENT);
+    const asking = (question: string, name: string) => [
+      ...['--document', document, '--question', question, '--out', path.join(out, name)],
+    ];
+    await bench(model.url, ...asking('Who built the bridge?', 'first'));
+    const { answer } = readMetrics(path.join(out, 'first'));
+    const asked = model.requests.length;
+    const replies = [
+      'bench',
+      '--replies',
+      path.join(out, 'first', 'run_artifacts.tar.gz'),
+      '--port-base',
+      'auto',
+    ];
+
+    const again = await runCli([...replies, ...asking('Who built the bridge?', 'again')]);
+    const other = await runCli([...replies, ...asking('Where is the bridge?', 'other')]);
+
+    expect([again.code, readMetrics(path.join(out, 'again'))]).toEqual([
+      0,
+      expect.objectContaining({ answer, engine: 'recorded', ...calls(4), cost_usd: 0 }),
+    ]);
+    expect(other.code).toBe(1);
+    expect(readMetrics(path.join(out, 'other')).reason).toContain(
+      'search: no reply was recorded for this request',
+    );
+    expect(model.requests).toHaveLength(asked);
+  });
+
   test.each([
     ['runs out of time', 'timeout', SLOW, 2],
     ['fails', 'failed', UNFIT, 4],

@@ -1,6 +1,6 @@
 import type { EngineWork } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import type { ModelExchange } from '../../../core/contracts/model-exchange.ts';
+import { type ModelExchange, requestKey } from '../../../core/contracts/model-exchange.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';
 import { chatPatiently, type Pace } from '../http/retry.ts';
@@ -54,7 +54,7 @@ export async function askModel(
     const sent = asDemanded(query, demands);
     const outcome = await chatPatiently(client, sent, limits, patience);
     if (outcome.fault === undefined) {
-      work.onExchange?.(exchangeOf(sent, outcome.value));
+      work.onExchange?.(exchangeOf(requestKey(question), sent, outcome.value));
       accept(place, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
       return {
@@ -83,11 +83,13 @@ export async function askModel(
 
 /** As it was sent and as it came. */
 function exchangeOf(
+  key: string,
   { model, messages, tools, schema, reply: form }: ModelQuery,
   reply: ModelReply,
 ): ModelExchange {
   const { content, thoughts, toolCalls, finish, promptTokens, completionTokens } = reply;
   return {
+    key,
     model,
     messages,
     tools,

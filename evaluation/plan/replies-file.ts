@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { recordedReplies, repliesText } from '../../core/recording/recorded-replies.ts';
+import { guard } from '../../core/system/guard.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
+
+interface RepliesOptions {
+  readonly engine?: string;
+  /** Archives of runs whose models are to give their replies again. */
+  readonly replies?: readonly string[];
+}
+
+/**
+ * With `--replies` the engine `recorded`, and the file that its agents read: it is there until this process ends. Its name comes of its
+ * content, so that a batch that is gone on with is the same batch.
+ *
+ * @throws MeshError `usage` where another engine was chosen, `config` for an archive without replies
+ */
+export async function withReplies<Options extends RepliesOptions>(
+  options: Options,
+): Promise<Options & { readonly repliesFile?: string }> {
+  if (options.replies === undefined) {
+    if (options.engine !== 'recorded') return options;
+    throw new MeshError(
+      'usage',
+      '--engine recorded: give the run to take replies from with --replies run_artifacts.tar.gz',
+    );
+  }
+  if (options.engine !== undefined && options.engine !== 'recorded')
+    throw new MeshError(
+      'usage',
+      `--replies and --engine ${options.engine} exclude each other: recorded replies are an engine of their own`,
+    );
+  const all = await Promise.all(options.replies.map((archive) => recordedReplies(userPath(archive))));
+  const text = repliesText(all.flat());
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const folder = path.join(os.tmpdir(), `gaia-mesh-replies-${digest}-${process.pid}`);
+  const file = path.join(folder, 'replies.jsonl');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const release = guard({ folder });
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+    release();
+  });
+  writeWhole(file, text);
+  return { ...options, engine: 'recorded', repliesFile: file };
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import type { Engine, EngineWork } from '../../core/contracts/engine.ts';
+import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { requestKey } from '../../core/contracts/model-exchange.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import { parseReplies, type RecordedReply } from '../../core/recording/recorded-replies.ts';
+import { engineAsking } from './model-engine.ts';
+import type { EngineOptions } from './registry.ts';
+import { readReply } from './replies/read-reply.ts';
+import type { Question } from './requests/ask-model.ts';
+
+const optionsSchema = z.looseObject({
+  /** File of replies, as `core/recording/recorded-replies.ts` writes it. */
+  replies: z.string().min(1),
+});
+
+/**
+ * An engine that asks nobody: it gives the replies of an earlier run to the same requests. A request is the same if its messages, tools
+ * and schema are; the n-th time that it comes, it gets the n-th reply, and after the last the first again. Whatever was not asked then
+ * has no reply: that fails, by name, and is never made up.
+ *
+ * @throws MeshError `config` for a file that is none
+ */
+export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success)
+    throw new MeshError(
+      'usage',
+      `--engine recorded: give the run to take replies from with --replies (${issuesOf(parsed.error)})`,
+    );
+  const replies = repliesIn(parsed.data.replies);
+  const taken = new Map<string, number>();
+
+  return engineAsking('recorded', prompts, async (question: Question, work: EngineWork) => {
+    const key = requestKey(question);
+    const known = replies.get(key) ?? [];
+    const times = taken.get(key) ?? 0;
+    taken.set(key, times + 1);
+    const recorded = known[times % known.length];
+    if (recorded === undefined) throw notRecorded(question, work, replies.size);
+    const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
+    const reply = {
+      content,
+      toolCalls: tool_calls,
+      ...(reasoning === undefined ? {} : { thoughts: reasoning }),
+    };
+    work.onExchange?.({
+      ...{ key, model, messages: question.messages, tools: question.tools, schema: question.schema },
+      reply: { content, reasoning, toolCalls: tool_calls, finish },
+      promptTokens: prompt_tokens,
+      completionTokens: completion_tokens,
+    });
+    work.countTokens((prompt_tokens ?? 0) + (completion_tokens ?? 0));
+    // What was paid was paid then.
+    work.countUsage?.({
+      model,
+      promptTokens: prompt_tokens,
+      completionTokens: completion_tokens,
+      costUsd: 0,
+    });
+    if (finish === 'filtered')
+      throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
+    const figures = { promptTokens: prompt_tokens, completionTokens: completion_tokens };
+    return {
+      reply: readReply({ ...reply, ...figures, finish }, question.tools, question.messages.length),
+      by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
+    };
+  });
+}
+
+function repliesIn(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `recorded replies ${file}: ${fileFaultOf(error)}`, { cause: error });
+  }
+  return Map.groupBy(parseReplies(text, file), ({ key }) => key);
+}
+
+/** Of the request that nobody recorded, as much as tells which it is. */
+const SHOWN_CHARACTERS = 160;
+
+function notRecorded({ messages }: Question, { role }: EngineWork, known: number): MeshError {
+  const last = messages.at(-1);
+  const said = (last?.content ?? '').replace(/\s+/g, ' ').trim().slice(-SHOWN_CHARACTERS).toWellFormed();
+  return new MeshError(
+    'engine',
+    `no reply was recorded for this request${role === undefined ? '' : ` of ${role}`}: message ${messages.length}, of the ${last?.role ?? 'user'}, ends with “${said}”. ` +
+      `The run holds replies to ${known} other requests: question, team, prompts and tools must be those of the run`,
+  );
+}
