@@ -43,7 +43,7 @@ const realm: Realm = open({
   },
 });
 
-const driver = ['python-driver.py', 'python-pyodide.py']
+const driver = ['python-driver.py', 'python-tables.py', 'python-pyodide.py']
   .map((name) => readFileSync(path.join(here, name), 'utf8'))
   .join('\n');
 const snapshot = await realm.start({

@@ -36,7 +36,7 @@ const DATA_MEGABYTES = 1280;
 const STDERR_CHARACTERS = 2_000;
 
 /** What runs in an interpreter before the user's code: a snapshot of others cannot be used. */
-const OWN_CODE = ['python-driver.py', 'python-pyodide.py'];
+const OWN_CODE = ['python-driver.py', 'python-tables.py', 'python-pyodide.py'];
 /** Kept by the next run, as compiled code is; see CACHE_FOLDER in core/run. */
 const CACHE_FOLDER = '.cache';
 

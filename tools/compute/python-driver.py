@@ -2,6 +2,7 @@
 # The code may do with it what it likes: it has nothing to give away, and what it says is data to whoever asked.
 import ast
 import builtins
+import io
 import linecache
 import os
 import sys
@@ -23,6 +24,10 @@ class Driver:
 
     def perform(self, request):
         self.link_files()
+        # Without input there is an end to be read, at once.
+        sys.stdin = io.TextIOWrapper(io.BytesIO(request.get("input", "").encode("utf-8", "replace")), "utf-8")
+        if "tables" in request:
+            TABLES.files = request["tables"]
         if request["do"] == "cell":
             return self.cell(request["code"])
         return self.script(request["path"], request["source"], request["arguments"])
@@ -65,7 +70,8 @@ class Driver:
             # Without the driver's own frames.
             own = error.__traceback__.tb_next if error.__traceback__ else None
             print("".join(traceback.format_exception(type(error), error, own)), end="", file=sys.stderr)
-            return {"status": "error", "error": self.last_line(error)}
+            lacking = {"lacking": self.short(error.name or "")} if isinstance(error, ModuleNotFoundError) else {}
+            return {"status": "error", "error": self.last_line(error), **lacking}
         finally:
             self.flush()
 

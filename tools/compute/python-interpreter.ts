@@ -11,6 +11,8 @@ export interface PythonCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** For messages; Python unless it says otherwise. */
+  readonly language?: string;
 }
 
 /** What became of a cell or a script. */
@@ -18,6 +20,8 @@ export interface PythonOutcome {
   readonly status: 'ok' | 'error' | 'syntax_error';
   /** Last line of the traceback, as `ZeroDivisionError: division by zero`. */
   readonly error?: string;
+  /** The module that it asked for and that is not there. */
+  readonly lacking?: string;
   /** What was printed, to both streams, in its order; where it was longer, its beginning. */
   readonly output: string;
   /** Of what was printed in all. */
@@ -46,7 +50,8 @@ const SHOWN_CHARACTERS = 2_000;
 
 const replySchema = z.object({
   status: z.enum(['ok', 'error', 'syntax_error']),
-  error: z.string().optional(),
+  error: z.string().exactOptional(),
+  lacking: z.string().exactOptional(),
   version: z.string().optional(),
 });
 type Reply = z.infer<typeof replySchema>;
@@ -60,11 +65,13 @@ type Reply = z.infer<typeof replySchema>;
 export class PythonInterpreter {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
+  readonly #language: string;
   #stderr = '';
   #call: Call | undefined;
   #end: string | undefined;
 
   private constructor(command: PythonCommand) {
+    this.#language = command.language ?? 'Python';
     this.#child = spawn(command.program, command.args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: command.environment,
@@ -113,8 +120,8 @@ export class PythonInterpreter {
   async run(request: JsonObject, limits: Limits): Promise<PythonOutcome> {
     this.#hold();
     try {
-      const { status, error, output, outputBytes } = await this.#request(request, limits);
-      return { status, ...(error === undefined ? {} : { error }), output, outputBytes };
+      const { version: _, ...outcome } = await this.#request(request, limits);
+      return outcome;
     } finally {
       this.#release();
     }
@@ -140,7 +147,9 @@ export class PythonInterpreter {
       this.kill();
       call.fail(why);
     };
-    const call = new Call(() => stop(`printed more than ${MAX_FLOOD_BYTES / 1024 ** 2} MB and was stopped`));
+    const call = new Call(this.#language, () =>
+      stop(`printed more than ${MAX_FLOOD_BYTES / 1024 ** 2} MB and was stopped`),
+    );
     const timer = setTimeout(
       () => stop(`was stopped after ${timeoutMs / 1000} s: compute less, or allow more time (timeout_s)`),
       timeoutMs,
@@ -148,7 +157,7 @@ export class PythonInterpreter {
     const unwatch = whenAborted(signal, () => stop('was stopped, as the run ended'));
     this.#call = call;
     try {
-      if (this.#end !== undefined) throw new MeshError('tool', `Python ${this.#end}`);
+      if (this.#end !== undefined) throw new MeshError('tool', `${this.#language} ${this.#end}`);
       if (!signal.aborted)
         this.#child.stdin?.write(
           `${JSON.stringify({ ...request, mark: call.mark, timeout_ms: timeoutMs })}\n`,
@@ -188,6 +197,7 @@ class Call {
   readonly mark = randomBytes(16).toString('hex');
   readonly reply: Promise<Reply & { output: string; outputBytes: number }>;
   readonly #start = Buffer.from(`${FRAME}${this.mark} `);
+  readonly #language: string;
   readonly #onFlood: () => void;
   readonly #resolve: (reply: Reply & { output: string; outputBytes: number }) => void;
   readonly #reject: (error: Error) => void;
@@ -198,7 +208,8 @@ class Call {
   #rest: Buffer = Buffer.alloc(0);
   #isReply = false;
 
-  constructor(onFlood: () => void) {
+  constructor(language: string, onFlood: () => void) {
+    this.#language = language;
     this.#onFlood = onFlood;
     const { promise, resolve, reject } = Promise.withResolvers<
       Reply & { output: string; outputBytes: number }
@@ -233,7 +244,10 @@ class Call {
     const printed = this.#output();
     const tail = printed.length > SHOWN_CHARACTERS ? `… ${printed.slice(-SHOWN_CHARACTERS)}` : printed;
     this.#reject(
-      new MeshError('tool', `Python ${why}${tail.trim() === '' ? '' : `. It had printed:\n${tail}`}`),
+      new MeshError(
+        'tool',
+        `${this.#language} ${why}${tail.trim() === '' ? '' : `. It had printed:\n${tail}`}`,
+      ),
     );
   }
 

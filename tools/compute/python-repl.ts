@@ -1,13 +1,15 @@
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
 import { poolOf } from './python-pool.ts';
-import { pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
+import { inputInput, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
+import { tablesFor } from './task-tables.ts';
 
 /** Far above what a model writes in one piece. */
 const MAX_CODE_CHARACTERS = 100_000;
 
 const input = z.strictObject({
   code: z.string().min(1).max(MAX_CODE_CHARACTERS),
+  input: inputInput,
   timeout_s: timeoutInput,
 });
 
@@ -18,10 +20,16 @@ const input = z.strictObject({
  */
 export const pythonRepl: DataTool<z.infer<typeof input>> = {
   name: 'python_repl',
-  description: 'Runs Python beside the files, offline; names stay. Print what you want to know.',
+  description: 'Runs Python; names stay. No pandas: import tables; tables.read(f).',
   input,
-  async run({ code, timeout_s: timeoutS }, place) {
-    const job = await pythonJob(place, { do: 'cell', code }, timeoutS);
+  async run({ code, input: typed, timeout_s: timeoutS }, place) {
+    const request = {
+      do: 'cell',
+      code,
+      ...(typed === undefined ? {} : { input: typed }),
+      ...(await tablesFor(code, place)),
+    };
+    const job = await pythonJob(place, request, timeoutS);
     return pythonReply(await poolOf(place.workspace).cell(place.taskId, job), job.backend);
   },
 };

@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import * as z from 'zod';
 import type { DataToolPlace, DataToolReply } from '../data-tool.ts';
+import { findJavascript } from './javascript/node-javascript.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';
@@ -8,6 +10,12 @@ import { MAX_TIMEOUT_S, pythonBackend, pythonOptions } from './python-sandbox.ts
 
 /** An argument of every tool that runs Python. */
 export const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional();
+
+/** Far above what a person types. */
+const MAX_INPUT_CHARACTERS = 1_000_000;
+
+/** What the program reads from its standard input. */
+export const inputInput = z.string().max(MAX_INPUT_CHARACTERS).exactOptional();
 
 /** A request to the driver, with what the place says of limits and files. */
 export async function pythonJob(
@@ -26,12 +34,31 @@ export async function pythonJob(
   };
 }
 
+/** The same for a program in JavaScript; limits are those of Python. */
+export async function javascriptJob(
+  place: DataToolPlace,
+  request: PythonJob['request'] & { readonly path: string },
+  timeoutS: number | undefined,
+): Promise<PythonJob> {
+  const { memoryMegabytes, timeoutMs } = pythonOptions(place.options);
+  const files = place.files !== undefined && existsSync(place.files) ? realpathSync(place.files) : undefined;
+  const program =
+    files !== undefined && request.path.startsWith(files + path.sep) ? {} : { program: request.path };
+  return {
+    backend: await findJavascript(),
+    place: { files, workspace: place.workspace, memoryMegabytes, ...program },
+    request,
+    timeoutMs: timeoutS === undefined ? timeoutMs : timeoutS * 1000,
+    signal: place.signal,
+  };
+}
+
 /** What was printed, as it is; in brackets what has to be said besides. An error of the code is an answer like any other. */
 export function pythonReply(
   outcome: PythonOutcome & { readonly lost?: string },
   backend: PythonBackend,
 ): DataToolReply {
-  const { status, error, output, outputBytes, lost } = outcome;
+  const { status, error, lacking, output, outputBytes, lost } = outcome;
   const notes = [
     ...(lost === undefined ? [] : [`[the names of earlier calls are gone: ${lost}]`]),
     ...(outputBytes > MAX_OUTPUT_BYTES
@@ -39,6 +66,7 @@ export function pythonReply(
       : []),
     ...(status === 'syntax_error' ? ['[nothing was run: the code could not be parsed]'] : []),
     ...(status === 'error' && output.trim() === '' ? [`[${error ?? 'it failed'}]`] : []),
+    ...(lacking === undefined ? [] : [`[${instead(lacking, backend)}]`]),
     ...(status === 'ok' && output === '' ? ['[nothing was printed]'] : []),
   ];
   const text =
@@ -54,4 +82,16 @@ export function pythonReply(
       backend: backend.name,
     },
   };
+}
+
+/** What to do without a module. */
+function instead(module: string, { version }: PythonBackend): string {
+  const [root = module] = module.split('.');
+  const has = `${root} is not installed, and nothing can be installed: Python ${version} here has its standard library`;
+  if (!/^(pandas|openpyxl|xlrd|polars|numpy|pyarrow|csvkit|xlsxwriter)$/.test(root)) return has;
+  return (
+    `${has}. In its place: import tables; rows = tables.read("file.xlsx", sheet=None) gives dicts by column (numbers as numbers, dates as ` +
+    '2024-03-01) of xlsx, xls, ods and csv, tables.sheets("file.xlsx") the names of sheets; statistics, collections, itertools and math ' +
+    'calculate; or ask query_table'
+  );
 }

@@ -28,7 +28,7 @@ interface PythonOptions {
 
 /** What a person is told about Python on this machine. */
 interface PythonReport {
-  readonly backend: 'system' | 'pyodide' | 'none';
+  readonly backend: PythonBackend['name'] | 'none';
   readonly version: string;
   readonly guarantees: string[];
   /** Promises that do not hold, and why a better back end is not taken. */

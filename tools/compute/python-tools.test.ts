@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import * as XLSX from '@e965/xlsx';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeBackEnds } from './fixtures/back-ends.ts';
 import { type Call, RestrictedAgent, textOf } from './fixtures/restricted-agent.ts';
@@ -93,6 +94,46 @@ await describeBackEnds((python) => {
 
   test('there is no input to wait for', async () => {
     expect(textOf(await repl('input("name? ")'))).toContain('EOFError');
+  });
+
+  test('input that is given is read, by cells and by scripts, and then there is none', async () => {
+    const code = 'name = input()\n[name, input(), sys.stdin.read()]';
+    const reply = await ask({
+      tool: 'python-repl',
+      input: { code: `import sys\n${code}`, input: 'Ana\n7\nrest\nof it' },
+    });
+    expect(textOf(reply)).toBe("['Ana', '7', 'rest\\nof it']\n");
+    expect(textOf(await repl('input()'))).toContain('EOFError');
+    const sum = 'import sys\nprint(sum(int(line) for line in sys.stdin) * int(sys.argv[1]))';
+    expect(textOf(await script('sum.py', sum, { input: '1\n2\n3\n', arguments: ['10'] }))).toBe('60\n');
+  });
+
+  test('what it lacks is said with what is there in its place', async () => {
+    const reply = await repl('import pandas as pd\npd.read_csv("sales.csv")');
+    expect(reply.data).toMatchObject({
+      status: 'error',
+      error: "ModuleNotFoundError: No module named 'pandas'",
+    });
+    expect(reply.text).toMatch(/\[pandas is not installed[\s\S]*tables\.read\("file\.xlsx"/);
+    expect(textOf(await repl('import nothing_like_it'))).toContain('[nothing_like_it is not installed');
+  });
+
+  test('spreadsheets are rows by the module tables', async () => {
+    const workbook = XLSX.utils.book_new(
+      XLSX.utils.aoa_to_sheet([
+        ['Item', 'Price'],
+        ['a', 1.5],
+        ['b', 2],
+      ]),
+      'One',
+    );
+    XLSX.utils.book_append_sheet(workbook, XLSX.utils.aoa_to_sheet([['n'], [7]]), 'Two');
+    writeFileSync(path.join(agent.files, 'book.xlsx'), XLSX.write(workbook, { type: 'buffer' }));
+    const code =
+      'import tables\nprint(tables.sheets("book.xlsx"), tables.read("book.xlsx", "two"))\nsum(row["Price"] for row in tables.read("book.xlsx"))';
+    expect(textOf(await repl(code))).toBe("['One', 'Two'] [{'n': 7}]\n3.5\n");
+    expect(textOf(await repl('tables.read("sales.csv")[0]["price"]'))).toBe('3\n');
+    expect(textOf(await repl('tables.read("none.xlsx")'))).toContain('there is no spreadsheet none.xlsx');
   });
 
   test('finds the task’s files in its folder, those from downloads too, and new ones later', async () => {

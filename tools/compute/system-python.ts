@@ -187,7 +187,7 @@ function commandOf(
   place: PythonPlace,
 ): PythonCommand {
   const memoryBytes = place.memoryMegabytes * 1024 * 1024;
-  const source = `${assetText('python-driver.py')}\n${assetText('python-system.py')}`;
+  const source = ['python-driver.py', 'python-tables.py', 'python-system.py'].map(assetText).join('\n');
   const python = [
     executable,
     '-I',

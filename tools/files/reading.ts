@@ -9,6 +9,8 @@ import type { QueryAsked } from './tables/table-query.ts';
 export type Reading =
   | { readonly kind: 'text' }
   | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
+  /** All sheets as JSON, for programs. */
+  | { readonly kind: 'cells' }
   | ({ readonly kind: 'query' } & QueryAsked)
   | { readonly kind: 'pdf'; readonly pages?: string }
   | { readonly kind: 'docx' }
@@ -28,6 +30,8 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
       return { text: (await import('./read-file.ts')).textReport(file) };
     case 'spreadsheet':
       return (await import('./tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
+    case 'cells':
+      return { text: await (await import('./tables/sheet-cells.ts')).sheetCells(file) };
     case 'query':
       return (await import('./tables/table-query.ts')).answerQuery(file, reading);
     case 'pdf':
@@ -65,7 +69,7 @@ export function readingFor(fileName: string): Reading {
 }
 
 /** Undefined for readers of what holds no text. */
-const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query'> | undefined>> = {
+const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query' | 'cells'> | undefined>> = {
   read_file: 'text',
   read_excel: 'spreadsheet',
   read_pdf: 'pdf',

@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { DataToolPlace } from '../data-tool.ts';
+import { taskFiles } from '../files/find-file.ts';
+import { loadTaskFile } from '../files/load-file.ts';
+import { readConfined } from '../files/read-confined.ts';
+import { readerFor } from '../files/readers.ts';
+
+/** A question comes with one or two; each takes a process half a second. */
+const MAX_SPREADSHEETS = 8;
+/** Of all of them, in JSON: they travel to the interpreter in one line. */
+const MAX_CHARACTERS = 16_000_000;
+
+const sheetsSchema = z.array(
+  z.object({ name: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.json())) }),
+);
+
+/**
+ * What the module `tables` has in the sandbox: the spreadsheets of the task, read out here by a process with no rights. Only where the
+ * code asks for the module. One that cannot be read is not among them.
+ */
+export async function tablesFor(code: string, place: DataToolPlace): Promise<JsonObject> {
+  if (!/\btables\b/.test(code)) return {};
+  const { names } = await taskFiles(place.files);
+  const tables: Record<string, z.infer<typeof sheetsSchema>> = {};
+  let room = MAX_CHARACTERS;
+  const spreadsheets = names.filter((name) => readerFor(name) === 'read_excel').slice(0, MAX_SPREADSHEETS);
+  for (const name of spreadsheets) {
+    try {
+      const text = await readConfined(await loadTaskFile(place, name), { kind: 'cells' }, place.signal);
+      room -= text.length;
+      if (room < 0) break;
+      tables[name.replace(/^.*\//, '')] = sheetsSchema.parse(JSON.parse(text));
+    } catch (error) {
+      if (!(error instanceof MeshError)) throw error;
+    }
+  }
+  return { tables };
+}
