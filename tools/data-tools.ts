@@ -65,7 +65,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // Files of the question.
   list_files: { load: async () => (await import('./files/list-files.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
-  read_file: { load: async () => (await import('./files/read-file.ts')).readFile, needs: FINDS_FILES },
+  read_file: { load: async () => (await import('./files/read-file.ts')).readFile, needs: READS_FILES },
   read_excel: {
     load: async () => (await import('./files/tables/read-excel.ts')).readExcel,
     needs: READS_FILES,

@@ -13,12 +13,20 @@ export interface LoadedFile {
 /** Documents of people are smaller; what is larger would not fit the memory of its reader. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
+/** The archive's name is the shortest that ends so: archives in archives are not opened. */
+const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
+
 /**
- * The file that {@link findFile} finds for `name`.
+ * The file that {@link findFile} finds for `name`, or the member of an archive of the task: `photos.zip/harbour.png`.
  *
  * @throws MeshError `tool` where it is not there (REQ-052), too large, or leads outside
  */
 export async function loadTaskFile(place: FilePlace, name: string): Promise<LoadedFile> {
+  const [, archive, member] = IN_ARCHIVE.exec(name) ?? [];
+  if (archive !== undefined && member !== undefined) {
+    const { zipMember } = await import('./archives/zip-report.ts');
+    return zipMember(await loadTaskFile(place, archive), member);
+  }
   const found = await findFile(place, name);
   if (!found.isThere)
     throw new MeshError('tool', `${await absence(place, name)}; it was looked for up to ${found.path}`);

@@ -73,3 +73,16 @@ test('a file is read up to the cap and not above it (RA-36)', async () => {
     `./a.txt has ${MAX_FILE_BYTES + 1} bytes: files of up to ${MAX_FILE_BYTES} are read`,
   );
 });
+
+test('a web page is read as text with its tables, without its tags and scripts', async () => {
+  const page = `<html><head><title>T</title><script>var hidden = 1;</script></head><body><h1>Ferries</h1><p>Two <b>ships</b>.</p>
+    <table><thead><tr><th>Ship</th><th colspan="2">Load</th></tr></thead>
+    <tbody><tr><td rowspan="2">Merrow</td><td>3 | 4</td><td>t</td></tr><tr><td>5</td><td>kg</td></tr></tbody></table>
+    <table><tr><td>one<br>cell</td></tr></table></body></html>`;
+  const { text } = await readFile.run({ file: 'page.html' }, taskPlace({ 'page.html': page }));
+  expect(text).toContain('Ferries');
+  expect(text).toContain('Two ships.');
+  expect(text).toContain('| Ship | Load |  |\n| --- | --- | --- |\n| Merrow | 3 \\| 4 | t |\n|  | 5 | kg |');
+  expect(text).toContain('one\ncell');
+  expect(text).not.toMatch(/hidden|<td|---\s*\n\s*\| one/);
+});

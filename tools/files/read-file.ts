@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataTool } from '../data-tool.ts';
-import { kindOf } from './file-kind.ts';
-import { shown } from './find-file.ts';
-import { type LoadedFile, loadTaskFile } from './load-file.ts';
-import { noReaderMessage, readerFor } from './readers.ts';
-import { decodeText } from './text-encoding.ts';
+import { loadTaskFile } from './load-file.ts';
+import { isWebPage } from './reading.ts';
+import { readInThread } from './reading-thread.ts';
+import { textReport } from './text-report.ts';
 
 const input = z.strictObject({
   file: z.string().min(1),
@@ -16,30 +14,9 @@ export const readFile: DataTool<z.infer<typeof input>> = {
   description: 'Reads a text file: txt, md, json, xml, html, csv, code.',
   input,
   async run({ file }, place) {
-    return { text: textReport(await loadTaskFile(place, file)) };
+    const loaded = await loadTaskFile(place, file);
+    // A library reads it, which may hang over a page that was made for that.
+    if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, place.signal);
+    return { text: textReport(loaded) };
   },
 };
-
-/** @throws MeshError `tool` for what is no text, with the tool that reads it */
-export function textReport(file: LoadedFile): string {
-  const { text, encoding } = textOf(file);
-  const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
-  return `${shown(file.name)}: text, ${encoding}, ${file.bytes.length} bytes, ${lines} lines\n\n${text}`;
-}
-
-/** @throws MeshError `tool` for what is no text, with the tool that reads it */
-export function textOf({ name, bytes }: LoadedFile): { text: string; encoding: string } {
-  const kind = kindOf(bytes);
-  const decoded = kind === undefined ? decodeText(bytes) : undefined;
-  if (decoded !== undefined) return decoded;
-  const reader = readerFor(name);
-  if (reader !== undefined && reader !== 'read_file') {
-    throw new MeshError('tool', `${shown(name)} is no text file: ${reader} reads it`);
-  }
-  const what =
-    kind === undefined ? 'holds bytes that are no text in any known encoding' : `is no text but ${kind.what}`;
-  throw new MeshError(
-    'tool',
-    `${shown(name)} ${what}${kind?.reader === undefined ? `: ${noReaderMessage(name)}` : `: ${kind.reader} reads such files`}`,
-  );
-}

@@ -27,7 +27,7 @@ export type Reading =
 export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
   switch (reading.kind) {
     case 'text':
-      return { text: (await import('./read-file.ts')).textReport(file) };
+      return { text: (await import('./text-report.ts')).textReport(file) };
     case 'spreadsheet':
       return (await import('./tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
     case 'cells':
@@ -45,7 +45,8 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
     case 'epub':
       return { text: await (await import('./documents/html-report.ts')).epubReport(file) };
     case 'zip': {
-      const { zipListing, zipMember } = await import('./archives/zip-report.ts');
+      const { ALL_MEMBERS, zipListing, zipMember } = await import('./archives/zip-report.ts');
+      if (reading.entry === ALL_MEMBERS) return readMembers(file);
       return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));
     }
   }
@@ -62,11 +63,14 @@ export function contentOf(reply: string): string {
  * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
  */
 export function readingFor(fileName: string): Reading {
+  if (isWebPage(fileName)) return { kind: 'html' };
   const reader = readerFor(fileName) ?? 'read_file';
   const kind = KINDS[reader];
   if (kind !== undefined) return { kind };
   throw new MeshError('tool', `${shown(fileName)} holds no text: ${reader} is for such files`);
 }
+
+export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
 
 /** Undefined for readers of what holds no text. */
 const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query' | 'cells'> | undefined>> = {
@@ -79,6 +83,46 @@ const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query' | 'cel
   analyze_image: undefined,
   understand_audio: undefined,
 };
+
+/** Of all members together, and of one: what a model is shown of a reply, and enough to see what each is. */
+const MAX_MEMBERS_CHARACTERS = 22_000;
+const MAX_MEMBER_CHARACTERS = 6_000;
+/** More are not read in one call. */
+const MAX_MEMBERS_READ = 200;
+
+/** Member after member; what one has too much, and what is left when the room is full, is named. */
+async function readMembers(file: LoadedFile): Promise<DataToolReply> {
+  const { zipMembers } = await import('./archives/zip-report.ts');
+  const members = zipMembers(file);
+  const parts: string[] = [];
+  const left: string[] = [];
+  let room = MAX_MEMBERS_CHARACTERS;
+  for (const [at, { name, open }] of members.entries()) {
+    if (room <= 0 || at >= MAX_MEMBERS_READ) {
+      left.push(shown(name));
+      continue;
+    }
+    const text = await textOfMember(open);
+    const most = Math.min(MAX_MEMBER_CHARACTERS, room);
+    const cut =
+      text.length > most ? `\n[cut: ${text.length - most} more characters; read it by its name]` : '';
+    parts.push(text.slice(0, most).toWellFormed() + cut);
+    room -= Math.min(text.length, most);
+  }
+  const rest = left.length === 0 ? [] : [`[not read for want of room: ${left.slice(0, 100).join(', ')}]`];
+  const head = `${shown(file.name)}: ZIP archive, ${members.length} files`;
+  return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
+}
+
+/** One that cannot be read says why, and the others are read. */
+async function textOfMember(open: () => LoadedFile): Promise<string> {
+  try {
+    return (await readMember(open())).text;
+  } catch (error) {
+    if (error instanceof MeshError) return `[${error.message}]`;
+    throw error;
+  }
+}
 
 function readMember(member: LoadedFile): Promise<DataToolReply> {
   const reading = readingFor(member.name);

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readFile } from '../read-file.ts';
+import { queryTable } from '../tables/query-table.ts';
 import { docxOf, docxParagraph, zipOf } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { readZip } from './read-zip.ts';
@@ -50,4 +52,33 @@ test('a member whose name leads outside is listed with a warning, and not read (
   await expect(readZip.run({ file: 'a.zip', entry: '../evil.txt' }, place)).rejects.toThrow(
     'leads outside of the archive',
   );
+});
+
+test('reads all members, one after the other; what cannot be read says why, and what has no room is named', async () => {
+  const { text, data } = await readZip.run(
+    { file: 'a.zip', entry: '*' },
+    taskPlace({ 'a.zip': await archive() }),
+  );
+  for (const part of ['hello', '| 2 | 1 | 2 |', 'Dear reader', 'free']) expect(text).toContain(part);
+  expect(text).toContain('[./a.zip/inner.zip is an archive in an archive');
+  expect(text).toContain('[./a.zip/photo.png holds no text: analyze_image is for such files]');
+  expect(data).toEqual({ read: 6, left: 0 });
+
+  const large = await zipOf(
+    Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`${i}.txt`, `${i}`.repeat(9000)])),
+  );
+  const many = await readZip.run({ file: 'a.zip', entry: '*' }, taskPlace({ 'a.zip': large }));
+  expect(many.text.length).toBeLessThan(24_000);
+  expect(many.text).toContain('more characters; read it by its name]');
+  expect(many.text).toContain('[not read for want of room: 4.txt, 5.txt');
+});
+
+test('every tool opens a member by its name behind that of the archive', async () => {
+  const place = taskPlace({ 'a.zip': await archive() });
+  expect(
+    (await queryTable.run({ file: 'a.zip/data.csv', aggregate: 'sum', column: 'b' }, place)).data,
+  ).toEqual({ value: 2 });
+  expect((await readFile.run({ file: './a.zip/notes/read me.txt' }, place)).text).toContain('hello');
+  await expect(readFile.run({ file: 'a.zip/none.txt' }, place)).rejects.toThrow('has no member none.txt');
+  await expect(readFile.run({ file: 'b.zip/none.txt' }, place)).rejects.toThrow('there is no file b.zip');
 });

@@ -4,6 +4,8 @@ import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
 
+/** Every member, one after the other. */
+export const ALL_MEMBERS = '*';
 /** More names are no help to a reader. */
 const MAX_LISTED = 1000;
 
@@ -15,9 +17,13 @@ export function zipListing(file: LoadedFile): DataToolReply {
     .slice(0, MAX_LISTED)
     .map((member) => `${shown(member.name)} (${notesOf(member).join(', ')})`);
   if (files.length > MAX_LISTED) lines.push(`[and ${files.length - MAX_LISTED} more]`);
+  const openable =
+    files.length > 1
+      ? ['', `entry "${ALL_MEMBERS}" reads them all; other tools open one by its name: ${shown(file.name)}/…`]
+      : [];
   const head = `${shown(file.name)}: ZIP archive, ${file.bytes.length} bytes, ${files.length} files of ${bytes} bytes`;
   return {
-    text: [head, '', ...lines].join('\n'),
+    text: [head, '', ...lines, ...openable].join('\n'),
     data: {
       entries: files
         .slice(0, MAX_LISTED)
@@ -43,6 +49,17 @@ export function zipMember(file: LoadedFile, entry: string): LoadedFile {
     );
   }
   return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
+}
+
+/** All files in it, each as a file of its own or with the reason why it cannot be read. */
+export function zipMembers(file: LoadedFile): readonly { name: string; open: () => LoadedFile }[] {
+  const archive = openZip(file);
+  return archive.members
+    .filter(({ isFolder }) => !isFolder)
+    .map((member) => ({
+      name: member.name,
+      open: () => ({ name: `${file.name}/${member.name}`, bytes: archive.read(member) }),
+    }));
 }
 
 function memberNamed({ members }: ZipArchive, entry: string): ZipMember | undefined {

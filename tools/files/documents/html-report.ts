@@ -4,8 +4,9 @@ import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
 import { shown } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { textOf } from '../read-file.ts';
 import { decodeText } from '../text-encoding.ts';
+import { textOf } from '../text-report.ts';
+import { formatMarkdownTable } from './html-table.ts';
 
 /** Nested deeper is nothing that people read. */
 const MAX_DEPTH = 500;
@@ -62,8 +63,9 @@ async function textOfHtml(html: string): Promise<string> {
       ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, ...heading })),
       { selector: 'a', options: { ignoreHref: true } },
       { selector: 'img', format: 'skip' },
-      { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
+      { selector: 'table', format: 'markdownTable' },
     ],
+    formatters: { markdownTable: formatMarkdownTable },
   });
   return text.toWellFormed().trim();
 }
