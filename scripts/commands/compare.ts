@@ -24,6 +24,7 @@ import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
+import { checkTogether } from '../compare/bindings-options.ts';
 import { demandsOf, type OutcomeOptions, settle } from './compare-outcome.ts';
 
 interface CompareCommandOptions extends OutcomeOptions {
@@ -117,8 +118,9 @@ const DEFAULT_BUDGET_S = 75;
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
 async function run(options: CompareCommandOptions): Promise<void> {
   const { bindings } = options;
+  checkTogether(options, bindings !== undefined);
   if (bindings !== undefined) {
-    const { compareBindings } = await import('./compare-bindings.ts');
+    const { compareBindings } = await import('../compare/compare-bindings.ts');
     return compareBindings({ ...options, bindings });
   }
   const demands = demandsOf(options);

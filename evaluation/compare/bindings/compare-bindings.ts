@@ -1,7 +1,11 @@
+import os from 'node:os';
 import { MeshError } from '../../../core/contracts/errors.ts';
+import { type MachineState, watchMachine } from '../../../core/system/machine-state.ts';
 import type { Random } from '../../../core/system/random.ts';
 import type { TlsIdentity } from '../../../protocols/bindings/contract/binding.ts';
+import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { roundOf } from '../../statistics/schedule.ts';
+import { machineWarnings } from '../machine-warnings.ts';
 import type { Arm } from './arms.ts';
 import { bindingSettings } from './factors.ts';
 import { type Invocation, measureInvocation, type Protocol } from './invocation.ts';
@@ -9,9 +13,7 @@ import type { PairOptions } from './peers/pair.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
 /** A verdict needs five fresh pairs of processes of each arm; more of them say more than longer ones. */
-const WANTED_INVOCATIONS = 5;
-const MAX_INVOCATIONS = 30;
-const ROUNDS = 3;
+const WANTED_INVOCATIONS = MIN_INVOCATIONS;
 /** An invocation is measured for at most so long, and no shorter than what its loads need to be loads. */
 const MEASURED_MS = { least: 400, most: 3000 };
 /** What starting, setting up and ending two processes takes, until it has been seen. */
@@ -30,6 +32,10 @@ interface CompareBindingsOptions {
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly budgetMs: number;
+  /** Most of each arm; as many as the budget allows. */
+  readonly invocations: number;
+  /** In each of them. */
+  readonly rounds: number;
   readonly random: Random;
   /** What was done of the budget, 0 to 1, and what is being done. */
   readonly onProgress: (share: number, what: string) => void;
@@ -45,6 +51,9 @@ export interface MeasuredBindings {
   readonly failed: readonly string[];
   readonly lost: number;
   readonly stopped: 'invocations' | 'budget' | 'interrupted';
+  /** What the machine did meanwhile, a block an element. */
+  readonly machine: readonly MachineState[];
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -60,12 +69,15 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
   const failed: string[] = [];
   let lost = 0;
   let overheadMs = GUESSED_OVERHEAD_MS;
+  const loadBefore = os.loadavg()[0] ?? 0;
+  const stateOf = watchMachine();
+  const machine: MachineState[] = [];
   const startMs = performance.now();
   let stopped: MeasuredBindings['stopped'] = 'invocations';
-  for (let block = 0; block < MAX_INVOCATIONS; block++) {
+  for (let block = 0; block < options.invocations; block++) {
     const elapsedMs = performance.now() - startMs;
     const slots = left.size + 1;
-    const blocksLeft = Math.max(1, WANTED_INVOCATIONS - block);
+    const blocksLeft = Math.max(1, Math.min(WANTED_INVOCATIONS, options.invocations) - block);
     const ownMs = within((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
     if (block > 0 && elapsedMs + slots * (ownMs + overheadMs) > budgetMs) {
       stopped = 'budget';
@@ -75,6 +87,7 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
       const measured = await playBlock(block, ownMs);
       for (const { arm, isNull, result } of measured)
         (isNull ? nullInvocations : done.get(arm))?.push(result);
+      machine.push(stateOf());
     } catch (error) {
       // Ctrl-C: what was measured is worth a report.
       if (!signal.aborted || block === 0) throw error;
@@ -84,7 +97,12 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
     overheadMs = Math.max(100, (performance.now() - startMs - elapsedMs) / slots - ownMs);
   }
   const invocations = new Map([...left.keys()].map((name) => [name, done.get(name) ?? []]));
-  return { invocations, nullInvocations, failed, lost, stopped };
+  const warnings = machineWarnings(machine, {
+    loadBefore,
+    cores: os.availableParallelism(),
+    elapsedMs: performance.now() - startMs,
+  });
+  return { invocations, nullInvocations, failed, lost, stopped, machine, warnings };
 
   async function playBlock(block: number, ownMs: number) {
     const slots = roundOf([...left.keys()], baseline.name, random);
@@ -97,7 +115,7 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
       const isFirst = block === 0 && !isNull;
       const result = await tried(arm, {
         budgetMs: ownMs,
-        rounds: ROUNDS,
+        rounds: options.rounds,
         concurrency: options.concurrency,
         ratePerS: options.ratePerS,
         countsBytes: block < COUNTED_INVOCATIONS && !isNull,

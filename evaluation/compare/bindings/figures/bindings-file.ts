@@ -207,8 +207,19 @@ const bindingsSchema = z.object({
   }),
   seed: z.number(),
   environment: z.record(z.string(), z.union([z.string(), z.number()])),
-  /** Runnable processes a core, before and after. */
-  load: z.object({ before: amount, after: amount }),
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  margin: z.number().positive(),
+  /** What the machine did meanwhile, an invocation of all arms an element. */
+  machine: z.array(
+    z.object({
+      load: amount,
+      steal_ms: amount.nullable(),
+      throttled_ms: amount.nullable(),
+      available_bytes: amount,
+    }),
+  ),
+  /** What was wrong with it. */
+  warnings: z.array(z.string()).max(20),
   rate_per_s: z.number().positive(),
   baseline: z.string(),
   /** The baseline against itself, as one more arm of the same rounds: a check that is reported and vetoes nothing. */

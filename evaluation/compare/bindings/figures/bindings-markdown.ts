@@ -25,7 +25,9 @@ export function bindingsMarkdown(file: BindingsFile): string {
 export function bindingsPart(file: BindingsFile): MeasuredPart {
   const absent = absenceLines(file);
   const sections = [
-    `${file.sentence}\n\n${nullText(file)}.`,
+    [file.sentence, ...file.warnings.map((warning) => `Warning: ${warning}.`), `${nullText(file)}.`].join(
+      '\n\n',
+    ),
     `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', 'time')}`,
     `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
     `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', 'CPU time')}`,
@@ -142,10 +144,10 @@ function tokensSection({ tokens: { encoding, definitions, results, shapes } }: B
   return `## Tokens that a model reads\n\n${about}\n\n${[known, forms, written].map(markdownOf).join('\n\n')}`;
 }
 
-function limitsOf({ environment, load, arms, invocations }: BindingsFile): string[] {
+function limitsOf({ environment, arms, invocations }: BindingsFile): string[] {
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
-    `Client and server shared ${environment.cpus} cores with each other and with the command; ${decimals(load.before, 1)} processes a core could run before, ${decimals(load.after, 1)} after.`,
+    `Client and server shared ${environment.cpus} cores with each other and with the command.`,
     'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
     'CPU time includes what asks and what answers, which is the same for all bindings; the ratio of two bindings would be larger without it.',
     'Exchanges without an answer are in the bytes and in none of the times: some protocols acknowledge them, others say nothing, and to have written is not to have arrived.',

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
 import { sampleBindings } from '../testing/sample-bindings.ts';
+import { figuresForConditions } from './binding-conditions.ts';
 import { bindingsCsv } from './bindings-csv.ts';
 import { parseBindings } from './bindings-file.ts';
 import { bindingsMarkdown } from './bindings-markdown.ts';
@@ -99,6 +101,17 @@ test('every arm with figures is a cell of a factorial plan', () => {
   expect(cells).toHaveLength(NAMES.length - 1);
   expect(cells[0]?.levels).toEqual({ protocol: 'json', transport: 'tcp', implementation: 'bare' });
   expect(cells[0]?.samples).toHaveLength(6);
+});
+
+test('conditions are about bytes to the unit and about times by their intervals', () => {
+  const figures = figuresForConditions(file);
+  const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
+  expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
+  expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
+  expect(outcomeOf('a2a/jsonrpc:bare.time > 4x mesh/json:bare')).toBe('held');
+  expect(outcomeOf('a2a/jsonrpc:bare.cpu > 2x mesh/json:bare')).toBe('failed');
+  expect(outcomeOf('mcp/http:bare.first > 3x mesh/json:bare')).toBe('held');
+  expect(() => outcomeOf('json/websocket:bare.time > 1')).toThrow('there is no figure for time');
 });
 
 test('a line of CSV an arm, every number in full', () => {

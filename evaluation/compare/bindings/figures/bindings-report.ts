@@ -24,13 +24,13 @@ interface Reported {
   readonly leftOut: readonly string[];
   /** Topologies that could not be played. */
   readonly failed: readonly string[];
-  /** Runnable processes a core. */
-  readonly load: { readonly before: number; readonly after: number };
+  /** Ratios up to 1 + margin, or its inverse, count as equal. */
+  readonly margin: number;
 }
 
 /** What was measured, as it is read back from its file, so that every output says the same. */
 export function bindingsReport(reported: Reported): BindingsFile {
-  const { arms, measured, traffic, exchangesOf, concurrency } = reported;
+  const { arms, measured, traffic, exchangesOf, concurrency, margin } = reported;
   const figures = arms.flatMap((arm) => {
     const invocations = measured.invocations.get(arm.name) ?? [];
     return invocations.length === 0 ? [] : [figuresOf(arm, exchangesOf(arm), invocations, concurrency)];
@@ -40,8 +40,9 @@ export function bindingsReport(reported: Reported): BindingsFile {
   const verdicts = verdictsOf(
     baseline.samples,
     others.map(({ samples }) => samples),
+    margin,
   );
-  const [nullTest] = verdictsOf(baseline.samples, [samplesOf(measured.nullInvocations)]);
+  const [nullTest] = verdictsOf(baseline.samples, [samplesOf(measured.nullInvocations)], margin);
   const rows = figures.map((own, index) => {
     const vs = verdicts[index - 1];
     const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
@@ -58,7 +59,14 @@ export function bindingsReport(reported: Reported): BindingsFile {
     traffic: trafficOf(traffic),
     seed: reported.seed,
     environment: environmentOf(packageVersion),
-    load: reported.load,
+    margin,
+    machine: measured.machine.map(({ load, stealMs, throttledMs, availableBytes }) => ({
+      load,
+      steal_ms: stealMs,
+      throttled_ms: throttledMs,
+      available_bytes: availableBytes,
+    })),
+    warnings: measured.warnings,
     rate_per_s: reported.ratePerS,
     baseline: baseline.name,
     null_test: nullTest,

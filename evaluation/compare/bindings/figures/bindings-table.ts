@@ -176,7 +176,7 @@ export function measuredText({
   const { smallest, median, largest } = traffic.payload_bytes;
   const lost = file.lost_invocations === 0 ? '' : `, ${file.lost_invocations} tried again`;
   const why = {
-    invocations: 'as many as anybody needs',
+    invocations: 'as many as were asked for',
     budget: 'all that fitted the time',
     interrupted: 'until it was interrupted',
   }[stopped];
@@ -205,7 +205,7 @@ export function absenceLines({ left_out, failed }: BindingsFile): string[] {
 
 /** For people at a terminal. */
 export function bindingsText(file: BindingsFile): string {
-  const { bold, dim } = stylesFor(process.stdout);
+  const { bold, dim, yellow } = stylesFor(process.stdout);
   const few =
     file.invocations < 5
       ? [
@@ -231,6 +231,7 @@ export function bindingsText(file: BindingsFile): string {
           '',
         ]),
     bold(wrapped(file.sentence)),
+    ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
     ...few,
     dim(wrapped(measuredText(file))),
     dim(wrapped(nullText(file))),

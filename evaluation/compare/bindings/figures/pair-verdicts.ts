@@ -18,7 +18,7 @@ const FIGURES = {
 } as const satisfies Record<keyof PairVerdicts, keyof Samples>;
 
 /** Verdicts over all arms that one table sets against the baseline, a figure at a time: those of one figure are judged together. */
-export function verdictsOf(baseline: Samples, others: readonly Samples[]): PairVerdicts[] {
+export function verdictsOf(baseline: Samples, others: readonly Samples[], margin: number): PairVerdicts[] {
   const verdicts = others.map((): { -readonly [Key in keyof PairVerdicts]: PairVerdicts[Key] } => ({
     latency: null,
     cpu: null,
@@ -29,7 +29,7 @@ export function verdictsOf(baseline: Samples, others: readonly Samples[]): PairV
     const comparable = own.filter(({ samples }) => samples.length > 0 && baseline[figure].length > 0);
     if (comparable.length === 0) continue;
     const measured = comparable.map(({ samples }) => measureLevels(baseline[figure], samples));
-    judgeLevels(measured).forEach((judged, at) => {
+    judgeLevels(measured, { margin }).forEach((judged, at) => {
       const verdict = verdicts[comparable[at]?.index ?? -1];
       if (verdict !== undefined && isFigure(key)) verdict[key] = judged;
     });

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { MeshError } from '../../../../core/contracts/errors.ts';
+import { cpuUsOf } from '../../../../core/system/machine-state.ts';
 
 interface CpuUs {
   readonly user: number;
@@ -20,23 +21,18 @@ export function cpuOfProcesses(pids: readonly number[]): CpuUs {
  * they are divided by.
  */
 function cpuOf(pid: number): CpuUs {
-  try {
-    const us = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
-      const [ns = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
-      return sum + Number(ns) / 1000;
-    }, 0);
-    // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    const [user, system] = [Number(fields[11]), Number(fields[12])];
-    const share = user + system === 0 ? 0 : system / (user + system);
-    return { user: us * (1 - share), system: us * share };
-  } catch (error) {
+  const us = cpuUsOf([pid]);
+  if (us === undefined) {
     throw new MeshError(
       'config',
-      `process ${pid}, which the binding started: its CPU time is read from /proc, which only Linux has, while it runs`,
-      { cause: error },
+      `process ${pid}, which the binding started: its CPU time is counted on Linux alone, and while it runs`,
     );
   }
+  // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  const share = user + system === 0 ? 0 : system / (user + system);
+  return { user: us * (1 - share), system: us * share };
 }

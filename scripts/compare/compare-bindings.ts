@@ -1,4 +1,3 @@
-import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
@@ -10,6 +9,7 @@ import { type Arm, armsOf } from '../../evaluation/compare/bindings/arms.ts';
 import { chosenBindings } from '../../evaluation/compare/bindings/chosen-bindings.ts';
 import { measureBindings } from '../../evaluation/compare/bindings/compare-bindings.ts';
 import { parseFactors } from '../../evaluation/compare/bindings/factors.ts';
+import { figuresForConditions } from '../../evaluation/compare/bindings/figures/binding-conditions.ts';
 import { bindingsCsv } from '../../evaluation/compare/bindings/figures/bindings-csv.ts';
 import type { BindingsFile } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
 import {
@@ -22,7 +22,9 @@ import { tokenFigures } from '../../evaluation/compare/bindings/figures/token-fi
 import { requestsOf } from '../../evaluation/compare/bindings/figures/topology-figures.ts';
 import { playTopologies } from '../../evaluation/compare/bindings/play-topologies.ts';
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
+import { junitOf } from '../../evaluation/compare/junit.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
@@ -31,19 +33,7 @@ import { dataTools } from '../../tools/data-tools.ts';
 import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
-
-export interface CompareBindingsOptions {
-  readonly bindings: readonly string[];
-  readonly implementation?: readonly string[];
-  readonly factor?: readonly string[];
-  readonly rate: number;
-  readonly recording?: string;
-  readonly budget?: number;
-  readonly seed: number;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
-}
+import { type CompareBindingsOptions, implementationsOf } from './bindings-options.ts';
 
 /** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
 const BUDGET_S = { each: 18, most: 540 };
@@ -51,6 +41,7 @@ const BUDGET_S = { each: 18, most: 540 };
 /** Compares bindings: the same exchanges through each, every end in a process of its own. */
 export async function compareBindings(options: CompareBindingsOptions): Promise<void> {
   const { seed } = options;
+  const thresholds = (options.failIf ?? []).map(parseThreshold);
   const factors = parseFactors(options.factor ?? []);
   const implementations = implementationsOf(options.implementation);
   const { chosen, leftOut } = await chosenBindings({ names: options.bindings, implementations });
@@ -78,7 +69,6 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   const exchangesOf = ({ settings: { size } }: Arm) =>
     size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
   const { signal } = interruptible();
-  const before = runnableACore();
   const bar = await ProgressBar.start(100, '% of the time');
   const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
   const measured = await measureBindings({
@@ -88,6 +78,8 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     concurrency: factors.concurrency,
     ratePerS: options.rate,
     budgetMs: budget * 1000,
+    invocations: options.invocations,
+    rounds: options.rounds,
     random: new Random(seed),
     onProgress: (share, what) => bar.at(100 * share, what),
     onNote: (note) => bar.note(note),
@@ -109,12 +101,13 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
       await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
     ),
     leftOut: [...leftOut, ...lacking],
-    load: { before, after: runnableACore() },
+    margin: options.margin / 100,
   });
   writeAll(report, out);
   if (options.json) printText(jsonOf(report));
   else print(bindingsText(report));
   if (report.failed.length > 0) process.exitCode = 1;
+  hold(thresholds, report, options);
   if (signal.aborted) {
     process.exitCode = INTERRUPTED_EXIT;
     return;
@@ -122,20 +115,26 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   if (page !== undefined) await writeMeasured(page, process.argv.slice(2), bindingsPart(report));
 }
 
-function implementationsOf(asked: readonly string[] = ['sdk', 'bare']): readonly string[] {
-  for (const one of asked) {
-    if (one !== 'sdk' && one !== 'bare') {
-      throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);
-    }
-  }
-  return asked;
-}
-
 async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recording> {
   if (recording === undefined) return readRecording(defaultRecording);
   const recorded = await readRecording(userPath(recording));
   for (const caveat of caveatsOf(recorded)) complain(caveat);
   return recorded;
+}
+
+/** Exit code 1 when a condition fails, so that CI can hold a budget. */
+function hold(
+  thresholds: readonly Threshold[],
+  report: BindingsFile,
+  { junit }: CompareBindingsOptions,
+): void {
+  const figures = figuresForConditions(report);
+  const results = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
+  for (const { text, outcome, found } of results) {
+    complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
+    if (outcome === 'failed') process.exitCode = 1;
+  }
+  if (junit !== undefined) writeWhole(userPath(junit), junitOf(results));
 }
 
 function writeAll(report: BindingsFile, out: string): void {
@@ -147,8 +146,4 @@ function writeAll(report: BindingsFile, out: string): void {
 
 function jsonOf(report: BindingsFile): string {
   return `${JSON.stringify(report, null, 2)}\n`;
-}
-
-function runnableACore(): number {
-  return (os.loadavg()[0] ?? 0) / os.availableParallelism();
 }
