@@ -23,6 +23,8 @@ const NAME = 'anp';
 export interface AnpSources extends Sources {
   /** Makes the nonces of one member: 16 letters of base64url, each higher than the one before. */
   nonces(): () => string;
+  /** Messages of one sender that may pass each other; 0 where the connection keeps their order, as the mesh does. */
+  readonly reordered?: number;
 }
 
 /**
@@ -30,6 +32,16 @@ export interface AnpSources extends Sources {
  * document. Deviations are in `docs/protocols.md`.
  */
 export const anp: ProtocolAdapter = anpFrom({ ...realSources, nonces: countingNonces });
+
+/** Requests on different connections pass each other; no client has more of them under way. */
+const MAX_REORDERED = 1024;
+
+/** For transports that keep no order. */
+export const anpUnordered: ProtocolAdapter = anpFrom({
+  ...realSources,
+  nonces: countingNonces,
+  reordered: MAX_REORDERED,
+});
 
 /** The adapter with its sources of keys, time and nonces. */
 export function anpFrom(sources: AnpSources): ProtocolAdapter {
@@ -45,7 +57,8 @@ function join(member: MemberIdentity, sources: AnpSources): Membership {
   const nextNonce = sources.nonces();
   return {
     offer: { did_document: identity.document },
-    open: (session) => openCodec(member.self, identity, nextNonce, new Members(session, sources.everybody)),
+    open: (session) =>
+      openCodec(member.self, identity, nextNonce, new Members(session, sources.everybody), sources.reordered),
   };
 }
 
@@ -59,8 +72,14 @@ function requestOf(
   return directSend({ meta, auth, body });
 }
 
-function openCodec(self: string, identity: Identity, nextNonce: () => string, members: Members): Codec {
-  const guard = new ReplayGuard(NAME);
+function openCodec(
+  self: string,
+  identity: Identity,
+  nextNonce: () => string,
+  members: Members,
+  reordered = 0,
+): Codec {
+  const guard = new ReplayGuard(NAME, reordered);
 
   const draftOf = (packet: Packet) => {
     if (packet.from !== self) throw new MeshError('packet', `${self} cannot sign for ${packet.from}`);

@@ -12,11 +12,16 @@ import { refusedBy, type Stamp } from './layer.ts';
 export class ReplayGuard {
   readonly #layer: string;
   readonly #lastOf = new Map<string, number>();
+  /** What came of a sender in its window, by number. */
+  readonly #seenOf = new Map<string, Set<number>>();
+  readonly #window: number;
   // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
   readonly #sequenceOf = new WeakMap<Uint8Array, number>();
 
-  constructor(layer: string) {
+  /** @param window numbers below the highest that may still come, once each, where order is not kept (as in RFC 4303, §3.4.3) */
+  constructor(layer: string, window = 0) {
     this.#layer = layer;
+    this.#window = window;
   }
 
   /** Both checks, where sender and packet are known at once. @throws MeshError `packet` */
@@ -30,6 +35,7 @@ export class ReplayGuard {
     const last = this.#lastOf.get(sender);
     if (last === undefined || sequence > last) return;
     if (sequence === last && this.#sequenceOf.get(blob) === sequence) return;
+    if (sequence > last - this.#window && this.#seenOf.get(sender)?.has(sequence) === false) return;
     throw refusedBy(
       this.#layer,
       `frame ${sequence} of ${sender} came before, or after frame ${last}: replayed`,
@@ -43,8 +49,20 @@ export class ReplayGuard {
   }
 
   remember({ sender, sequence, isVerified }: Stamp, blob: Uint8Array): void {
-    if (!isVerified || this.#lastOf.get(sender) === sequence) return;
+    const last = this.#lastOf.get(sender);
+    if (!isVerified || last === sequence) return;
+    const isHighest = last === undefined || sequence > last;
+    if (this.#window > 0) this.#see(sender, sequence, isHighest ? sequence : last);
+    if (!isHighest) return;
     this.#lastOf.set(sender, sequence);
     this.#sequenceOf.set(blob, sequence);
+  }
+
+  #see(sender: string, sequence: number, highest: number): void {
+    const seen = this.#seenOf.get(sender) ?? new Set();
+    this.#seenOf.set(sender, seen.add(sequence));
+    // Now and then, so that it takes no time by the frame.
+    if (seen.size < 2 * this.#window) return;
+    for (const number of seen) if (number <= highest - this.#window) seen.delete(number);
   }
 }

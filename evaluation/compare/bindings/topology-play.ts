@@ -142,7 +142,11 @@ async function settled(
       (name, index) => counted[index]?.arrived !== (expected.get(name) ?? 0),
     );
     const why =
-      disagreementOf(clients, servers) ??
+      disagreementOf(
+        clients,
+        servers,
+        counted.some(({ hasBroker }) => hasBroker),
+      ) ??
       (missing === undefined
         ? undefined
         : `not all ${expected.get(missing) ?? 0} packets arrived at ${missing}`);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
 import { issuesOf, type Packet, shortReason } from '../../../core/contracts/packet.ts';
 import { parseJsonText } from '../../../core/system/parse-json.ts';
-import { anp } from '../../anp.ts';
+import { anpUnordered } from '../../anp.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { bodyOf } from '../http/http-server.ts';
 import { coderOf, type PacketCoder } from '../plain/stream/packet-coder.ts';
@@ -38,7 +38,7 @@ const TELL_TIMEOUT_MS = 10_000;
  * DIDs, which ANP asks on the web: each is posted to `/did` before the first message from or to it.
  */
 export class AnpPeer {
-  readonly #coder: PacketCoder = coderOf(anp);
+  readonly #coder: PacketCoder = coderOf(anpUnordered);
   readonly #untold: Uint8Array[] = [];
   #telling: Promise<void> = Promise.resolve();
 

@@ -44,6 +44,8 @@ export interface BindingTraits {
   /** Ways of handing over a result that comes later than the request's own answer could; the first is the default. */
   readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
+  /** Between the ends is a broker: each has a connection to it, and only bodies are the same on both. */
+  readonly hasBroker?: boolean;
   /** Bytes of the largest message that its implementation takes by default; null where it states none. */
   readonly largestMessageBytes: number | null;
 }

@@ -16,7 +16,7 @@ const payloads = [10, 3_000, 40_000].map((length) => ({ text: noise(length) }));
 const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
 
 /** Between the ends of a broker, or of a child's pipes, nobody can stand; what one end wrote is not what the other one reads. */
-const isDirect = ({ transport }: Binding) => transport !== 'nats' && transport !== 'stdio';
+const isDirect = ({ transport, traits }: Binding) => traits.hasBroker !== true && transport !== 'stdio';
 
 async function askAll({ ask }: Pair): Promise<void> {
   for (const packet of packets) await ask(packet);

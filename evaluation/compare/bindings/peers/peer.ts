@@ -25,7 +25,9 @@ interface Connected {
 export class Peer {
   readonly #clients = new Map<string, Connected>();
   readonly #over = new AbortController();
-  #server: { readonly server: BindingServer; readonly planned: PlannedInbox } | undefined;
+  #server:
+    | { readonly server: BindingServer; readonly planned: PlannedInbox; readonly hasBroker: boolean }
+    | undefined;
 
   constructor() {
     // Each exchange under way listens to it.
@@ -59,7 +61,7 @@ export class Peer {
     const binding = await bindingOf(ref);
     const planned = plannedInbox(exchanges, workMs);
     const server = await binding.serve(planned.inbox, settings);
-    this.#server = { server, planned };
+    this.#server = { server, planned, hasBroker: binding.traits.hasBroker ?? false };
     return { address: server.address };
   }
 
@@ -107,6 +109,7 @@ export class Peer {
       clients: clients.length === 0 ? null : sumOf(clients),
       arrived: this.#server?.planned.arrived ?? 0,
       strangers: this.#server?.planned.strangers ?? 0,
+      hasBroker: this.#server?.hasBroker ?? false,
       cpuUs: { user, system },
       startedUs: {
         byServer: cpuOfProcesses(this.#server?.server.processes ?? []),

@@ -160,6 +160,8 @@ export const countedSchema = z.strictObject({
   /** Packets that came to the server, and those of them that nobody had planned. */
   arrived: amount,
   strangers: amount,
+  /** The server is reached through a broker. */
+  hasBroker: z.boolean(),
   cpuUs: cpuSchema,
   /** Of processes that the server, or the clients, have started. */
   startedUs: z.strictObject({ byServer: cpuSchema, byClients: cpuSchema }),

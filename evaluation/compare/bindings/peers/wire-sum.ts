@@ -29,14 +29,20 @@ function combined(one: WireBytes, other: WireBytes, combine: (a: number, b: numb
   };
 }
 
-/** Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. */
-export function disagreementOf(client: WireBytes, server: WireBytes): string | undefined {
+const ALL_LINES = ['raw', 'tls', 'head', 'body'] as const;
+const BODY = ['body', 'messages'] as const;
+
+/**
+ * Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. Of a broker
+ * each side has a connection of its own, on which only the bodies are those of the other side.
+ */
+export function disagreementOf(client: WireBytes, server: WireBytes, hasBroker = false): string | undefined {
   const pairs = [
     ['client to server', client.sent, server.received],
     ['server to client', server.sent, client.received],
   ] as const;
   for (const [way, out, into] of pairs) {
-    for (const line of ['raw', 'tls', 'head', 'body'] as const) {
+    for (const line of hasBroker ? BODY : ALL_LINES) {
       if (out[line] !== into[line])
         return `${way}: ${line} is ${out[line]} at one end, ${into[line]} at the other`;
     }

@@ -28,7 +28,7 @@ export const jsonNats = metered({
   implementation: 'sdk',
   packages: ['@nats-io/transport-node'],
   // TLS begins in the middle of a connection of NATS, where nobody else could tell it from the rest.
-  traits: { ...streamTraits, hasTls: false, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  traits: { ...streamTraits, hasTls: false, hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
   async serve(inbox, { advertisedPort }, meter) {
     if (!hasNatsServer())
       throw new MeshError('config', `${NAME} needs nats-server (Debian: apt-get install nats-server)`);
