@@ -47,7 +47,16 @@ export const agentSpecSchema = z.strictObject({
   /** Packet types that it works on, instead of its tool's. */
   subscribes: z.array(z.string()).optional(),
   /** Agents that it may ask. */
-  partners: z.array(z.strictObject({ id: nodeIdSchema, tool: z.string().min(1) })).default([]),
+  partners: z
+    .array(
+      z.strictObject({
+        id: nodeIdSchema,
+        tool: z.string().min(1),
+        /** Tools of the agents that it may ask in turn. */
+        tools: z.array(z.string()).readonly().exactOptional(),
+      }),
+    )
+    .default([]),
   /** Options for its tool. */
   options: optionsSchema.default({}),
   /** File with its prompt, instead of its tool's own. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
 import { EXCHANGES_FILE, type ModelExchange } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
+import { TRACE_FILE } from '../contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { writeWhole } from '../system/whole-file.ts';
@@ -76,7 +77,10 @@ export class Workspace {
     if (fileName === '' || path.basename(fileName) !== fileName || fileName.startsWith('.')) {
       throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
     }
-    this.#recordOf(fileName).info(entry);
+    const record = this.#recordOf(fileName);
+    record.info(entry);
+    // What was done for a task must be there when the task fails, or its time is up.
+    if (fileName === TRACE_FILE) record.flush();
   }
 
   /**

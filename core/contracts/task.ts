@@ -10,6 +10,8 @@ export interface Task {
   readonly truths: readonly string[];
   /** Name of the file that belongs to the question; it lies in the task's folder (`task-files.ts`). */
   readonly fileName?: string;
+  /** What that file is, in a few lines, for agents that decide what to do with it before they read it. */
+  readonly fileOutline?: string;
   readonly source?: string;
   readonly level?: string;
 }
@@ -39,5 +41,6 @@ export function documentPayload(task: Task): JsonObject {
     question: task.question.toWellFormed(),
     chunks: chunkDocument(task.document),
     ...(task.fileName === undefined ? {} : { file_name: task.fileName.toWellFormed() }),
+    ...(task.fileOutline === undefined ? {} : { file_outline: task.fileOutline.toWellFormed() }),
   };
 }

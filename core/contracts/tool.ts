@@ -96,10 +96,15 @@ export interface ToolContext {
   readonly record: (fileName: string, entry: JsonObject) => void;
 }
 
+/** Record of the steps of an agent's work, as they happen: a line each, with `task_id`. It is on disk when `record` returns. */
+export const TRACE_FILE = 'trace.log';
+
 /** An agent that may be asked. */
 export interface Partner {
   readonly id: string;
   readonly tool: string;
+  /** Tools of the agents that it may ask in turn: who plans for it needs to know what it can do. Not known of agents started by hand. */
+  readonly tools?: readonly string[];
 }
 
 export interface AskOptions {

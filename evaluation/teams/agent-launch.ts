@@ -50,13 +50,22 @@ export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunP
       subscribes: agent.subscribes,
       partners: (agent.may_call ?? []).map((id) => ({
         id,
-        tool: team.agents.find((other) => other.id === id)?.tool ?? '',
+        tool: toolOf(team, id),
+        tools: toolsOf(team, id),
       })),
       options: toolOptionsOf(team, agent),
       userFiles,
     },
     permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...repliesOf(options)]),
   };
+}
+
+const agentOf = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);
+const toolOf = (team: Team, id: string) => agentOf(team, id)?.tool ?? '';
+
+/** What the agent `id` may ask for in turn. */
+function toolsOf(team: Team, id: string): string[] {
+  return (agentOf(team, id)?.may_call ?? []).map((partner) => toolOf(team, partner));
 }
 
 function permissionsOf(
