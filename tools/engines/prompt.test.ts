@@ -30,6 +30,18 @@ test('what a document says is inserted once and literally', () => {
   expect(user?.content).toBe(`Q: {{text}} ${text}`);
 });
 
+test('a paragraph whose variables are all empty is left out, its words with it', () => {
+  const text =
+    '## system\n\nBe {{how}}.\n\nAlways.\n\n## user\n\nQ: {{question}}\n\nFacts:\n{{facts}} {{more}}\n\nAnswer.';
+  const rendered = (facts: string, more: string) =>
+    renderPrompt('p', text, { how: '', question: 'Who?\n\nAnd why?', facts, more }).map(
+      ({ content }) => content,
+    );
+
+  expect(rendered('', ' ')).toEqual(['Always.', 'Q: Who?\n\nAnd why?\n\nAnswer.']);
+  expect(rendered('', 'x')).toEqual(['Always.', 'Q: Who?\n\nAnd why?\n\nFacts:\n x\n\nAnswer.']);
+});
+
 test.each([
   ['an unknown variable', `${TEXT} {{more}}`, /has \{\{more\}\}.*question, text/],
   ['a name of every object', `${TEXT} {{constructor}}`, /has \{\{constructor\}\}/],

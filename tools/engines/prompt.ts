@@ -21,9 +21,12 @@ const KINDS: Readonly<Record<string, PromptKind>> = {
   role: 'structure',
 };
 
+const VARIABLE = /\{\{(.*?)\}\}/g;
+
 /**
  * Fills in a prompt file (format: `config/prompts/README.md`). The text is divided into its sections before anything is
- * inserted, and values are inserted once: what a document says can change neither the sections nor the variables.
+ * inserted, and values are inserted once: what a document says can change neither the sections nor the variables. A paragraph
+ * whose variables are all empty is left out: a model reads nothing that says nothing.
  *
  * @throws MeshError `config` for a section or a variable that is missing or unknown
  */
@@ -44,13 +47,21 @@ export function renderPrompt(
     used.add(key);
     return value;
   };
+  const saysSomething = (paragraph: string) => {
+    const values = [...paragraph.matchAll(VARIABLE)].map(([, key = '']) => variable(key.trim()));
+    return values.length === 0 || values.some((value) => value.trim() !== '');
+  };
   const messages = sectionsOf(name, text).map(({ role, template }) => {
+    const paragraphs = template.split(/\n[ \t]*\r?\n/).filter(saysSomething);
     // What the pattern captures is kept by `split`: text, variable, text, variable, text.
-    const parts = template.split(/\{\{(.*?)\}\}/g).map((piece, index): PromptPart => {
-      if (index % 2 === 0) return { kind: role === 'system' ? 'system' : 'structure', text: piece };
-      const key = piece.trim();
-      return { kind: KINDS[key] ?? 'peer', text: variable(key) };
-    });
+    const parts = paragraphs
+      .join('\n\n')
+      .split(VARIABLE)
+      .map((piece, index): PromptPart => {
+        if (index % 2 === 0) return { kind: role === 'system' ? 'system' : 'structure', text: piece };
+        const key = piece.trim();
+        return { kind: KINDS[key] ?? 'peer', text: variable(key) };
+      });
     return {
       role,
       content: parts.map((part) => part.text).join(''),
