@@ -13,11 +13,15 @@ import type { FaultRequest } from '../../core/run/run-faults.ts';
 import type { RunFolder } from '../../core/run/run-folder.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../core/system/package-root.ts';
+import { sharedId } from '../../core/wire/copy-id.ts';
 import { engineNamed } from '../../tools/engines/registry.ts';
 import { readAnyText } from '../../tools/files/read-any.ts';
 import { promptNamed } from '../../tools/prompts.ts';
-import { NO_ANSWER } from '../../tools/roles/answer/answered.ts';
+import { NO_ANSWER } from '../../tools/roles/answer/no-answer.ts';
 import { TRUTHS_FILE, type Truth } from '../../tools/roles/overseer/truths.ts';
+import { toolCallsIn } from '../../tools/roles/role-tool.ts';
+import { type TraceEntry, traceText } from '../../tools/roles/trace.ts';
+import { fileOutline } from '../questions/file-outline.ts';
 import { attemptId, type Question } from '../questions/question.ts';
 import { scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
@@ -25,6 +29,7 @@ import { agentLaunch, type RunPlaces } from '../teams/agent-launch.ts';
 import { PORT_HINT } from '../teams/port-hint.ts';
 import type { ResultKey } from './journal/journal-index.ts';
 import { redactor } from './redact.ts';
+import { RunTraces } from './run-traces.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 
 interface MeshTeamOptions {
@@ -57,11 +62,19 @@ interface MeshTeamOptions {
 export class MeshTeam {
   readonly ask: AskTeam;
   readonly #run: MeshRun;
+  readonly #traces: RunTraces;
+  readonly #hasModel: boolean;
   readonly #options: MeshTeamOptions;
 
-  private constructor(run: MeshRun, options: MeshTeamOptions) {
+  /** @param hasModel whether any of its agents may ask a model */
+  private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
+    this.#hasModel = hasModel;
     this.#run = run;
     this.#options = options;
+    this.#traces = new RunTraces(
+      run.folder.workspaces,
+      options.team.agents.map(({ id }) => id),
+    );
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
     if (options.isBatch)
       writeFileSync(run.folder.resultsFile, keptLines(run.folder.resultsFile, options), { mode: 0o600 });
@@ -73,6 +86,12 @@ export class MeshTeam {
     if (places.files !== undefined) mkdirSync(places.files, { recursive: true });
     const timeoutMs = options.timeoutMs ?? team.limits.task_timeout_s * 1000;
     const withRun = ofRun(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
+    const engine = await engineNamed(team.engine, {
+      prompts: promptNamed,
+      ...(team.model === undefined ? {} : { model: team.model }),
+      ...(team.model_host === undefined ? {} : { host: team.model_host }),
+      ...(team.engine_options === undefined ? {} : { options: team.engine_options }),
+    });
     const run = await MeshRun.start({
       team: withRun,
       adapter,
@@ -89,12 +108,7 @@ export class MeshTeam {
       launchOf: (agent) => agentLaunch(withRun, agent, places),
       environment: process.env,
       portHint: PORT_HINT,
-      engine: await engineNamed(team.engine, {
-        prompts: promptNamed,
-        ...(team.model === undefined ? {} : { model: team.model }),
-        ...(team.model_host === undefined ? {} : { host: team.model_host }),
-        ...(team.engine_options === undefined ? {} : { options: team.engine_options }),
-      }),
+      engine,
       version: packageVersion,
       codeFolder,
       command: process.argv.slice(2).map(redactor(process.env)),
@@ -102,7 +116,8 @@ export class MeshTeam {
       signal,
       workspaceFiles: truthFiles(team, options.questions, options.repeat),
     });
-    return new MeshTeam(run, options);
+    const hasOther = team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name);
+    return new MeshTeam(run, options, engine.tokenSource === 'model' || hasOther);
   }
 
   /** Ends the agents and writes the mesh's own results. */
@@ -122,7 +137,7 @@ export class MeshTeam {
 
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<TeamReply> {
     const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
-    const task = await taskOf(team, question, cycle, signal);
+    const task = await taskOf(team, question, cycle, { hasModel: this.#hasModel, signal });
     const asked = await this.#run.ask(task, {
       signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -131,7 +146,7 @@ export class MeshTeam {
     const result = taskResult(task, asked);
     if (this.#options.isBatch) appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
     const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
-    return { ...replyOf(asked), mesh };
+    return { ...replyOf(asked, this.#traces.ended(task.taskId)), mesh };
   }
 }
 
@@ -149,13 +164,13 @@ function keptLines(file: string, { isFinished, team, questions, repeat }: MeshTe
 
 const keySchema = z.looseObject({ task_id: z.string() });
 
-/** The overseer keeps its attempts by run, and must know when a question's time is up; so must all who wait for a model. */
+/** The overseer keeps its attempts by run; who leads a team must know when a question's time is up, and so must all who wait for a model. */
 function ofRun(team: Team, runId: string, timeS: number): Team {
-  const agents = team.agents.map((agent) =>
-    agent.tool === 'oversee'
-      ? { ...agent, options: { run_id: runId, team: team.name, time_s: timeS, ...agent.options } }
-      : agent,
-  );
+  const agents = team.agents.map((agent) => {
+    if (team.entry === undefined || sharedId(agent.id) !== team.entry) return agent;
+    const ofStore = agent.tool === 'oversee' ? { run_id: runId, team: team.name } : {};
+    return { ...agent, options: { ...ofStore, time_s: timeS, ...agent.options } };
+  });
   return { ...team, agents, limits: { ...team.limits, task_timeout_s: timeS } };
 }
 
@@ -184,25 +199,34 @@ function truthFiles(team: Team, questions: readonly Question[], repeat: number) 
 }
 
 /** The question as a task of the mesh. */
-async function taskOf(team: Team, question: Question, cycle: number, signal: AbortSignal): Promise<Task> {
+async function taskOf(
+  team: Team,
+  question: Question,
+  cycle: number,
+  { hasModel, signal }: { readonly hasModel: boolean; readonly signal: AbortSignal },
+): Promise<Task> {
   const { attachment, level, source } = question;
+  // For teams without file tools, and for those that know documents only.
+  const hasText = team.document === 'attachment' || team.entry === undefined;
+  // Models decide by it what to do with a file; the embedded engine goes by the name.
+  const hasOutline = hasModel && team.entry !== undefined && attachment?.status === 'placed';
+  const text = hasText || hasOutline ? await attachmentText(question, signal) : '';
   const missing =
     attachment?.status === 'missing' ? `\n\n[The attached file ${attachment.name} is missing.]` : '';
   return {
     taskId: attemptId(question.taskId, cycle),
     question: question.question + missing,
-    document: question.document ?? (await attachmentText(team, question, signal)),
+    document: question.document ?? (hasText ? text : ''),
     truths: question.truths,
     ...(attachment === undefined ? {} : { fileName: attachment.name }),
+    ...(hasOutline ? { fileOutline: fileOutline({ ...attachment, text, hasText }) } : {}),
     ...(level === undefined ? {} : { level }),
     ...(source === undefined ? {} : { source }),
   };
 }
 
-/** For teams without file tools, and for those that know documents only. */
-async function attachmentText(team: Team, { attachment }: Question, signal: AbortSignal): Promise<string> {
-  const wantsText = team.document === 'attachment' || team.entry === undefined;
-  if (!wantsText || attachment?.status !== 'placed') return '';
+async function attachmentText({ attachment }: Question, signal: AbortSignal): Promise<string> {
+  if (attachment?.status !== 'placed') return '';
   try {
     return await readAnyText(attachment.file, signal);
   } catch (error) {
@@ -219,15 +243,18 @@ const finalSchema = z.looseObject({
   reasoning_trace: z.string().default(''),
   tool_calls: z
     .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
-    .default([]),
+    .optional(),
   failed_role: z.string().optional(),
   code: z.string().optional(),
 });
 
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
-/** A reply of the mesh as the batch knows it. */
-function replyOf({ models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: Asked): TeamReply {
+/** A reply of the mesh as the batch knows it; `steps` are what its agents noted, for a reply that brings none. */
+function replyOf(
+  { models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: Asked,
+  steps: readonly TraceEntry[],
+): TeamReply {
   const parsed = finalSchema.safeParse(final ?? {});
   const said = parsed.success ? parsed.data : finalSchema.parse({});
   const isEmpty = answer === null || answer.trim() === '';
@@ -245,12 +272,12 @@ function replyOf({ models, outcome: { answer, final, ...outcome }, usage, tokenL
     status,
     answer,
     rawAnswer: said.raw_answer ?? answer,
-    reasoningTrace: said.reasoning_trace,
+    reasoningTrace: said.reasoning_trace || traceText(steps),
     ...(status === 'answered' ? {} : { reason }),
     ...(status === 'answered' || code === undefined ? {} : { code }),
     ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
     usage,
-    toolCalls: said.tool_calls,
+    toolCalls: said.tool_calls ?? toolCallsIn(steps),
     tokens: Math.max(outcome.counts.token_sum, (prompt_tokens ?? 0) + (completion_tokens ?? 0)),
     costUsd: cost_usd,
     packets: outcome.counts.pkt_cnt,

@@ -181,7 +181,9 @@ function verdictOf(
 }
 
 function traceInstead(reason: string | undefined): string {
-  return reason === undefined ? 'The team gave no reasoning.' : `No reasoning: ${reason}`;
+  return reason === undefined
+    ? 'The team sends no reasoning with its answers; what its agents noted is in the run’s archive.'
+    : `No step was noted before the end: ${reason}`;
 }
 
 function fileLine(attachment: Attachment): string {

@@ -1,5 +1,6 @@
 import type { TeamReply } from '../batch/team-reply.ts';
 import type { Question } from '../questions/question.ts';
+import { isToolStep, stepsOf } from './trace-steps.ts';
 
 /**
  * Kinds of questions that such teams are known to be weak at (OV-47). A wrong or failed answer is filed under the first that fits,
@@ -24,10 +25,12 @@ const CRITIC = /critic|critique/i;
 
 /** A rule of thumb over what is known of the attempt; nobody reads the question for it. */
 export function knownGapOf(question: Question, reply: TeamReply): KnownGap {
-  if (NO_KEY.test(reply.reason ?? '') || NO_KEY.test(reply.reasoningTrace)) return 'proprietary_api';
-  if (ARCHIVE.test(question.question)) return 'web_archive';
+  const calls = stepsOf(reply.reasoningTrace).filter(isToolStep);
+  const failed = calls.filter((step) => /^[^\n]*\}\) failed: /.test(step));
+  if (NO_KEY.test(reply.reason ?? '') || failed.some((step) => NO_KEY.test(step))) return 'proprietary_api';
+  if (ARCHIVE.test(question.question) || calls.some((step) => ARCHIVE.test(step))) return 'web_archive';
   if (question.category === 'image' || question.category === 'video') return 'image_only';
-  const calls = reply.toolCalls.reduce((sum, { count }) => sum + count, 0);
+  const asked = reply.toolCalls.reduce((sum, { count }) => sum + count, 0);
   const isChecked = reply.usage.some(({ role }) => CRITIC.test(role));
-  return calls >= DEEP_CHAIN_CALLS && !isChecked ? 'multi_hop' : 'other';
+  return asked >= DEEP_CHAIN_CALLS && !isChecked ? 'multi_hop' : 'other';
 }

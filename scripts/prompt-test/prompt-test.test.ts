@@ -14,8 +14,16 @@ const FIXTURES = writtenFile(
   folder,
   'fixtures.jsonl',
   [
-    { name: 'facts', variables: { question: 'Who wrote it?' }, expect: [{ field: 'type', equals: 'web' }] },
-    { name: 'a sum', variables: { question: '2 + 2?' }, expect: [{ field: 'type', equals: 'math' }] },
+    {
+      name: 'facts',
+      variables: { question: 'Who wrote it?', tools: '', prior: '' },
+      expect: [{ field: 'type', equals: 'web' }],
+    },
+    {
+      name: 'a sum',
+      variables: { question: '2 + 2?', tools: '', prior: '' },
+      expect: [{ field: 'type', equals: 'math' }],
+    },
   ]
     .map((fixture) => JSON.stringify(fixture))
     .join('\n'),

@@ -15,6 +15,7 @@ export const extract: Tool = stepTool({
   example: examplePassages,
   emits: 'events',
   output: eventsPayload,
+  said: ({ events }) => `sentences that matter: ${events.map(({ text }) => text).join(' | ')}`,
   embedded: ({ question, passages }) => ({ question, events: extractSentences(question, passages) }),
   model: {
     prompt: 'extract',

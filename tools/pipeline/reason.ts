@@ -18,6 +18,10 @@ export const reason: Tool = stepTool({
   example: exampleTriples,
   emits: 'data_event',
   output: reasonOutput,
+  said: ({ thoughts = '', evidence, raw_answer = '' }) =>
+    [thoughts, evidence === '' ? '' : `It rests on: “${evidence}”`, raw_answer]
+      .filter((part) => part !== '')
+      .join('\n'),
   embedded: ({ question, ...set }) => chooseAnswer(question, set),
   model: {
     prompt: 'reason',

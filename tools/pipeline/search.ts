@@ -22,6 +22,7 @@ export const search: Tool = stepTool({
   example: exampleDocument,
   emits: 'search_docs',
   output: passagesPayload,
+  said: ({ passages }) => `reads on in ${passages.length} passages of the document`,
   embedded: ({ question, chunks }) => ({ question, passages: searchPassages(question, chunks) }),
   model: {
     prompt: 'search',

@@ -15,6 +15,7 @@ const shout = stepTool({
   example: { text: 'hello' },
   emits: 'shouted',
   output: z.strictObject({ text: z.string(), why: z.string() }),
+  said: ({ text }) => text,
   embedded: ({ text }) => ({ text: text.toUpperCase(), why: 'it was quiet' }),
   model: {
     prompt: 'shout',
@@ -127,6 +128,7 @@ test('an output of a model that the next step could not read is a bug, not a pac
     example: { text: 'hello' },
     emits: 'never',
     output: z.strictObject({ text: z.string() }),
+    said: ({ text }) => text,
     embedded: ({ text }) => ({ text }),
     model: { prompt: 'x', variables: () => ({}), reply: z.object({}), output: () => ({ text: 7 }) },
   });

@@ -1,10 +1,13 @@
 import type * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import type { Emission, Tool } from '../../core/contracts/tool.ts';
+import { type Emission, type Tool, TRACE_FILE } from '../../core/contracts/tool.ts';
 
 /** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly more. */
 const WARM_UP_ROUNDS = 2;
+
+/** Of what a step came to, in a trace. */
+const MAX_SAID_CHARACTERS = 8_000;
 
 /** A tool whose work for a packet is one step of an engine: most tools that think are of this kind. */
 interface StepTool<Input extends JsonObject, Output extends JsonObject, Reply> {
@@ -26,6 +29,8 @@ interface StepTool<Input extends JsonObject, Output extends JsonObject, Reply> {
     readonly reply: z.ZodType<Reply>;
     readonly output: (input: Input, reply: Reply) => unknown;
   };
+  /** What a model came to, in words: a line or more of the trace. */
+  readonly said: (output: Output) => string;
   readonly emits: string;
   /** The part of the output that goes on the wire; without it, all of it. The record in `log` always has all of it. */
   readonly payload?: (output: Output) => JsonObject;
@@ -73,6 +78,10 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
         },
         { signal, countTokens },
       );
+      if (engine.tokenSource === 'model') {
+        const text = spec.said(output).slice(0, MAX_SAID_CHARACTERS).toWellFormed();
+        record(TRACE_FILE, { task_id: packet.task_id, by: spec.name, kind: 'result', text });
+      }
       if (spec.emission?.log !== undefined) {
         record(spec.emission.log, {
           task_id: packet.task_id,

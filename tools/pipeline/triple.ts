@@ -31,6 +31,8 @@ export const triple: Tool = stepTool({
   example: exampleEvents,
   emits: 'triples',
   output: triplesPayload,
+  said: ({ triples }) =>
+    `facts: ${triples.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`.trim()).join('; ')}`,
   embedded: ({ question, events }) => ({ question, ...proposeTriples(question, events) }),
   model: {
     prompt: 'triple',

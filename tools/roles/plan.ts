@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { contentOfFile, readerFor } from '../files/readers.ts';
+import { toolDefinitions } from '../tool-definitions.ts';
+import { attachedShape, attachedText } from './attached.ts';
 import { promptText } from './conversation/conversation.ts';
 import { roleTool } from './role-tool.ts';
 
@@ -60,12 +62,15 @@ export type Plan = z.infer<typeof planSchema>;
 
 const planInput = z.object({
   question: z.string(),
-  file: z.string().exactOptional(),
+  ...attachedShape,
   /** What the file or the document says. */
   document: z.string(),
+  /** Names of the tools that those have who carry the plan out. */
+  tools: z.array(z.string()),
   /** Hints from earlier attempts, one a line; they inform the plan and order nothing (OV-17). */
   brief: z.string(),
-  /** What the critic said of the plan before this one. */
+  /** The plan before this one, and what the critic said of it; empty for the first. */
+  last: z.string(),
   feedback: z.string(),
 });
 
@@ -75,6 +80,7 @@ export const plan: Tool = roleTool({
   description: 'takes a question apart and plans how to answer it; has no tools',
   input: planInput,
   async run(input, work) {
+    const tools = work.hasModel ? await toolLines(input.tools) : '';
     const made = await work.perform<Plan>({
       input,
       embedded: () => planWithoutModel(input),
@@ -82,10 +88,12 @@ export const plan: Tool = roleTool({
         prompt: 'plan',
         variables: () => ({
           question: input.question,
-          file: promptText(input.file),
+          file: attachedText(input),
           document: promptText(input.document),
-          brief: promptText(input.brief),
-          feedback: promptText(input.feedback),
+          tools,
+          brief: input.brief,
+          last: input.last,
+          feedback: input.feedback,
         }),
         reply: planSchema,
         result: (reply) => planSchema.parse(reply),
@@ -99,6 +107,36 @@ export const plan: Tool = roleTool({
     return made;
   },
 });
+
+/** A line for each tool, as the model that will call it sees it. */
+async function toolLines(names: readonly string[]): Promise<string> {
+  const tools = await toolDefinitions(names.map((tool) => ({ id: tool, tool })));
+  return tools.map(({ name, description }) => `- ${name}: ${description}`).join('\n');
+}
+
+/** A plan as prompts have it: what it says, and nothing of what it does not. */
+export function planText(plan: Plan): string {
+  const { strategy, sub_problems, steps: planned, failure_modes, alternatives, contradictions } = plan;
+  const list = (title: string, items: readonly string[]) =>
+    items.length === 0 ? [] : [`${title}: ${items.join('; ')}`];
+  return [
+    `Strategy: ${strategy}`,
+    ...list('Parts of the question', sub_problems),
+    ...planned.map((one, index) => `${index + 1}. ${stepText(one)}`),
+    ...list('To be avoided', failure_modes),
+    ...list('Another way', alternatives),
+    ...list('Contradictions in the question', contradictions),
+  ].join('\n');
+}
+
+function stepText({ task, tool, needs_information, uses }: Plan['steps'][number]): string {
+  const remarks = [
+    ...(tool === '' ? [] : [`with ${tool}`]),
+    ...(needs_information ? ['needs information from outside'] : []),
+    ...(uses.length === 0 ? [] : [`uses ${uses.join(', ')}`]),
+  ];
+  return remarks.length === 0 ? task : `${task} (${remarks.join('; ')})`;
+}
 
 /** The kind of a question, as far as it can be told without a model: what its attached file holds. */
 export function questionType(file: string | undefined): string {

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { FINAL_ANSWER, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
 import { callType, resultType, type Tool } from '../../core/contracts/tool.ts';
 import { documentPayload } from '../pipeline/payloads.ts';
 import { RoleWork } from './role-work.ts';
-import { cutText, traceText } from './trace.ts';
+import { cutText, type TraceEntry, traceText } from './trace.ts';
 
 /** A role: an agent whose one tool is a function that the engine does. Others ask it. */
 interface Role<Input extends JsonObject> {
@@ -13,19 +14,24 @@ interface Role<Input extends JsonObject> {
   readonly input: z.ZodType<Input>;
   /** Who it is in the trace, where the name of the tool does not say it. */
   readonly by?: (options: JsonObject) => string;
+  /** Its steps are for who asked alone: it knows what the answer's trace must not tell. */
+  readonly isSecret?: boolean;
   run(input: Input, work: RoleWork): Promise<JsonObject>;
 }
 
+/** How long whoever asked will wait, where that has an end. */
+const timeSchema = z.looseObject({ time_s: z.number().positive().exactOptional() });
+
 /** Makes a {@link Tool} of a role: call → checked input → result, with the trace and what it took. */
 export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
-  const { name, description, input, by, run } = role;
+  const { name, description, input, by, isSecret = false, run } = role;
   return {
     name,
     description,
     accepts: [callType(name)],
     emits: [resultType(name)],
     async run(packet, context) {
-      const work = new RoleWork(by?.(context.options) ?? name, context);
+      const work = new RoleWork(by?.(context.options) ?? name, context, { taskId: packet.task_id, isSecret });
       const payload = await resultOf(packet.payload, work);
       return [{ type: resultType(name), to: packet.from, reply_to: packet.id, payload }];
     },
@@ -33,14 +39,15 @@ export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
 
   async function resultOf(given: JsonObject, work: RoleWork): Promise<JsonObject> {
     const parsed = input.safeParse(given);
+    const { time_s } = timeSchema.safeParse(given).data ?? {};
+    if (time_s !== undefined) work.limitTo(time_s);
     let result: JsonObject;
     if (parsed.success) {
       try {
         result = await run(parsed.data, work);
       } catch (error) {
-        // A bug ends the task, as in every tool.
-        if (!(error instanceof MeshError)) throw error;
-        result = { error: { code: error.code, message: error.message.toWellFormed() } };
+        const failure = work.failureOf(error);
+        result = { error: { code: failure.code, message: failure.message.toWellFormed() } };
       }
     } else {
       result = { error: { code: 'packet', message: `${name}: ${issuesOf(parsed.error)}` } };
@@ -52,6 +59,7 @@ export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
 /** `doc_init` of a question: the text to read, if there is one, and the name of the file that belongs to it. */
 const questionPayload = documentPayload.extend({
   file_name: z.string().min(1).max(255).exactOptional(),
+  file_outline: z.string().max(10_000).exactOptional(),
 });
 
 /** A question as it comes to the entry agent of a team. */
@@ -60,6 +68,8 @@ export interface Problem {
   readonly question: string;
   /** Name of the attached file; it lies in the task's folder. */
   readonly file?: string;
+  /** What that file is, in a few lines; not always known. */
+  readonly outline?: string;
   /** The document, or the attachment's text, where the team puts it there; empty without one. */
   readonly document: string;
 }
@@ -68,6 +78,8 @@ export interface Problem {
 export interface Conclusion {
   readonly answer: string;
   readonly raw: string;
+  /** There is no answer since the time was up. */
+  readonly isCutOff?: boolean;
   /** The role that failed, where the answer only says so. */
   readonly failedRole?: string;
   /** Further things that a report shows. */
@@ -85,6 +97,10 @@ interface EntryRole {
 const MAX_ANSWER_CHARACTERS = 10_000;
 const MAX_TRACE_CHARACTERS = 400_000;
 
+/** Of a question's time, and at most in seconds: what is kept for what comes after the answer, so that it arrives in time. */
+const RESERVED_PART = 0.1;
+const MAX_RESERVED_S = 5;
+
 /** Makes a {@link Tool} of a team's entry: document → workflow → final answer, with how it came about. */
 export function entryTool({ name, description, prepare, run }: EntryRole): Tool {
   return {
@@ -98,22 +114,37 @@ export function entryTool({ name, description, prepare, run }: EntryRole): Tool 
       if (!parsed.success) {
         throw new MeshError('packet', `${packet.type} is not what ${name} reads: ${issuesOf(parsed.error)}`);
       }
-      const { question, chunks, file_name } = parsed.data;
-      const work = new RoleWork(name, context);
-      const conclusion = await run(
-        {
-          taskId: packet.task_id,
-          question,
-          document: chunks.join(''),
-          ...(file_name === undefined ? {} : { file: file_name }),
-        },
-        work,
-      );
+      const { question, chunks, file_name, file_outline } = parsed.data;
+      const work = new RoleWork(name, context, { taskId: packet.task_id });
+      const problem = {
+        taskId: packet.task_id,
+        question,
+        document: chunks.join(''),
+        ...(file_name === undefined ? {} : { file: file_name }),
+        ...(file_outline === undefined ? {} : { outline: file_outline }),
+      };
+      const { time_s } = work.options(timeSchema);
+      const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
+      if (time_s !== undefined) work.limitTo(time_s - reservedS);
+      const conclusion = await run(problem, work).catch(async (error: unknown) => {
+        if (work.isTimeUp(error)) await endOfTask(2 * reservedS, work);
+        throw work.failureOf(error);
+      });
+      if (conclusion.isCutOff === true) await endOfTask(2 * reservedS, work);
       const payload = finalPayload(conclusion, work);
       context.record('answers.log', { task_id: packet.task_id, engine: context.engine.name, ...payload });
       return [{ type: 'data_event', tag: FINAL_ANSWER, log: 'answers.log', payload }];
     },
   };
+}
+
+/** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */
+async function endOfTask(mostSeconds: number, work: RoleWork): Promise<void> {
+  // A role that was asked has ended before its asker's time.
+  const leftS = work.secondsLeft === Number.POSITIVE_INFINITY ? 0 : work.secondsLeft;
+  await sleep((leftS + mostSeconds) * 1000, undefined, { signal: work.context.signal }).catch(
+    () => undefined,
+  );
 }
 
 function finalPayload({ answer, raw, failedRole, details }: Conclusion, work: RoleWork): JsonObject {
@@ -122,16 +153,22 @@ function finalPayload({ answer, raw, failedRole, details }: Conclusion, work: Ro
     raw_answer: cutText(raw, MAX_ANSWER_CHARACTERS),
     reasoning_trace: cutText(traceText(work.trace.entries), MAX_TRACE_CHARACTERS),
     usage: work.usage.toPayload(),
-    tool_calls: toolCalls(work),
+    tool_calls: toolCallsIn(work.trace.entries),
     ...(failedRole === undefined ? {} : { failed_role: failedRole }),
     ...(details === undefined ? {} : { details }),
   };
 }
 
+interface ToolCalls {
+  readonly tool: string;
+  readonly count: number;
+  readonly failed: number;
+}
+
 /** How often each tool was asked, and how often in vain (RA-57). */
-function toolCalls({ trace }: RoleWork): JsonObject[] {
+export function toolCallsIn(entries: readonly TraceEntry[]): (ToolCalls & JsonObject)[] {
   const byTool = new Map<string, { tool: string; count: number; failed: number }>();
-  for (const { kind, tool, failed } of trace.entries) {
+  for (const { kind, tool, failed } of entries) {
     if (kind !== 'tool' || tool === undefined) continue;
     const sum = byTool.get(tool) ?? { tool, count: 0, failed: 0 };
     sum.count += 1;

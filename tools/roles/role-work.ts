@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import type { Partner, ToolContext } from '../../core/contracts/tool.ts';
+import { type Partner, type ToolContext, TRACE_FILE } from '../../core/contracts/tool.ts';
 import { UsageBook, usageOf, usageSchema } from '../../core/contracts/usage.ts';
-import { Trace, traceEntrySchema } from './trace.ts';
+import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 
 /** What a data tool said: a text, or why not. */
 type ToolReply =
@@ -28,6 +28,9 @@ const timeoutSchema = z.looseObject({
   tool_timeout_s: z.number().positive().default(240),
 });
 
+/** Of the time that is left, what a role that is asked may take: it then still comes to say what it has. */
+const TIME_SHARE = 0.9;
+
 /**
  * The work of a role for one packet: it thinks with the engine, asks data tools and other roles, and keeps what happened
  * and what it took, which travel back with the result.
@@ -41,9 +44,19 @@ export class RoleWork {
   #endMs = Number.POSITIVE_INFINITY;
   #time: AbortSignal | undefined;
 
-  constructor(role: string, context: ToolContext) {
+  readonly #taskId: string;
+  readonly #isSecret: boolean;
+
+  /** @param options `isSecret`: its steps are for who asked alone, and no record of the task shows them */
+  constructor(
+    role: string,
+    context: ToolContext,
+    { taskId, isSecret = false }: { readonly taskId: string; readonly isSecret?: boolean },
+  ) {
     this.role = role;
     this.context = context;
+    this.#taskId = taskId;
+    this.#isSecret = isSecret;
   }
 
   /** What it asks for is broken off after this time, so that it can still say what happened. */
@@ -59,6 +72,20 @@ export class RoleWork {
 
   get isOutOfTime(): boolean {
     return this.#time?.aborted === true || this.secondsLeft === 0;
+  }
+
+  /** Whether a failure only says that the time is up, here or at a role that was asked. */
+  isTimeUp(error: unknown): boolean {
+    return this.isOutOfTime || (error instanceof MeshError && error.code === 'limit');
+  }
+
+  /** A failure that is told to whoever asked; a bug is thrown on, and ends the task as in every tool. */
+  failureOf(error: unknown): MeshError {
+    // Whatever was broken off then says so in its own way.
+    if (this.isOutOfTime && !this.context.signal.aborted)
+      return new MeshError('limit', `${this.role}: its time was up`, { cause: error });
+    if (error instanceof MeshError) return error;
+    throw error;
   }
 
   /** Whether a model does the thinking. */
@@ -83,15 +110,15 @@ export class RoleWork {
   }
 
   note(text: string): void {
-    this.trace.add({ by: this.role, kind: 'note', text });
+    this.#step({ by: this.role, kind: 'note', text });
   }
 
   reasoning(text: string): void {
-    this.trace.add({ by: this.role, kind: 'reasoning', text });
+    this.#step({ by: this.role, kind: 'reasoning', text });
   }
 
   result(text: string): void {
-    this.trace.add({ by: this.role, kind: 'result', text });
+    this.#step({ by: this.role, kind: 'result', text });
   }
 
   /** One structured step of the engine. */
@@ -110,7 +137,7 @@ export class RoleWork {
   async use(tool: string, args: JsonObject): Promise<ToolReply> {
     const reply = await this.askTool(tool, args, this.#time);
     const failed = 'error' in reply;
-    this.trace.add({
+    this.#step({
       by: this.role,
       kind: 'tool',
       tool,
@@ -148,6 +175,7 @@ export class RoleWork {
   /**
    * Asks another role, and takes over what it took and, unless told otherwise, what it noted.
    *
+   * @param options `share`: the part of the time that is left which it may take, so that what comes after it has some
    * @returns its result, as `schema` says
    * @throws MeshError with the code that the role failed with; `packet` for a reply that is not what it should be
    */
@@ -155,18 +183,32 @@ export class RoleWork {
     partner: string,
     payload: JsonObject,
     schema: z.ZodType<Result>,
-    { takesTrace = true }: { readonly takesTrace?: boolean } = {},
+    {
+      takesTrace = true,
+      share = TIME_SHARE,
+    }: { readonly takesTrace?: boolean; readonly share?: number } = {},
   ): Promise<Result> {
     if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
     const { error, trace, usage, ...result } = parsedReply(
       partner,
-      await this.context.ask(partner, payload, { signal: this.#time }),
+      await this.context.ask(partner, { ...payload, ...this.#timeFor(share) }, { signal: this.#time }),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
     for (const entry of usage) this.usage.add(entry);
     if (error !== undefined) throw new MeshError(codeOf(error.code), `${partner}: ${error.message}`);
     return parsedReply(partner, result, schema);
+  }
+
+  #timeFor(share: number): { readonly time_s?: number } {
+    return this.secondsLeft === Number.POSITIVE_INFINITY ? {} : { time_s: share * this.secondsLeft };
+  }
+
+  /** On disk at once: a task that fails or runs out of time shows how far it came. */
+  #step(entry: TraceEntry): void {
+    const bounded = this.trace.add(entry);
+    if (bounded !== undefined && !this.#isSecret)
+      this.context.record(TRACE_FILE, { task_id: this.#taskId, ...bounded });
   }
 
   #engineWork(): EngineWork {

@@ -1,6 +1,7 @@
 import type { Tool } from '../../core/contracts/tool.ts';
 import { conclude } from './answer/answered.ts';
 import { answering } from './answer/answering.ts';
+import { attachedText } from './attached.ts';
 import { promptText } from './conversation/conversation.ts';
 import { entryTool, type Problem } from './role-tool.ts';
 import type { RoleWork } from './role-work.ts';
@@ -27,7 +28,8 @@ export const reactStep: Tool = entryTool({
   },
 });
 
-function answerFrom({ question, file, document }: Problem, work: RoleWork, prompt: string) {
-  const variables = () => ({ question, file: promptText(file), document: promptText(document) });
+function answerFrom(problem: Problem, work: RoleWork, prompt: string) {
+  const { question, file, document } = problem;
+  const variables = () => ({ question, file: attachedText(problem), document: promptText(document) });
   return answering(work, { prompt, variables }, { question, file, document });
 }

@@ -33,14 +33,16 @@ export class Trace {
     return this.#entries;
   }
 
-  add(entry: TraceEntry): void {
-    if (this.#entries.length >= MAX_ENTRIES) return;
+  /** @returns the entry as it is kept; undefined where there is no room left */
+  add(entry: TraceEntry): TraceEntry | undefined {
+    if (this.#entries.length >= MAX_ENTRIES) return undefined;
     const isLast = this.#entries.length === MAX_ENTRIES - 1;
     const bounded: TraceEntry = isLast
       ? { by: entry.by, kind: 'note', text: `further steps are left out: a trace has ${MAX_ENTRIES}` }
       : this.#bounded(entry);
     this.#characters += bounded.text.length + JSON.stringify(bounded.arguments ?? '').length;
     this.#entries.push(bounded);
+    return bounded;
   }
 
   addAll(entries: readonly TraceEntry[]): void {

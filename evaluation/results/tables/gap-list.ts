@@ -11,11 +11,25 @@ export function gapList(records: readonly StoredGapRecord[], { bold }: Styles): 
 }
 
 function block(record: StoredGapRecord, bold: (text: string) => string): string {
-  const { id, kind, question_type, failure_type, pattern, cause, advice, attempt_id, created_at } = record;
+  const {
+    id,
+    kind,
+    question_type,
+    failure_type,
+    point,
+    tool,
+    pattern,
+    cause,
+    advice,
+    attempt_id,
+    created_at,
+  } = record;
+  const place = point === 'unknown' ? '' : ` (${point})`;
+  const at = tool === '' ? place : `${place} at ${oneLine(tool, COLUMNS)}`;
   const from = attempt_id === null ? 'a person' : `attempt ${attempt_id}`;
   return [
     `${bold(`${id}  ${kind}`)}  ${stateOf(record)}`,
-    `    of ${oneLine(question_type, COLUMNS)} questions, after a ${failure_type}; by ${oneLine(from, COLUMNS)}, ${created_at}`,
+    `    of ${oneLine(question_type, COLUMNS)} questions, after a ${failure_type}${at}; by ${oneLine(from, COLUMNS)}, ${created_at}`,
     `    pattern  ${oneLine(pattern, COLUMNS)}`,
     `    cause    ${oneLine(cause, COLUMNS)}`,
     `    advice   ${oneLine(advice, COLUMNS)}`,

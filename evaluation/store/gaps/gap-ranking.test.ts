@@ -2,14 +2,19 @@ import { expect, test } from 'vitest';
 import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
 import { rankGapRecords, termsOf } from './gap-ranking.ts';
 
-const candidate = (id: number, question_type: string, text: string) => ({
+const candidate = (id: number, question_type: string, text: string, tool = '') => ({
   id,
   question_type,
+  tool,
   terms: termsOf(text).join(' '),
 });
 
-const ranked = (candidates: ReturnType<typeof candidate>[], questionType: string, question: string) =>
-  rankGapRecords(candidates, { questionType, terms: termsOf(question) }).map(({ id }) => id);
+const ranked = (
+  candidates: ReturnType<typeof candidate>[],
+  questionType: string,
+  question: string,
+  tools: readonly string[] = [],
+) => rankGapRecords(candidates, { questionType, tools, terms: termsOf(question) }).map(({ id }) => id);
 
 test('words are found without case, accents, plural endings and words that say nothing', () => {
   expect(
@@ -58,4 +63,13 @@ test('the order does not depend on the order of the candidates, which is the dat
 test('no candidates and no terms are no trouble', () => {
   expect(ranked([], 'x', 'y')).toEqual([]);
   expect(ranked([candidate(1, 'x', 'a'), candidate(2, 'x', 'b')], 'x', '')).toEqual([2, 1]);
+});
+
+test('a failure at a tool that the question will need is more relevant than one elsewhere (OV-16)', () => {
+  const candidates = [
+    candidate(1, 'table', 'rows', 'read_excel'),
+    candidate(2, 'table', 'rows', 'wikipedia'),
+  ];
+  expect(ranked(candidates, 'table', 'which rows', ['read_excel'])).toEqual([1, 2]);
+  expect(ranked(candidates, 'table', 'which rows')).toEqual([2, 1]);
 });

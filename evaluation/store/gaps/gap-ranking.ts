@@ -4,6 +4,8 @@ import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
 interface Rankable {
   readonly id: number;
   readonly question_type: string;
+  /** At which the attempt broke; empty: none. */
+  readonly tool: string;
   /** {@link termsOf} its text, joined by spaces. */
   readonly terms: string;
 }
@@ -12,14 +14,21 @@ interface Rankable {
 const K1 = 1.2;
 const B = 0.75;
 
+/** What a failure at a tool that this question will need counts, beside the type and the words. */
+const TOOL_WEIGHT = 0.5;
+
 /**
- * Most relevant first (OV-16). Half of a score is the type of the question, half the similarity of the words: BM25, as a share of
- * the best among the candidates. On equal scores the type decides, then the newer record. The databases only propose
+ * Most relevant first (OV-16), by what happened: what the question comes with (1), a failure at a tool that it will need (a half), and
+ * the similarity of the words (BM25, as a share of the best among the candidates). On equal scores the type decides, then the newer record. The databases only propose
  * candidates: their own rankings differ, and the same pool must give the same brief wherever it is kept.
  */
 export function rankGapRecords<Candidate extends Rankable>(
   candidates: readonly Candidate[],
-  question: { readonly questionType: string; readonly terms: readonly string[] },
+  question: {
+    readonly questionType: string;
+    readonly tools: readonly string[];
+    readonly terms: readonly string[];
+  },
 ): Candidate[] {
   const documents = candidates.map((candidate) => new Set(candidate.terms.split(' ')));
   const meanLength = documents.reduce((sum, { size }) => sum + size, 0) / documents.length;
@@ -34,7 +43,8 @@ export function rankGapRecords<Candidate extends Rankable>(
   return candidates
     .map((candidate, index) => {
       const ofType = candidate.question_type === question.questionType ? 1 : 0;
-      return { candidate, ofType, score: ofType + (similarities[index] ?? 0) / best };
+      const atTool = question.tools.includes(candidate.tool) ? TOOL_WEIGHT : 0;
+      return { candidate, ofType, score: ofType + atTool + (similarities[index] ?? 0) / best };
     })
     .sort((a, b) => b.score - a.score || b.ofType - a.ofType || b.candidate.id - a.candidate.id)
     .map(({ candidate }) => candidate);

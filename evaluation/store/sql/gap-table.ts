@@ -87,7 +87,7 @@ export class GapTable {
     return { stored: true, id: stored.id };
   }
 
-  async gapRecords({ questionType, question, limit }: GapQuery): Promise<StoredGapRecord[]> {
+  async gapRecords({ questionType, tools = [], question, limit }: GapQuery): Promise<StoredGapRecord[]> {
     const count = checkedLimit(limit, MAX_GAP_RECORDS);
     const terms = termsOf(question, MAX_QUERY_TERMS);
     const candidates = await this.#tables.rows(gapRow, 'gap_records', {
@@ -99,7 +99,7 @@ export class GapTable {
       values: [this.#tables.database.anyOf(terms), storable(questionType)],
     });
     const seen = new Set<string>();
-    return rankGapRecords(candidates, { questionType: storable(questionType), terms })
+    return rankGapRecords(candidates, { questionType: storable(questionType), tools, terms })
       .filter((record) => {
         // The same failure in every cycle must not fill the brief.
         const text = gapRecordText(record);

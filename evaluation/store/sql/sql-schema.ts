@@ -88,6 +88,10 @@ export function schemaSteps(words: SchemaWords): readonly string[] {
     )${tableEnd};
     ${protect('cached_answers')}
     `,
+    `
+    ALTER TABLE gap_records ADD COLUMN point text NOT NULL DEFAULT 'unknown';
+    ALTER TABLE gap_records ADD COLUMN tool text NOT NULL DEFAULT '';
+    `,
   ];
 }
 

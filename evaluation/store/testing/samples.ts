@@ -37,6 +37,8 @@ export function sampleGapRecord(change: Partial<GapRecord> = {}): GapRecord {
     kind: 'planning_hint',
     question_type: 'lookup',
     failure_type: 'retrieval_failure',
+    point: 'tool_result',
+    tool: 'wikipedia',
     pattern: 'a count that is asked for as of a past date',
     cause: 'the page that is found first shows the present state',
     advice: 'look for a dated revision, and compare its date with the one in question',

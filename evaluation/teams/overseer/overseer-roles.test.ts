@@ -26,7 +26,7 @@ describe('the roles of the overseer', () => {
     const { model, ask } = await startOverseer();
     await ask();
 
-    expect(textOf(model.asked('execute')[0])).toContain('"strategy": "read the letter"');
+    expect(textOf(model.asked('execute')[0])).toContain('Strategy: read the letter');
   });
 
   test('get a plan that is JSON of its form, or ask for it again (OV-02)', async () => {

@@ -138,13 +138,14 @@ describe('a wrong attempt', () => {
       'The first line has it.',
       'Answer as scored: Miller',
       `True answer: ${TRUTH}`,
-      'Kind of failure: reasoning_gap',
+      'Observed: reasoning_gap',
       'Do not propose any remedy',
     ]) {
       expect(diagnosing).toContain(part);
     }
     expect(Object.keys(Object(model.asked('diagnose')[0]?.schema?.properties))).toEqual([
       'point',
+      'tool',
       'diagnosis',
     ]);
     const abstracting = textOf(model.asked('abstract')[0]);
@@ -153,8 +154,11 @@ describe('a wrong attempt', () => {
     const toAbstract = mesh.sentBy('runner').find(({ to }) => to === 'abstract');
     expect(Object.keys(toAbstract?.payload ?? {}).sort()).toEqual([
       'diagnosis',
+      'planned_type',
+      'point',
       'question_type',
       'resolution_type',
+      'tool',
     ]);
   });
 

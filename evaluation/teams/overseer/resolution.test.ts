@@ -38,6 +38,29 @@ test('what surrounds an answer is taken off before scoring, and is no fault of f
   expect(resolutionOf(answer, answered, ['grey heron'], [], gaiaCorrect)).toBe('correct');
 });
 
+const call = (tool: string, failed: boolean) =>
+  ({ by: 'execute', kind: 'tool', tool, text: 'as it was', ...(failed ? { failed } : {}) }) as const;
+
+test.each([
+  ['a wrong sheet that was mended', [call('read_excel', true), call('read_excel', false)], 'reasoning_gap'],
+  [
+    'a search that another source stood in for',
+    [call('wikipedia', true), call('fetch_page', false)],
+    'reasoning_gap',
+  ],
+  ['a search in vain, and a sum', [call('wikipedia', true), call('calculator', false)], 'retrieval_failure'],
+  [
+    'a program with a mistake that was mended',
+    [call('python_repl', true), call('python_repl', false)],
+    'reasoning_gap',
+  ],
+  ['a program that never ran', [call('read_file', false), call('python_repl', true)], 'tool_limit'],
+] as const)('a wrong attempt with %s is filed by what was observed (OV-34)', (_, entries, expected) => {
+  const answered = { text: 'FINAL ANSWER: crow', ended: 'answer' } as const;
+
+  expect(resolutionOf('crow', answered, ['heron'], entries, gaiaCorrect)).toBe(expected);
+});
+
 test.each([
   ['the limit of turns before a failed tool', 'limit', FAILED, 'tool_limit'],
   ['a failed tool', 'answer', FAILED, 'retrieval_failure'],

@@ -41,14 +41,24 @@ const STRUCTURED: readonly (readonly [string, JsonObject])[] = [
       needs_information: false,
     },
   ],
-  ['You judge one piece', { quality: 9, relevance: 9, missing: [], weaknesses: [], suggestions: [] }],
+  [
+    'You judge the work of one role',
+    { quality: 9, relevance: 9, missing: [], weaknesses: [], suggestions: [] },
+  ],
   ['An attempt at a question', { point: 'answer_form', tool: '', diagnosis: 'it has a unit' }],
   ['You turn the diagnosis', { kind: 'planning_hint', pattern: 'p', cause: 'c', advice: 'a' }],
 ];
 
+/** A question in whose middle the model is lost: what was done until then is all that there is to show. */
+const LOST = 'lost';
+const FIRST = 'I look at it from the left first.';
+
 const model: ModelScript = ({ messages }) => {
   const system = messages[0]?.content ?? '';
-  const said = CASES.find(({ task_id }) => messages[1]?.content.includes(`(${task_id})`))?.said ?? '';
+  const isOnTheWay = messages.some(({ role }) => role === 'assistant');
+  if (messages[1]?.content.includes(`(${LOST})`) && isOnTheWay)
+    return { status: 400, error: 'out of memory' };
+  const said = CASES.find(({ task_id }) => messages[1]?.content.includes(`(${task_id})`))?.said ?? FIRST;
   if (system.startsWith('Your task: reason final')) return { content: { sentence: 0, answer: said } };
   const structured = STRUCTURED.find(([opening]) => system.startsWith(opening));
   return { content: structured === undefined ? `I thought about it.\n${said}` : structured[1] };
@@ -70,7 +80,7 @@ test('the same reply of a model scores the same in all six teams, and each was t
   const server = await startModelServer(model);
   onTestFinished(() => server.close());
   const folder = place(
-    CASES.map(({ task_id, truth }) => ({
+    [...CASES, { task_id: LOST, truth: 'heron' }].map(({ task_id, truth }) => ({
       task_id,
       question: `What is it (${task_id})? Give the number only.`,
       answer: truth,
@@ -98,7 +108,7 @@ test('the same reply of a model scores the same in all six teams, and each was t
   expect(code, stderr).toBe(0);
   const lines = jsonLines(path.join(folder, 'a.jsonl'));
   for (const team of TEAMS) {
-    const given = lines.filter((line) => line.team === team);
+    const given = lines.filter((line) => line.team === team && line.task_id !== LOST);
     expect(
       given.map(({ task_id, final_answer, correct, correct_lenient }) => [
         task_id,
@@ -111,7 +121,19 @@ test('the same reply of a model scores the same in all six teams, and each was t
     const { correct, correct_lenient } = JSON.parse(stdout).teams[team];
     expect([correct, correct_lenient], team).toEqual([4, 5]);
   }
-  const told = server.requests.filter(({ messages }) => messages[0]?.content.includes(ANSWER_FORMAT));
+  for (const team of ['single', 'supervisor', 'react', 'overseer', 'panel']) {
+    const lost = lines.find((line) => line.team === team && line.task_id === LOST);
+    expect([lost?.status, lost?.reason, lost?.reasoning_trace], team).toEqual([
+      'failed',
+      expect.stringContaining('out of memory'),
+      expect.stringContaining(FIRST),
+    ]);
+  }
+  const read = server.requests.flatMap(({ messages }) => messages.map(({ content }) => content));
+  expect(read.filter((content) => /\((?:none|nothing)\)/i.test(content))).toEqual([]);
+  const told = server.requests
+    .filter(({ messages }) => messages[0]?.content.includes(ANSWER_FORMAT))
+    .filter(({ messages }) => messages[1]?.content.includes(`(${LOST})`) === false);
   const roles = [
     'You answer a question on your own',
     'Your task: reason final',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Conclusion } from '../role-tool.ts';
 import { cleanAnswer } from './clean-answer.ts';
+import { NO_ANSWER } from './no-answer.ts';
 
 /** What the benchmark itself asks of every answer (Mialon et al., GAIA, arXiv 2311.12983; SV-16). Prompts have it as {{answer_format}}. */
 export const ANSWER_FORMAT = `Report your thoughts, and finish your answer with the following template: FINAL ANSWER: [YOUR FINAL ANSWER]. YOUR FINAL ANSWER should be a number OR as few words as possible OR a comma separated list of numbers and/or strings. If you are asked for a number, don't use comma to write your number neither use units such as $ or percent sign unless specified otherwise. If you are asked for a string, don't use articles, neither abbreviations (e.g. for cities), and write the digits in plain text unless specified otherwise. If you are asked for a comma separated list, apply the above rules depending of whether the element to be put in the list is a number or a string.`;
@@ -20,9 +21,6 @@ export const answeredSchema = z.object({
 
 export type Answered = z.infer<typeof answeredSchema>;
 
-/** Stands in place of an answer where none was found: an answer is never empty (RA-12), and this one counts as wrong. */
-export const NO_ANSWER = 'No answer was found.';
-
 /**
  * The answer of a role as it gave it, without what stands around it (SV-17, SV-18, OV-07). Every team's answer is cleaned alike, and
  * the question's wording plays no part in it.
@@ -30,5 +28,5 @@ export const NO_ANSWER = 'No answer was found.';
 export function conclude({ text, ended }: Answered): Conclusion {
   // A role that gave up says why, which is no answer.
   const cleaned = ended === 'gave_up' || ended === 'cut_off' ? null : cleanAnswer(text);
-  return { answer: cleaned ?? NO_ANSWER, raw: text };
+  return { answer: cleaned ?? NO_ANSWER, raw: text, ...(ended === 'cut_off' ? { isCutOff: true } : {}) };
 }

@@ -40,7 +40,7 @@ export function converse(
 /** Of a document in a prompt: some 25,000 tokens, which most models take in beside the rest. */
 const MAX_PROMPT_CHARACTERS = 100_000;
 
-/** A text for a prompt: a word where there is none, and cut with a mark where a model would not read on. */
-export function promptText(text: string | undefined): string {
-  return text === undefined || text.trim() === '' ? '(none)' : cutText(text, MAX_PROMPT_CHARACTERS);
+/** A text for a prompt, cut with a mark where a model would not read on. */
+export function promptText(text: string): string {
+  return cutText(text, MAX_PROMPT_CHARACTERS);
 }

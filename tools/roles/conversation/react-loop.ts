@@ -83,6 +83,7 @@ export async function reactLoop(
         return { text: said.stated, ended: 'answer', iterations: turn };
       }
       faulty += 1;
+      if (text !== '') work.reasoning(text);
       work.note(`the reply cannot be used: ${fault}`);
       messages.push({ role: 'assistant', content: text }, { role: 'user', content: fault });
       said.add(text);

@@ -41,6 +41,8 @@ export type GapReceipt =
 
 export interface GapQuery {
   readonly questionType: string;
+  /** Tools that the question is sure to need, such as the reader of its file. */
+  readonly tools?: readonly string[];
   readonly question: string;
   /** 1 to 50. */
   readonly limit: number;

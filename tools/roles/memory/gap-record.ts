@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_GAP_TEXT_CHARACTERS, MAX_NAME_CHARACTERS, storableName } from './storable.ts';
+import { MAX_GAP_TEXT_CHARACTERS, MAX_NAME_CHARACTERS, storableName, storableText } from './storable.ts';
 
 /**
  * What a record proposes to change. A planning hint informs the next plan at once; anything else waits until a person has
@@ -23,13 +23,31 @@ export const FAILURE_TYPES = [
   'server_tool_use',
 ] as const;
 
+/** Where an attempt broke, as the overseer classifies it; `unknown` where nobody could say. */
+export const FAILURE_POINTS = [
+  'plan',
+  'tool_choice',
+  'tool_call',
+  'tool_result',
+  'reasoning',
+  'answer_form',
+  'unknown',
+] as const;
+
 const gapText = storableName(MAX_GAP_TEXT_CHARACTERS);
 
-/** A failure, told so that it helps with other questions (OV-17): a proposal to the planner, never an instruction. */
+/**
+ * A failure, told so that it helps with other questions (OV-17): a proposal to the planner, never an instruction. It is found by what
+ * happened: what the question came with (`question_type`), what was observed, where the attempt broke, and at which tool.
+ */
 export const gapRecordSchema = z.strictObject({
   kind: z.enum(GAP_RECORD_KINDS),
   question_type: storableName(MAX_NAME_CHARACTERS),
   failure_type: z.enum(FAILURE_TYPES),
+  // Records of older stores have neither of the two.
+  point: z.enum(FAILURE_POINTS).default('unknown'),
+  /** Name of the tool at that point; empty: none. */
+  tool: storableText(MAX_NAME_CHARACTERS).default(''),
   /** Which questions it is about, in general words. */
   pattern: gapText,
   /** Why such an attempt fails. */

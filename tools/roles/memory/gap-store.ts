@@ -14,6 +14,7 @@ const input = z.discriminatedUnion('action', [
     action: z.literal('brief').describe('hints for a question, the most relevant first (OV-16)'),
     question: z.string(),
     question_type: z.string(),
+    tools: z.array(z.string()).default([]),
   }),
   z.object({ action: z.literal('attempt'), record: attemptSchema }),
   z.object({
@@ -51,13 +52,16 @@ export function gapStore({ openMemory }: ToolServices): DataTool<z.infer<typeof 
       const memory = await memoryAt(place);
       switch (request.action) {
         case 'brief': {
-          const { question, question_type } = request;
+          const { question, question_type, tools } = request;
           const records = await memory.gapRecords({
             questionType: question_type,
+            tools,
             question,
             limit: MAX_HINTS,
           });
-          const hints = records.map(({ id, pattern, cause, advice }) => ({ id, pattern, cause, advice }));
+          const hints = records.map(({ id, failure_type, point, tool, pattern, cause, advice }) => {
+            return { id, failure_type, point, tool, pattern, cause, advice };
+          });
           return { text: `${hints.length} hints`, data: { hints } };
         }
         case 'attempt': {

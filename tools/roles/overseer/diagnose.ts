@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { promptText } from '../conversation/conversation.ts';
-import { GAP_RECORD_KINDS } from '../memory/gap-record.ts';
-import { planSchema } from '../plan.ts';
+import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/gap-record.ts';
+import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
 import { traceEntrySchema, traceText } from '../trace.ts';
 
@@ -18,15 +18,30 @@ const diagnoseInput = z.object({
   resolution_type: z.string(),
 });
 
+/** In small letters and with underscores, as models do not always write it; a word of their own is none. */
+const point = z.preprocess((given) => {
+  const word =
+    typeof given === 'string'
+      ? given
+          .trim()
+          .toLowerCase()
+          .replace(/[\s-]+/g, '_')
+      : given;
+  return FAILURE_POINTS.find((known) => known === word) ?? 'unknown';
+}, z.enum(FAILURE_POINTS));
+
 export const diagnosisSchema = z.object({
-  /** Where the chain broke: planning, a tool, what a tool found, the reasoning, the form of the answer. */
-  point: z.string().min(1).max(500),
+  /** Where the chain broke: by this later plans find it. */
+  point,
+  /** The tool at that point; empty: none. */
+  tool: z.preprocess((given) => given ?? '', z.string().max(100)),
   diagnosis: z.string().min(1).max(8000),
 });
 
 /** Names the point where an attempt went wrong. It proposes no remedy: that is another role's. */
 export const diagnose: Tool = roleTool({
   name: 'diagnose',
+  isSecret: true,
   description: 'names the exact point where a wrong attempt failed; proposes nothing',
   input: diagnoseInput,
   async run(input, work) {
@@ -38,7 +53,7 @@ export const diagnose: Tool = roleTool({
         prompt: 'diagnose',
         variables: () => ({
           question,
-          plan: plan === null ? '(none)' : JSON.stringify(plan, null, 2),
+          plan: plan === null ? '' : planText(plan),
           attempt: promptText(traceText(attempt)),
           raw_answer: promptText(raw_answer),
           answer,
@@ -58,23 +73,23 @@ function diagnosisWithoutModel({
   truth,
   resolution_type,
 }: z.infer<typeof diagnoseInput>): z.infer<typeof diagnosisSchema> {
-  const failed = attempt.filter((entry) => entry.failed === true);
-  const [first] = failed;
   const last = attempt.findLast(({ kind }) => kind === 'tool');
-  const point =
-    first !== undefined
-      ? `tool ${first.tool}`
-      : last === undefined
-        ? 'no tool was used'
-        : `what was made of ${last.tool}`;
-  const happened =
-    first !== undefined
-      ? `${first.tool} failed: ${first.text}`
-      : last === undefined
-        ? 'the answer was given without asking any tool'
-        : `${last.tool} replied, and the answer taken from its reply was another than the true one`;
+  const hasFailed = last?.failed === true;
+  const happened = hasFailed
+    ? `${last?.tool} failed: ${last?.text}`
+    : last === undefined
+      ? 'the answer was given without asking any tool'
+      : `${last.tool} replied, and the answer taken from its reply was another than the true one`;
+  const isForm = resolution_type === 'format_error';
   return {
-    point,
+    point: isForm
+      ? 'answer_form'
+      : hasFailed
+        ? 'tool_result'
+        : last === undefined
+          ? 'tool_choice'
+          : 'reasoning',
+    tool: last?.tool ?? '',
     diagnosis:
       `${resolution_type}: ${happened}. Answered: ${answer.slice(0, 500)}. True: ${truth.slice(0, 500)}.`.slice(
         0,
@@ -84,10 +99,15 @@ function diagnosisWithoutModel({
 }
 
 const abstractInput = z.object({
+  /** What the question came with. */
   question_type: z.string(),
+  /** The planner's own word for its kind; empty without a plan. */
+  planned_type: z.string(),
   /** Word for word (OV-12). */
   diagnosis: z.string(),
   resolution_type: z.string(),
+  point,
+  tool: z.string(),
 });
 
 /** What is kept for later plans: a kind of failure, why it happens, what to do otherwise; nothing of the one question (OV-17). */
@@ -102,6 +122,7 @@ export const gapSchema = z.object({
 /** Turns a diagnosis into something that helps with other questions of the kind. It has not seen the question itself. */
 export const abstract: Tool = roleTool({
   name: 'abstract',
+  isSecret: true,
   description: 'turns a diagnosis into a reusable record of a gap, with nothing of the question in it',
   input: abstractInput,
   async run(input, work) {
@@ -131,10 +152,11 @@ const ADVICE: Readonly<Record<string, string>> = {
 function gapWithoutModel({
   question_type,
   resolution_type,
+  tool,
 }: z.infer<typeof abstractInput>): z.infer<typeof gapSchema> {
   return {
     kind: 'planning_hint',
-    pattern: `${resolution_type} at a ${question_type} question`,
+    pattern: `${resolution_type} at a ${question_type} question${tool === '' ? '' : `, at ${tool}`}`,
     cause: `without a model a ${question_type} question did not lead to the answer`,
     advice: ADVICE[resolution_type] ?? 'try another tool',
   };

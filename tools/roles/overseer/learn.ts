@@ -69,13 +69,22 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
     await recordAttempt(attempt, owner, work);
     return false;
   }
-  const { diagnosis } = diagnosed;
+  const { diagnosis, point } = diagnosed;
+  // A tool that no step asked is a word of the model's.
+  const tool = entries.some((entry) => entry.tool === diagnosed.tool) ? diagnosed.tool : '';
   // The attempt is stored while the abstractor works (OV-14, C-05).
   const [gap] = await Promise.all([
     unlessItFails('abstract', work, () =>
       work.askRole(
         'abstract',
-        { question_type: questionType, diagnosis, resolution_type: resolution },
+        {
+          question_type: questionType,
+          planned_type: plan?.question_type ?? '',
+          diagnosis,
+          resolution_type: resolution,
+          point,
+          tool,
+        },
         gapSchema,
         { takesTrace: false },
       ),
@@ -89,7 +98,16 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
     attempt_id: attemptIdOf(attempt, owner),
     question,
     answers,
-    record: { kind, question_type: questionType, failure_type: resolution, pattern, cause, advice },
+    record: {
+      kind,
+      question_type: questionType,
+      failure_type: resolution,
+      point,
+      tool,
+      pattern,
+      cause,
+      advice,
+    },
   });
   // A record that would give the answer away is refused, and that is no failure of the run (C-12).
   return z.looseObject({ stored: z.boolean() }).parse(kept).stored;

@@ -1,11 +1,13 @@
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import type { ModelSums } from '../../../core/contracts/usage.ts';
+import { readerFor } from '../../files/readers.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
-import { answeredSchema, conclude, NO_ANSWER } from '../answer/answered.ts';
+import { answeredSchema, conclude } from '../answer/answered.ts';
+import { NO_ANSWER } from '../answer/no-answer.ts';
+import { attachedOf } from '../attached.ts';
 import { type Plan, planSchema, questionType } from '../plan.ts';
 import { entryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
@@ -15,21 +17,25 @@ import { readTruths, TRUTHS_FILE, type Truth } from './truths.ts';
 
 const optionsSchema = z.looseObject({
   retry: z.looseObject({ attempts: z.int().positive().default(1) }).prefault({}),
-  /** Until the mesh ends a task; without it nobody does. */
-  time_s: z.number().positive().exactOptional(),
   run_id: z.string().default('run'),
   team: z.string().default('overseer'),
 });
 
 const briefReply = z.looseObject({
-  hints: z.array(z.looseObject({ pattern: z.string(), cause: z.string(), advice: z.string() })),
+  hints: z.array(
+    z.looseObject({
+      failure_type: z.string(),
+      point: z.string(),
+      tool: z.string(),
+      pattern: z.string(),
+      cause: z.string(),
+      advice: z.string(),
+    }),
+  ),
 });
 
-/** Of a task's time, and at most in seconds: what it takes to put an attempt on record that is cut off. */
-const RESERVED_PART = 0.1;
-const MAX_RESERVED_S = 5;
 /** Of what is left when a plan is there: the rest is for the diagnosis of what was not finished. */
-const EXECUTION_PART = 0.8;
+const EXECUTION_SHARE = 0.8;
 
 /**
  * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
@@ -56,17 +62,10 @@ export function oversee({ loadScorer }: ToolServices): Tool {
           `the overseer needs the true answer of ${problem.taskId}, and there is none`,
         );
       }
-      const { retry, run_id, team, time_s } = work.options(optionsSchema);
+      const { retry, run_id, team } = work.options(optionsSchema);
       const owner: AttemptOwner = { run_id, team, taskId: problem.taskId, truth };
-      const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
-      if (time_s !== undefined) work.limitTo(time_s - reservedS);
       for (let number = 1; ; number++) {
-        const attempt = await attemptOnce(problem, owner, number, isRight, work).catch(
-          async (error: unknown) => {
-            if (work.isOutOfTime) await endOfTask(2 * reservedS, work);
-            throw error;
-          },
-        );
+        const attempt = await attemptOnce(problem, owner, number, isRight, work);
         const { resolution, conclusion, questionType: question_type } = attempt;
         work.note(`attempt ${number}: ${resolution}`);
         const isCorrect = resolution === 'correct';
@@ -83,18 +82,20 @@ export function oversee({ loadScorer }: ToolServices): Tool {
 }
 
 async function attemptOnce(
-  { question, file }: Problem,
+  problem: Problem,
   owner: AttemptOwner,
   number: number,
   isRight: IsRight,
   work: RoleWork,
 ): Promise<Attempt> {
+  const { question, file, document } = problem;
   const beginMs = performance.now();
   const spent = work.usage.total;
   const before = work.trace.entries.length;
   const type = questionType(file);
-  const brief = await briefFor(question, type, work);
-  const attached = file === undefined ? {} : { file };
+  const brief = await briefFor(problem, type, work);
+  const attached = attachedOf(problem);
+  const tools = work.context.partners.find(({ id }) => id === 'execute')?.tools ?? [];
   const soFar = () => {
     const total = work.usage.total;
     return {
@@ -110,13 +111,11 @@ async function attemptOnce(
   };
   let plan: Plan | null = null;
   try {
-    const given = { question, ...attached, document: '', brief, feedback: '' };
+    const given = { question, ...attached, document, tools, brief, last: '', feedback: '' };
     plan = await work.askRole('plan', given, planSchema);
-    const answered = await work.askRole(
-      'execute',
-      { question, ...attached, plan, ...executionTime(work) },
-      answeredSchema,
-    );
+    const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema, {
+      share: EXECUTION_SHARE,
+    });
     // Before scoring (OV-07).
     const conclusion = conclude(answered);
     const attempt = soFar();
@@ -127,7 +126,7 @@ async function attemptOnce(
     // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
     if (error instanceof MeshError && !work.context.signal.aborted) {
       const conclusion = { answer: NO_ANSWER, raw: error.message };
-      const resolution = work.isOutOfTime ? 'tool_limit' : 'server_tool_use';
+      const resolution = work.isTimeUp(error) ? 'tool_limit' : 'server_tool_use';
       await recordAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
     }
     throw error;
@@ -138,24 +137,17 @@ function tokensOf({ prompt_tokens, completion_tokens }: ModelSums): number {
   return (prompt_tokens ?? 0) + (completion_tokens ?? 0);
 }
 
-/** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */
-async function endOfTask(mostSeconds: number, { context }: RoleWork): Promise<void> {
-  await sleep(mostSeconds * 1000, undefined, { signal: context.signal }).catch(() => undefined);
-}
-
-function executionTime({ secondsLeft }: RoleWork): { time_s?: number } {
-  return secondsLeft === Number.POSITIVE_INFINITY ? {} : { time_s: EXECUTION_PART * secondsLeft };
-}
-
 /** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */
-async function briefFor(question: string, type: string, work: RoleWork): Promise<string> {
-  const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type });
+async function briefFor({ question, file }: Problem, type: string, work: RoleWork): Promise<string> {
+  const reader = file === undefined ? undefined : readerFor(file);
+  const tools = reader === undefined ? [] : [reader];
+  const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type, tools });
   if ('error' in reply) throw new MeshError('store', `gap records cannot be read: ${reply.error.message}`);
   const { hints } = briefReply.parse(reply.data);
   return hints
     .map(
-      ({ pattern, cause, advice }, i) =>
-        `Hint ${i + 1}\n  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`,
+      ({ failure_type, point, tool, pattern, cause, advice }, i) =>
+        `Hint ${i + 1}\n  observed: ${[failure_type, point, tool].filter((part) => part !== '').join(', ')}\n  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`,
     )
     .join('\n');
 }

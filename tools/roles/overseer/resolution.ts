@@ -1,14 +1,16 @@
 import type { IsRight } from '../../tool-services.ts';
-import { type Answered, NO_ANSWER } from '../answer/answered.ts';
+import type { Answered } from '../answer/answered.ts';
 import { cleanAnswer } from '../answer/clean-answer.ts';
+import { NO_ANSWER } from '../answer/no-answer.ts';
 import type { ResolutionType } from '../memory/attempt.ts';
 import type { TraceEntry } from '../trace.ts';
 
 /**
- * Why an attempt ended as it did (OV-34). A right answer in the wrong form is a fault of form, never one of reasoning (OV-41); an
- * attempt that ran out of turns or time is one of the limit; one with a tool that failed is one of retrieval.
+ * Why an attempt ended as it did, by what was observed (OV-34). A right answer in the wrong form is a fault of form, never one of
+ * reasoning (OV-41); an attempt that ran out of turns or time, or whose programs never ran, is one of the limit; one that could not get
+ * what it was looking for is one of retrieval. A call that failed and was mended by a later one is neither.
  *
- * @param answer as it is scored, after its form was fitted (OV-07)
+ * @param answer as it is scored (OV-07)
  */
 export function resolutionOf(
   answer: string,
@@ -23,7 +25,22 @@ export function resolutionOf(
     if (truths.some((truth) => [answer, raw].some((said) => saysTheSame(said, truth)))) return 'format_error';
   }
   if (answered.ended === 'limit' || answered.ended === 'cut_off') return 'tool_limit';
-  return entries.some(({ failed }) => failed === true) ? 'retrieval_failure' : 'reasoning_gap';
+  if (hasFailedForGood(entries, (tool) => !COMPUTES.has(tool))) return 'retrieval_failure';
+  return hasFailedForGood(entries, (tool) => COMPUTES.has(tool)) ? 'tool_limit' : 'reasoning_gap';
+}
+
+/** Tools that work something out; all others get something. */
+const COMPUTES: ReadonlySet<string> = new Set([
+  'calculator',
+  'python_repl',
+  'execute_python_file',
+  'analyze_chess',
+]);
+
+/** Whether the last call of such tools failed: what failed before another call succeeded was mended by it. */
+function hasFailedForGood(entries: readonly TraceEntry[], isOne: (tool: string) => boolean): boolean {
+  const last = entries.findLast(({ kind, tool }) => kind === 'tool' && tool !== undefined && isOne(tool));
+  return last?.failed === true;
 }
 
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;

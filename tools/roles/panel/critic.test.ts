@@ -11,7 +11,7 @@ const STEPS = { steps: [{ task: 'find it', tool: '', needs_information: true, us
 function criticOf(rejections: Readonly<Record<string, number>>): NonNullable<Script['critique']> {
   const left = new Map(Object.entries(rejections));
   return (request) => {
-    const role = /one piece of work of a (\w+)/.exec(textOf(request))?.[1] ?? '';
+    const role = /the work of one role of a team, the (\w+),/.exec(textOf(request))?.[1] ?? '';
     const rest = left.get(role) ?? 0;
     left.set(role, rest - 1);
     return verdict(rest > 0 ? 3 : 9);
@@ -44,10 +44,14 @@ describe('rejected work', () => {
 
       const prompts = model.asked(prompt).map(textOf);
       expect(prompts).toHaveLength(3);
-      expect(prompts[0]).toMatch(/Criticism of your last \w+:\n\(none\)/);
-      for (const again of prompts.slice(1)) {
+      expect(prompts[0]).not.toContain('criticised');
+      for (const [index, again] of prompts.slice(1).entries()) {
         expect(again).toMatch(
-          /Criticism of your last \w+:\n- rejected with quality 3, relevance 9\n- it is too vague\n- name the source/,
+          /It was criticised\. [^:]+:\n- rejected with quality 3, relevance 9\n- it is too vague\n- name the source/,
+        );
+        // Beside the criticism stands what it is about.
+        expect(again).toMatch(
+          new RegExp(`Your last \\w+:\\n.*number ${index + 1}\\b.*It was criticised`, 's'),
         );
       }
       // Three pieces of work, and two of them again.
@@ -90,8 +94,9 @@ describe('the critic', () => {
     expect(works).toEqual([
       ['plan number 1'],
       ['fact number 1'],
-      ['conclusion number 1'],
-      ['conclusion number 2'],
+      // What the expert was given belongs to its work.
+      ['fact number 1', 'conclusion number 1'],
+      ['fact number 1', 'conclusion number 2'],
     ]);
   });
 

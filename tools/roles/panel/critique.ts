@@ -1,23 +1,41 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
+import { attachedShape, attachedText } from '../attached.ts';
 import { promptText } from '../conversation/conversation.ts';
 import { roleTool } from '../role-tool.ts';
+import { cutText } from '../trace.ts';
 
 const critiqueInput = z.object({
   question: z.string(),
+  ...attachedShape,
   /** Whose work it is: planner, researcher or expert. */
   role: z.string(),
   work: z.string(),
+  /** What the work was made from, beside the file; empty without any. */
+  document: z.string(),
+  facts: z.string(),
+  /** How it was made, tool by tool; empty where no tool was asked. */
+  steps: z.string(),
 });
 
-const remarks = z.array(z.string().max(2000)).max(20);
+/** How models say that there is nothing, where a list was asked for. */
+const NOTHING = /^\W*(?:none|nothing|no|n\/a|nil)?\W*$/i;
+
+/** Texts, or nothing in whatever words: a text alone is one of them. */
+const remarks = z.preprocess(
+  (given) => {
+    const all = Array.isArray(given) ? given : [given ?? ''];
+    return all.filter((text) => typeof text !== 'string' || !NOTHING.test(text));
+  },
+  z.array(z.string().max(2000)).max(20),
+);
 
 /** Marks from 0 to 10 on both scales (REQ-034 to REQ-036). */
 const judgementSchema = z.object({
   quality: z.number().min(0).max(10),
   relevance: z.number().min(0).max(10),
   /** Parts of the question that the work leaves out (REQ-066). */
-  missing: z.preprocess((given) => given ?? [], remarks),
+  missing: remarks,
   weaknesses: remarks,
   suggestions: remarks,
 });
@@ -36,8 +54,12 @@ const thresholdsSchema = z.looseObject({
     .prefault({}),
 });
 
+/** Of a document that a critic judges by, and of the steps: enough to check a claim, not to do the work again. */
+const MAX_SHOWN_CHARACTERS = 12_000;
+
 /**
- * Judges one piece of work and nothing else: each call is a fresh conversation that holds the question and that piece (REQ-038).
+ * Judges one piece of work and nothing else: each call is a fresh conversation that holds the question, that piece and what it was
+ * made from (REQ-038).
  * What is good enough is configuration (REQ-064), not the model's to say.
  */
 export const critique: Tool = roleTool({
@@ -53,8 +75,12 @@ export const critique: Tool = roleTool({
         prompt: 'critique',
         variables: () => ({
           question: input.question,
+          file: attachedText(input),
           role: input.role,
           work: promptText(input.work),
+          document: cutText(input.document, MAX_SHOWN_CHARACTERS),
+          facts: promptText(input.facts),
+          steps: cutText(input.steps, MAX_SHOWN_CHARACTERS),
         }),
         reply: judgementSchema,
         result: (reply) => judgementSchema.parse(reply),

@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { answering } from '../answer/answering.ts';
+import { attachedShape, attachedText } from '../attached.ts';
 import { promptText } from '../conversation/conversation.ts';
-import { planSchema } from '../plan.ts';
+import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
 import { factLines, factSchema } from './fact.ts';
 
 const expertInput = z.object({
   question: z.string(),
-  file: z.string().exactOptional(),
+  ...attachedShape,
   document: z.string(),
   plan: planSchema,
   facts: z.array(factSchema),
+  /** The conclusion before this one, and what the critic said of it; empty for the first. */
+  last: z.string(),
   feedback: z.string(),
 });
 
@@ -20,7 +23,8 @@ export const expert: Tool = roleTool({
   name: 'expert',
   description: 'reasons and calculates from the facts that were found, and concludes',
   input: expertInput,
-  run({ question, file, document, plan, facts, feedback }, work) {
+  run(input, work) {
+    const { question, file, document, plan, facts, last, feedback } = input;
     const known = facts.filter(({ found }) => found).map(({ fact }) => fact);
     return answering(
       work,
@@ -28,11 +32,12 @@ export const expert: Tool = roleTool({
         prompt: 'expert',
         variables: () => ({
           question,
-          file: promptText(file),
+          file: attachedText(input),
           document: promptText(document),
-          plan: JSON.stringify(plan, null, 2),
+          plan: planText(plan),
           facts: factLines(facts),
-          feedback: promptText(feedback),
+          last: promptText(last),
+          feedback,
         }),
       },
       { question, file, document: [document, ...known].filter((part) => part !== '').join('\n\n') },

@@ -1,19 +1,22 @@
 import * as z from 'zod';
 
+const textOrNone = z.preprocess((given) => given ?? '', z.string());
+
 /** A fact with where it is from (REQ-047). `found: false` says that it was looked for in vain: nothing is invented (REQ-050). */
 export const factSchema = z.object({
   fact: z.string().min(1),
-  source: z.string(),
-  found: z.boolean(),
+  source: textOrNone,
+  // That goes without saying.
+  found: z.preprocess((given) => given ?? true, z.boolean()),
   /** The reason for this fact where sources say different things; empty where they do not (REQ-048). */
-  conflict: z.preprocess((given) => given ?? '', z.string()),
+  conflict: textOrNone,
 });
 
 export type Fact = z.infer<typeof factSchema>;
 
-/** Facts as prompts and traces have them, a line each. */
+/** Facts as prompts and traces have them, a line each; empty without any. */
 export function factLines(facts: readonly Fact[]): string {
-  return facts.length === 0 ? '(nothing)' : facts.map(lineOf).join('\n');
+  return facts.map(lineOf).join('\n');
 }
 
 function lineOf({ fact, source, found, conflict }: Fact): string {

@@ -3,7 +3,7 @@ import type { Tool } from '../../../core/contracts/tool.ts';
 import { ANSWER_FORMAT } from '../answer/answered.ts';
 import { cleanAnswer } from '../answer/clean-answer.ts';
 import { opening, promptText } from '../conversation/conversation.ts';
-import { planSchema } from '../plan.ts';
+import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
 import { factLines, factSchema } from './fact.ts';
 
@@ -24,7 +24,7 @@ export const finalize: Tool = roleTool({
     const { content } = await work.chat({
       messages: opening(work, 'finalize', {
         question,
-        plan: JSON.stringify(plan, null, 2),
+        plan: planText(plan),
         facts: factLines(facts),
         conclusion: promptText(conclusion),
         answer_format: ANSWER_FORMAT,

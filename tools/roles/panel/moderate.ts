@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { Tool } from '../../../core/contracts/tool.ts';
-import { answeredSchema, conclude, NO_ANSWER } from '../answer/answered.ts';
-import { type Plan, planSchema } from '../plan.ts';
+import { answeredSchema, conclude } from '../answer/answered.ts';
+import { NO_ANSWER } from '../answer/no-answer.ts';
+import { attachedOf } from '../attached.ts';
+import { type Plan, planSchema, planText } from '../plan.ts';
 import { type Conclusion, entryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
+import { traceText } from '../trace.ts';
 import { critiqueReply, feedbackOf } from './critique.ts';
 import { type Fact, factLines } from './fact.ts';
 import { researchReply } from './research.ts';
@@ -36,33 +39,45 @@ export const moderate: Tool = entryTool({
   async run(problem, work): Promise<Conclusion> {
     const { retry } = work.options(optionsSchema);
     const round = new Round(problem, retry, work);
-
-    const plan = await round.plan();
-    if (plan === undefined) return failedBy('planner');
-    const facts = await round.research(plan);
-    if (facts === undefined) return failedBy('researcher');
-    const concluded = await round.reason(plan, facts);
-    if (concluded === undefined) return failedBy('expert');
-
-    if (plan.alternatives.length > 0 && !/\bcomparison\s*:/i.test(concluded.text)) {
-      work.note('the plan names another way, and the expert did not compare the two');
-    }
-    const details = detailsOf(plan, facts, concluded.text);
-    const expert = conclude(concluded);
-    if (expert.answer === NO_ANSWER) {
-      work.note('the expert came to no answer: there is nothing to finalize');
-      return { ...expert, details };
-    }
-    const final = await round.finalize(plan, facts, concluded.text);
-    if (final.answer !== expert.answer) {
-      // It passed no critic as it stands (REQ-061).
+    try {
+      return await discuss(round, work);
+    } catch (error) {
+      const { concluded } = round;
+      if (concluded === undefined || !work.isTimeUp(error) || work.context.signal.aborted) throw error;
       work.note(
-        `the critic accepted the conclusion “${expert.answer}”; the finalizer’s form of it is “${final.answer}”`,
+        'the time is up: the expert’s conclusion stands, without a critic’s or a finalizer’s last word',
       );
+      return conclude(concluded);
     }
-    return { ...final, details };
   },
 });
+
+async function discuss(round: Round, work: RoleWork): Promise<Conclusion> {
+  const plan = await round.plan();
+  if (plan === undefined) return failedBy('planner');
+  const facts = await round.research(plan);
+  if (facts === undefined) return failedBy('researcher');
+  const concluded = await round.reason(plan, facts);
+  if (concluded === undefined) return failedBy('expert');
+
+  if (plan.alternatives.length > 0 && !/\bcomparison\s*:/i.test(concluded.text)) {
+    work.note('the plan names another way, and the expert did not compare the two');
+  }
+  const details = detailsOf(plan, facts, concluded.text);
+  const expert = conclude(concluded);
+  if (expert.answer === NO_ANSWER) {
+    work.note('the expert came to no answer: there is nothing to finalize');
+    return { ...expert, details };
+  }
+  const final = await round.finalize(plan, facts, concluded.text);
+  if (final.answer !== expert.answer) {
+    // It passed no critic as it stands (REQ-061).
+    work.note(
+      `the critic accepted the conclusion “${expert.answer}”; the finalizer’s form of it is “${final.answer}”`,
+    );
+  }
+  return { ...final, details };
+}
 
 function failedBy(role: Retried): Conclusion {
   const text = failureText(role);
@@ -84,34 +99,37 @@ function detailsOf(plan: Plan, facts: readonly Fact[], conclusion: string): Json
 
 /** One question's way through the panel. */
 class Round {
+  /** The expert’s last conclusion, whatever the critic says of it. */
+  concluded: z.infer<typeof answeredSchema> | undefined;
   readonly #question: string;
   readonly #document: string;
-  readonly #file: { readonly file?: string };
+  readonly #file: ReturnType<typeof attachedOf>;
   readonly #limits: Readonly<Record<Retried, number>>;
   readonly #work: RoleWork;
 
-  constructor(
-    { question, document, file }: Problem,
-    limits: Readonly<Record<Retried, number>>,
-    work: RoleWork,
-  ) {
-    this.#question = question;
-    this.#document = document;
-    this.#file = file === undefined ? {} : { file };
+  constructor(problem: Problem, limits: Readonly<Record<Retried, number>>, work: RoleWork) {
+    this.#question = problem.question;
+    this.#document = problem.document;
+    this.#file = attachedOf(problem);
     this.#limits = limits;
     this.#work = work;
   }
 
   plan(): Promise<Plan | undefined> {
-    const given = { question: this.#question, document: this.#document, ...this.#file, brief: '' };
-    return this.#accepted('planner', async (feedback) => {
-      const result = await this.#work.askRole('planner', { ...given, feedback }, planSchema);
-      return { result, shown: JSON.stringify(result, null, 2) };
-    });
+    const partners = this.#work.context.partners.filter(({ id }) => id === 'researcher' || id === 'expert');
+    const tools = [...new Set(partners.flatMap((partner) => partner.tools ?? []))];
+    const given = { question: this.#question, document: this.#document, ...this.#file, tools, brief: '' };
+    return this.#accepted('planner', { facts: '', show: planText }, (feedback, last) =>
+      this.#work.askRole(
+        'planner',
+        { ...given, last: last === undefined ? '' : planText(last), feedback },
+        planSchema,
+      ),
+    );
   }
 
   /** The researcher is asked only where something from outside is needed (REQ-020). */
-  async research({ needs_information, steps }: Plan): Promise<Fact[] | undefined> {
+  async research({ needs_information, steps }: Plan): Promise<readonly Fact[] | undefined> {
     if (!needs_information) {
       this.#work.note('the plan needs no information from outside: the researcher is not asked');
       return [];
@@ -119,17 +137,21 @@ class Round {
     const needing = steps.filter((step) => step.needs_information);
     // A planner that says it of the whole and of no step means all of them.
     const tasks = (needing.length === 0 ? steps : needing).map(({ task }) => task);
-    return this.#accepted('researcher', async (feedback) => {
-      const result = await this.#researched(tasks, feedback);
-      return { result, shown: factLines(result) };
-    });
+    return this.#accepted(
+      'researcher',
+      { facts: '', show: factLines },
+      (feedback, last: Fact[] | undefined) =>
+        last === undefined ? this.#researched(tasks) : this.#mended(tasks, feedback, last),
+    );
   }
 
   reason(plan: Plan, facts: readonly Fact[]): Promise<z.infer<typeof answeredSchema> | undefined> {
     const given = { question: this.#question, document: this.#document, ...this.#file, plan, facts };
-    return this.#accepted('expert', async (feedback) => {
-      const result = await this.#work.askRole('expert', { ...given, feedback }, answeredSchema);
-      return { result, shown: result.text };
+    const shown = { facts: factLines(facts), show: ({ text }: z.infer<typeof answeredSchema>) => text };
+    return this.#accepted('expert', shown, async (feedback, last) => {
+      const asked = { ...given, last: last?.text ?? '', feedback };
+      this.concluded = await this.#work.askRole('expert', asked, answeredSchema);
+      return this.concluded;
     });
   }
 
@@ -140,14 +162,28 @@ class Round {
   }
 
   /** One step after the other, each with what those before it found (REQ-046, REQ-049). */
-  async #researched(tasks: readonly string[], feedback: string): Promise<Fact[]> {
+  async #researched(tasks: readonly string[]): Promise<Fact[]> {
     const known: Fact[] = [];
     for (const task of tasks) {
-      const given = { question: this.#question, ...this.#file, task, known: [...known], feedback };
+      const given = {
+        question: this.#question,
+        ...this.#file,
+        task,
+        known: [...known],
+        last: [],
+        feedback: '',
+      };
       const { facts } = await this.#work.askRole('researcher', given, researchReply);
       known.push(...facts);
     }
     return known;
+  }
+
+  /** What was reported, mended in one go: what the critic did not object to is not looked up again. */
+  async #mended(tasks: readonly string[], feedback: string, last: readonly Fact[]): Promise<Fact[]> {
+    const given = { question: this.#question, ...this.#file, task: tasks.join('; then: '), known: [] };
+    const { facts } = await this.#work.askRole('researcher', { ...given, last, feedback }, researchReply);
+    return facts;
   }
 
   /**
@@ -156,21 +192,34 @@ class Round {
    */
   async #accepted<Result>(
     role: Retried,
-    attempt: (feedback: string) => Promise<{ result: Result; shown: string }>,
+    { facts, show }: { readonly facts: string; readonly show: (result: Result) => string },
+    attempt: (feedback: string, last: Result | undefined) => Promise<Result>,
   ): Promise<Result | undefined> {
     const limit = this.#limits[role];
     let feedback = '';
+    let last: Result | undefined;
     for (let retry = 0; retry <= limit; retry++) {
       if (retry > 0)
         this.#work.note(`the ${role} is asked again, with the critic’s feedback (${retry} of ${limit})`);
-      const { result, shown } = await attempt(feedback);
+      const before = this.#work.trace.entries.length;
+      const result = await attempt(feedback, last);
+      const steps = this.#work.trace.entries.slice(before).filter(({ kind }) => kind === 'tool');
       const critique = await this.#work.askRole(
         'critic',
-        { question: this.#question, role, work: shown },
+        {
+          question: this.#question,
+          ...this.#file,
+          role,
+          work: show(result),
+          document: this.#document,
+          facts,
+          steps: traceText(steps),
+        },
         critiqueReply,
       );
       if (critique.accepted) return result;
       feedback = feedbackOf(critique);
+      last = result;
     }
     this.#work.note(`gave up: the ${role}’s work was rejected ${limit + 1} times`);
     return undefined;

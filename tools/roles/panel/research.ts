@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
 import { answering } from '../answer/answering.ts';
-import { promptText } from '../conversation/conversation.ts';
+import { attachedShape, attachedText } from '../attached.ts';
 import { roleTool } from '../role-tool.ts';
 import { type Fact, factLines, factSchema } from './fact.ts';
 
@@ -10,9 +10,11 @@ const researchInput = z.object({
   question: z.string(),
   /** What this step of the plan is to find out. */
   task: z.string(),
-  file: z.string().exactOptional(),
+  ...attachedShape,
   /** Results of the steps before this one (REQ-049). */
   known: z.array(factSchema),
+  /** The facts as they were reported before, and what the critic said of them; empty the first time. */
+  last: z.array(factSchema),
   feedback: z.string(),
 });
 
@@ -23,7 +25,8 @@ export const research: Tool = roleTool({
   name: 'research',
   description: 'finds facts and their sources for one step of a plan, with the information tools',
   input: researchInput,
-  async run({ question, task, file, known, feedback }, work) {
+  async run(input, work) {
+    const { question, task, file, known, last, feedback } = input;
     const { text, ended } = await answering(
       work,
       {
@@ -31,9 +34,10 @@ export const research: Tool = roleTool({
         variables: () => ({
           question,
           task,
-          file: promptText(file),
+          file: attachedText(input),
           known: factLines(known),
-          feedback: promptText(feedback),
+          last: factLines(last),
+          feedback,
         }),
       },
       { question: task, file },

@@ -3,7 +3,8 @@ import type { Tool } from '../../../core/contracts/tool.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { entryTool } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
-import type { priorSchema, Specialty } from './specialist.ts';
+import { cutText } from '../trace.ts';
+import { type priorSchema, priorText, type Specialty } from './specialist.ts';
 
 const YOUTUBE =
   /(?<![\w.-])(?:https?:\/\/)?(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)\//i;
@@ -21,9 +22,13 @@ export function decidedRoute(question: string, hasMarker: boolean): Specialty | 
  * What stands behind a question that has a file (SV-05). It alone says so: a file's name in the question's own words is only
  * text (SV-06), so the marker's brackets in a question are taken for what they are.
  */
-function contextMarker(file: string, taskId: string): string {
-  return `[IMPORTANT CONTEXT: a file belongs to this question: "${file}" (task id ${taskId}). Read it with a file tool.]`;
+function contextMarker(file: string, taskId: string, outline: string | undefined): string {
+  const what = outline === undefined ? '' : ` It is this: ${outline}`;
+  return `[IMPORTANT CONTEXT: a file belongs to this question: "${file}" (task id ${taskId}). Read it with a file tool.${what}]`;
 }
+
+/** Of what an earlier specialist found, for who decides only where to send it. */
+const MAX_PRIOR_CHARACTERS = 8_000;
 
 const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
 
@@ -31,12 +36,12 @@ const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
 export const route: Tool = entryTool({
   name: 'route',
   description: 'sends a question to the web, code, file or math specialist, and relays the answer',
-  async run({ question, file, taskId }, work) {
+  async run({ question, file, outline, taskId }, work) {
     const prior: z.infer<typeof priorSchema>[] = [];
     const way: Specialty[] = [];
-    let withFile = file === undefined ? {} : { marker: contextMarker(file, taskId), file };
+    let withFile = file === undefined ? {} : { marker: contextMarker(file, taskId, outline), file };
     for (;;) {
-      const next = decidedRoute(question, 'marker' in withFile) ?? (await typeOf(question, work));
+      const next = decidedRoute(question, 'marker' in withFile) ?? (await typeOf(question, prior, work));
       work.note(`sends the question to the ${next} specialist`);
       way.push(next);
       const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
@@ -50,17 +55,31 @@ export const route: Tool = entryTool({
   },
 });
 
-async function typeOf(question: string, work: RoleWork): Promise<Specialty> {
+/** By what is asked and, of a question that was handed on, by what was found and is still missing. */
+async function typeOf(
+  question: string,
+  prior: readonly z.infer<typeof priorSchema>[],
+  work: RoleWork,
+): Promise<Specialty> {
+  const known = prior.map(({ by, text }) => ({ by, text: cutText(text, MAX_PRIOR_CHARACTERS) }));
   const { type } = await work.perform({
     input: { question },
     // Only a model can tell from the question; without one it is taken for a question about facts.
     embedded: () => ({ type: 'web' as const }),
     model: {
       prompt: 'route',
-      variables: () => ({ question }),
+      variables: () => ({ question, tools: toolLines(work), prior: priorText(known) }),
       reply: typeSchema,
       result: (reply) => typeSchema.parse(reply),
     },
   });
   return type;
+}
+
+/** The specialists of the team, and what each may ask. */
+function toolLines({ context }: RoleWork): string {
+  return context.partners
+    .filter(({ id }) => id !== 'file')
+    .map(({ id, tools = [] }) => `- ${id}: ${tools.join(', ') || 'no tools'}`)
+    .join('\n');
 }

@@ -10,6 +10,11 @@ export type Specialty = (typeof SPECIALTIES)[number];
 /** What an earlier specialist found. */
 export const priorSchema = z.object({ by: z.enum(SPECIALTIES), text: z.string() });
 
+/** What earlier specialists found, as prompts have it; empty without any. */
+export function priorText(prior: readonly z.infer<typeof priorSchema>[]): string {
+  return prior.map(({ by, text }) => `${by}: ${text}`).join('\n\n');
+}
+
 /** Everything that is known about the question goes with it (SV-09). */
 const specialistInput = z.object({
   question: z.string(),
@@ -37,8 +42,7 @@ export const specialist: Tool = roleTool({
         prompt: `answer-${specialty}`,
         variables: () => ({
           question: marker === undefined ? question : `${question}\n\n${marker}`,
-          prior:
-            prior.length === 0 ? '(nothing)' : prior.map(({ by, text }) => `${by}: ${text}`).join('\n\n'),
+          prior: priorText(prior),
         }),
       },
       { question, file, document: prior.map(({ text }) => text).join('\n\n') },

@@ -20,7 +20,7 @@ const OPENINGS = {
   abstract: 'You turn the diagnosis',
   research: 'You find out what one step',
   expert: 'You answer a question from facts',
-  critique: 'You judge one piece of work',
+  critique: 'You judge the work of one role',
   finalize: 'You write the final answer',
 } as const;
 type RoleName = keyof typeof OPENINGS;

@@ -89,7 +89,13 @@ export async function startTeamMesh(options: TeamMeshOptions) {
         tool,
         engine,
         subscribes: subscribes ?? tool.accepts,
-        partners: may_call.map((partner) => ({ id: partner, tool: toolOf.get(partner) ?? '' })),
+        partners: may_call.map((partner) => ({
+          id: partner,
+          tool: toolOf.get(partner) ?? '',
+          tools: (options.agents.find((agent) => agent.id === partner)?.may_call ?? []).map(
+            (other) => toolOf.get(other) ?? '',
+          ),
+        })),
         options: { ...options.teamOptions, ...own },
         files: filesRoot,
         store: options.store,

@@ -50,7 +50,11 @@ export const OVERSEER_REPLIES = {
   execute: [{ content: 'The first line has it.\nFINAL ANSWER: Miller' }],
   diagnose: [
     {
-      content: { point: 'step 1', diagnosis: `It read the first line, not the second, which has ${TRUTH}.` },
+      content: {
+        point: 'reasoning',
+        tool: 'read_file',
+        diagnosis: `It read the first line, not the second, which has ${TRUTH}.`,
+      },
     },
   ],
   abstract: [{ content: HINT }],

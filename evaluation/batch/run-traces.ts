@@ -1,0 +1,53 @@
+import path from 'node:path';
+import * as z from 'zod';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
+import { TRACE_FILE } from '../../core/contracts/tool.ts';
+import { GrowingFile } from '../../core/system/growing-file.ts';
+import { type TraceEntry, traceEntrySchema } from '../../tools/roles/trace.ts';
+
+const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
+type Line = z.infer<typeof lineSchema>;
+
+/** Entries that are kept of tasks that are still open: a loop of 50 turns stays far below it. */
+const MAX_OPEN_ENTRIES = 20_000;
+
+/**
+ * The steps of each task, read from the workspaces of its agents, where roles note them as they happen. An answer brings its steps
+ * along; of a task that failed or ran out of time nothing else tells what was done.
+ */
+export class RunTraces {
+  readonly #files: readonly GrowingFile[];
+  readonly #open = new Map<string, Line[]>();
+  #openEntries = 0;
+
+  constructor(workspaces: string, ids: readonly string[]) {
+    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), TRACE_FILE)));
+  }
+
+  /** What was done for a task, in the order of time. Ask once, when it has ended. */
+  ended(taskId: string): TraceEntry[] {
+    for (const file of this.#files) for (const line of file.newLines()) this.#add(line);
+    const lines = this.#open.get(taskId) ?? [];
+    this.#open.delete(taskId);
+    this.#openEntries -= lines.length;
+    return lines.sort((a, b) => a.time - b.time).map(({ task_id: _task, time: _time, ...entry }) => entry);
+  }
+
+  #add(text: string): void {
+    const parsed = lineSchema.safeParse(jsonIn(text));
+    // The log's own word that it was cut, or something else's of this name.
+    if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
+    this.#openEntries += 1;
+    const { task_id } = parsed.data;
+    this.#open.set(task_id, [...(this.#open.get(task_id) ?? []), parsed.data]);
+  }
+}
+
+function jsonIn(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
