@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import { TRACE_FILE } from '../../core/contracts/tool.ts';
-import { GrowingFile } from '../../core/system/growing-file.ts';
+import { GrowingFile, jsonIn } from '../../core/run/metrics/growing-file.ts';
 import { type TraceEntry, traceEntrySchema } from '../../tools/roles/trace.ts';
 
 const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
@@ -40,14 +40,5 @@ export class RunTraces {
     this.#openEntries += 1;
     const { task_id } = parsed.data;
     this.#open.set(task_id, [...(this.#open.get(task_id) ?? []), parsed.data]);
-  }
-}
-
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
