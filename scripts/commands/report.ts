@@ -11,11 +11,14 @@ import { type ReportSources, reportHtml } from '../../evaluation/report/report-h
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { count } from '../../evaluation/terminal/table.ts';
+import { whatIf } from '../../evaluation/what-if/what-if.ts';
+import { whatIfText } from '../../evaluation/what-if/what-if-text.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
   /** Answers of a batch, or what is beside them. */
   readonly gaia?: string;
+  readonly whatIf?: boolean;
   readonly out?: string;
 }
 
@@ -31,6 +34,10 @@ export function report(command: Command): void {
     .option('--comparison <file>', 'comparison.json of a comparison')
     .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
     .option(
+      '--what-if',
+      'no page: what the prompts of a run with a model would have taken, written in other ways',
+    )
+    .option(
       '--out <file>',
       'the page (default: report.html in the project root; with --gaia beside the answers)',
     )
@@ -41,6 +48,10 @@ export function report(command: Command): void {
 async function run(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
+  if (options.whatIf === true) {
+    for (const archive of archivesOf(archives, options)) print(whatIfText(await whatIf(archive)));
+    return;
+  }
   const comparison =
     options.comparison === undefined ? undefined : readComparison(userPath(options.comparison));
   const runs: ArchivedRun[] = [];

@@ -1,15 +1,8 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { ChatMessage, ToolDefinition } from '../../contracts/engine.ts';
-import {
-  EXCHANGES_FILE,
-  type ExchangeLine,
-  exchangeLineSchema,
-  type MessageLine,
-  type ModelExchange,
-} from '../../contracts/model-exchange.ts';
+import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
 import { folderNameOf } from '../../contracts/node-id.ts';
-import { isJsonObject } from '../../contracts/packet.ts';
+import { exchangeIn } from '../../recording/recorded-exchange.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
 import { GrowingFile, jsonIn } from './growing-file.ts';
 import { sumOfLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
@@ -88,64 +81,4 @@ export class RunExchanges {
     if ('text' in data) task.texts.set(data.digest, data.text);
     else task.exchanges.push(data);
   }
-}
-
-/** An exchange as it was; undefined where one of its texts is not there. */
-function exchangeIn(line: ExchangeLine, texts: ReadonlyMap<string, string>): ModelExchange | undefined {
-  const messages = line.messages.map((message) => messageIn(message, texts));
-  const tools = line.tools === undefined ? [] : toolsIn(texts.get(line.tools));
-  const schema = line.schema === undefined ? undefined : jsonIn(texts.get(line.schema) ?? '');
-  if (tools === undefined || !isWhole(messages)) return undefined;
-  const { content, reasoning, tool_calls, finish } = line.reply;
-  return {
-    key: line.key,
-    model: line.model,
-    messages,
-    tools,
-    ...(isJsonObject(schema) ? { schema } : {}),
-    reply: { content, ...(reasoning === undefined ? {} : { reasoning }), toolCalls: tool_calls, finish },
-    promptTokens: line.prompt_tokens,
-    completionTokens: line.completion_tokens,
-  };
-}
-
-function messageIn(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
-  const parts = line.parts.map(([kind, digest]) => ({ kind, text: texts.get(digest) }));
-  const known = parts.flatMap(({ kind, text }) => (text === undefined ? [] : [{ kind, text }]));
-  if (known.length < parts.length) return undefined;
-  const content = known.map(({ text }) => text).join('');
-  switch (line.role) {
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content,
-        ...(line.tool_calls === undefined ? {} : { toolCalls: line.tool_calls }),
-      };
-    case 'tool':
-      return { role: 'tool', content, toolCallId: line.tool_call_id ?? '', name: line.name ?? '' };
-    default:
-      return { role: line.role, content, parts: known };
-  }
-}
-
-function isWhole(messages: readonly (ChatMessage | undefined)[]): messages is readonly ChatMessage[] {
-  return !messages.includes(undefined);
-}
-
-function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
-  const value = jsonIn(text ?? '');
-  return Array.isArray(value) && value.every(isTool) ? value : undefined;
-}
-
-function isTool(value: unknown): value is ToolDefinition {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'description' in value &&
-    typeof value.description === 'string' &&
-    'parameters' in value &&
-    isJsonObject(value.parameters)
-  );
 }

@@ -1,0 +1,114 @@
+import type { ChatMessage, ToolDefinition } from '../contracts/engine.ts';
+import {
+  type ExchangeLine,
+  exchangeLineSchema,
+  type MessageLine,
+  type ModelExchange,
+} from '../contracts/model-exchange.ts';
+import { isJsonObject } from '../contracts/packet.ts';
+
+/** An exchange of a run, and who asked for what. */
+export interface RecordedExchange {
+  readonly taskId: string;
+  readonly role: string;
+  readonly packetType: string;
+  readonly exchange: ModelExchange;
+}
+
+/** The exchanges of one agent, from its `exchanges.log`; those of which a text was not kept are left out, and counted. */
+export function recordedExchanges(log: string): {
+  readonly exchanges: RecordedExchange[];
+  readonly lost: number;
+} {
+  const texts = new Map<string, Map<string, string>>();
+  const exchanges: RecordedExchange[] = [];
+  let lost = 0;
+  for (const line of log.split('\n')) {
+    const parsed = exchangeLineSchema.safeParse(jsonIn(line));
+    // The log's own words.
+    if (!parsed.success) continue;
+    const { data } = parsed;
+    const ofTask = texts.get(data.task_id) ?? new Map<string, string>();
+    texts.set(data.task_id, ofTask);
+    if ('text' in data) {
+      ofTask.set(data.digest, data.text);
+      continue;
+    }
+    const exchange = exchangeIn(data, ofTask);
+    if (exchange === undefined) lost += 1;
+    else exchanges.push({ taskId: data.task_id, role: data.role, packetType: data.packet_type, exchange });
+  }
+  return { exchanges, lost };
+}
+
+/** An exchange as it was; undefined where one of its texts is not there. */
+export function exchangeIn(
+  line: ExchangeLine,
+  texts: ReadonlyMap<string, string>,
+): ModelExchange | undefined {
+  const messages = line.messages.map((message) => messageIn(message, texts));
+  const tools = line.tools === undefined ? [] : toolsIn(texts.get(line.tools));
+  const schema = line.schema === undefined ? undefined : jsonIn(texts.get(line.schema) ?? '');
+  if (tools === undefined || !isWhole(messages)) return undefined;
+  const { content, reasoning, tool_calls, finish } = line.reply;
+  return {
+    key: line.key,
+    model: line.model,
+    messages,
+    tools,
+    ...(isJsonObject(schema) ? { schema } : {}),
+    reply: { content, ...(reasoning === undefined ? {} : { reasoning }), toolCalls: tool_calls, finish },
+    promptTokens: line.prompt_tokens,
+    completionTokens: line.completion_tokens,
+  };
+}
+
+function messageIn(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
+  const parts = line.parts.map(([kind, digest]) => ({ kind, text: texts.get(digest) }));
+  const known = parts.flatMap(({ kind, text }) => (text === undefined ? [] : [{ kind, text }]));
+  if (known.length < parts.length) return undefined;
+  const content = known.map(({ text }) => text).join('');
+  switch (line.role) {
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content,
+        ...(line.tool_calls === undefined ? {} : { toolCalls: line.tool_calls }),
+      };
+    case 'tool':
+      return { role: 'tool', content, toolCallId: line.tool_call_id ?? '', name: line.name ?? '' };
+    default:
+      return { role: line.role, content, parts: known };
+  }
+}
+
+function isWhole(messages: readonly (ChatMessage | undefined)[]): messages is readonly ChatMessage[] {
+  return !messages.includes(undefined);
+}
+
+function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
+  const value = jsonIn(text ?? '');
+  return Array.isArray(value) && value.every(isTool) ? value : undefined;
+}
+
+function isTool(value: unknown): value is ToolDefinition {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'description' in value &&
+    typeof value.description === 'string' &&
+    'parameters' in value &&
+    isJsonObject(value.parameters)
+  );
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
