@@ -104,9 +104,23 @@ export const paramsSchemas = {
 
 /** @throws MeshError with the fault `invalidParams`, naming what is wrong */
 export function paramsOf<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(params ?? {});
+  const result = schema.safeParse(camelCased(params ?? {}));
   if (!result.success) throw faultError('invalidParams', `invalid parameters: ${issuesOf(result.error)}`);
   return result.data;
+}
+
+/** Parameters that are messages of their own. */
+const NESTED: ReadonlySet<string> = new Set(['message', 'configuration', 'taskPushNotificationConfig']);
+
+/** ProtoJSON may have the names of `a2a.proto` as well: `history_length` for `historyLength`. */
+function camelCased(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const named: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    named[name] = NESTED.has(name) ? camelCased(member) : member;
+  }
+  return named;
 }
 
 /** `SendMessageResponse` (§3.1.1). */

@@ -29,7 +29,8 @@ export async function serveBareHttp(
   const server = await listenHttp((request, response) => {
     const path = request.url ?? '/';
     if (path === CARD_PATH) serveCard(response, card);
-    else if (path === JSON_RPC_PATH) void serveJsonRpc(agent, request, response);
+    else if (path === JSON_RPC_PATH || path === `${JSON_RPC_PATH}/`)
+      void serveJsonRpc(agent, request, response);
     else if (path.startsWith(`${REST_PATH}/`))
       void serveRest(agent, path.slice(REST_PATH.length), request, response);
     else response.writeHead(404).end();

@@ -36,7 +36,7 @@ export async function serveSdkGrpc(
   };
 }
 
-async function listenSdkGrpc(
+export async function listenSdkGrpc(
   purpose: string,
   { handler: requestHandler }: SdkAgent,
   { tls }: BindingSettings,

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { hasKit, type KitResults, kitResults, prepareKit } from '../testing/a2a-kit.ts';
+import { bareTckServer, sdkTckServer, type TckServer } from '../testing/tck-servers.ts';
+import expected from './a2a-kit-failures.json' with { type: 'json' };
+
+/** The A2A project's own test kit judges our servers; what it finds wrong is in `a2a-kit-failures.json`, each with its reason. */
+
+const servers: Readonly<Record<keyof typeof expected, () => Promise<TckServer>>> = {
+  bare: bareTckServer,
+  sdk: sdkTckServer,
+};
+
+/** It has some 260 tests; in each run some 20 find nothing to test. */
+const MIN_PASSED = 235;
+
+const isThere = hasKit && (await isReady());
+if (!isThere)
+  console.warn('skipped: the test kit of A2A, which needs ../shared/suites/a2a-tck beside the repository');
+
+async function isReady(): Promise<boolean> {
+  try {
+    await prepareKit();
+    return true;
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn(String(error));
+    return false;
+  }
+}
+
+async function resultsOf(start: () => Promise<TckServer>): Promise<KitResults> {
+  const server = await start();
+  try {
+    return await kitResults(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+describe.skipIf(!isThere)('the test kit of A2A', () => {
+  test.concurrent.each(['bare', 'sdk'] as const)(
+    'finds what is listed with the %s server, and nothing else',
+    async (name) => {
+      const results = await resultsOf(servers[name]);
+      const of = (outcome: string) =>
+        [...results].flatMap(([test, result]) => (result === outcome ? test : []));
+      expect(of('failed').sort()).toEqual(Object.keys(expected[name]).sort());
+      expect(of('passed').length).toBeGreaterThanOrEqual(MIN_PASSED);
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { listenHttp } from '../http/http-server.ts';
+import { MCP_PATH } from '../mcp/revision.ts';
+import { sdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
+import { INVALID_PARAMS, mcpError } from '../mcp/server/errors.ts';
+import { serveMcpHttp } from '../mcp/server/http.ts';
+import { McpServer } from '../mcp/server/mcp-server.ts';
+import { fixtureCapabilities, fixtureMethods, fixtureTools } from './mcp-fixtures.ts';
+import { testSettings } from './settings.ts';
+
+/** Servers with what the conformance suite asks for, on our bare core and on the SDK. */
+interface FixtureServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function bareMcpServer(): Promise<FixtureServer> {
+  const methods = fixtureMethods((uri) =>
+    mcpError({ ...INVALID_PARAMS, data: { uri } }, `no resource ${uri.slice(0, 64)}`),
+  );
+  const mcp = new McpServer({ tools: fixtureTools, methods, capabilities: fixtureCapabilities });
+  const server = await listenHttp(
+    (request, response) => void serveMcpHttp(mcp, request, response),
+    testSettings,
+  );
+  return { url: `${server.url}${MCP_PATH}`, close: () => server.close() };
+}
+
+export async function sdkMcpServer(): Promise<FixtureServer> {
+  const purpose = 'the conformance suite';
+  const server = await serveSdkHttp(
+    purpose,
+    (sdk) => {
+      const made = sdkServer(sdk, fixtureTools);
+      made.server.registerCapabilities(fixtureCapabilities);
+      const methods = fixtureMethods((uri) => new sdk.ResourceNotFoundError(uri));
+      for (const [method, answer] of Object.entries(methods))
+        made.server.setRequestHandler(method, { params: z.looseObject({}) }, async (params) => ({
+          ...(await answer(Object(params))),
+        }));
+      return made;
+    },
+    testSettings,
+  );
+  return { url: `${server.url}${MCP_PATH}`, close: () => server.close() };
+}

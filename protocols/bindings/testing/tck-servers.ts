@@ -1,0 +1,46 @@
+import { bareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
+import { listenSdkGrpc } from '../a2a/grpc/sdk-server.ts';
+import { serveGrpc } from '../a2a/grpc/server.ts';
+import { type AgentInterface, interfacesAt } from '../a2a/interfaces.ts';
+import { sdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
+import { testSettings } from './settings.ts';
+import { tckCard, tckWork } from './tck-work.ts';
+
+/** A server with all three transports, as the test kit wants it. */
+export interface TckServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const PURPOSE = 'the test kit';
+const all = ['JSONRPC', 'HTTP+JSON', 'GRPC'] as const;
+const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
+
+export async function bareTckServer(): Promise<TckServer> {
+  const { agent, close } = bareAgent(tckCard, tckWork, testSettings);
+  const grpc = await serveGrpc(agent, testSettings);
+  const http = await serveBareHttp(agent, all, testSettings, [grpcAt(grpc.url)]);
+  return {
+    url: http.url,
+    async close() {
+      close();
+      await grpc.close();
+      await http.close();
+    },
+  };
+}
+
+export async function sdkTckServer(): Promise<TckServer> {
+  const agent = await sdkAgent(PURPOSE, tckCard, tckWork, testSettings);
+  const grpc = await listenSdkGrpc(PURPOSE, agent, testSettings);
+  const http = await serveSdkHttp(PURPOSE, agent, testSettings);
+  agent.setInterfaces(interfacesAt(http.url, all, [grpcAt(`127.0.0.1:${grpc.port}`)]));
+  return {
+    url: http.url,
+    async close() {
+      await agent.close();
+      grpc.close();
+      await http.close();
+    },
+  };
+}
