@@ -1,7 +1,8 @@
 import type * as z from 'zod';
+import type { ChatRequest, ChatTurn } from '../core/contracts/engine.ts';
 import { MeshError } from '../core/contracts/errors.ts';
 import { issuesOf, type JsonObject } from '../core/contracts/packet.ts';
-import { callType, resultType, type Tool } from '../core/contracts/tool.ts';
+import { callType, resultType, type Tool, type ToolContext } from '../core/contracts/tool.ts';
 
 /**
  * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a
@@ -31,8 +32,18 @@ export interface DataToolPlace {
   /** What the team file says to this agent (`options`). */
   readonly options: JsonObject;
   readonly taskId: string;
+  /** The agent's own model, where its engine has one: pictures are shown to it. */
+  readonly model?: DataToolModel;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
+}
+
+/** A model that a data tool may ask. */
+export interface DataToolModel {
+  /** Of the engine. */
+  readonly name: string;
+  /** @throws MeshError `engine` */
+  readonly chat: (request: ChatRequest) => Promise<ChatTurn>;
 }
 
 export interface DataToolReply {
@@ -52,7 +63,8 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
     description: spec.description,
     accepts: [callType(spec.name)],
     emits: [resultType(spec.name)],
-    async run(packet, { workspace, files, store, options, signal, record }) {
+    async run(packet, context) {
+      const { workspace, files, store, options, signal, record } = context;
       const reply = await replyTo(spec, packet.payload.arguments, {
         workspace,
         files,
@@ -61,6 +73,7 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
         environment: process.env,
         taskId: packet.task_id,
         signal,
+        ...modelOf(context, spec.name),
       });
       record('calls.log', {
         task_id: packet.task_id,
@@ -71,6 +84,12 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
       return [{ type: resultType(spec.name), to: packet.from, reply_to: packet.id, payload: reply }];
     },
   };
+}
+
+function modelOf({ engine, signal, countTokens }: ToolContext, role: string): Pick<DataToolPlace, 'model'> {
+  const { name, chat } = engine;
+  if (chat === undefined) return {};
+  return { model: { name, chat: (request) => chat(request, { signal, countTokens, role }) } };
 }
 
 async function replyTo<Input extends JsonObject>(

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { put, serve } from '../fixtures/media-place.ts';
 import { png, textImage } from '../fixtures/text-image.ts';
 import { analyzeImage } from './analyze-image.ts';
@@ -17,7 +18,7 @@ describe('analyze_image', () => {
   test('shows it to an OpenAI-compatible model (SV-12, RA-42)', async () => {
     await put('a.png', image);
     const { place, requests } = await serve(vision);
-    expect((await ask(place)).text).toBe('A white lighthouse.');
+    expect((await ask(place)).text).toBe('A white lighthouse.\n\n[seen by gpt-5-mini]');
     const [request] = requests;
     expect(request?.path).toBe('/v1/chat/completions');
     expect(request?.headers.authorization).toBe('Bearer vision-invented-key-4');
@@ -41,7 +42,7 @@ describe('analyze_image', () => {
     const { place, environment, requests } = await serve(['GEMINI_API_KEY'], { ollama: [{ body: answer }] });
     const host = new URL(environment.OLLAMA_HOST ?? '').host;
     const local = { ...place.environment, OLLAMA_VISION_MODEL: 'llava', OLLAMA_HOST: host };
-    expect((await ask({ ...place, environment: local })).text).toBe('A word.');
+    expect((await ask({ ...place, environment: local })).text).toBe('A word.\n\n[seen by llava]');
     expect(requests[0]?.path).toBe('/api/chat');
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
       model: 'llava',
@@ -50,10 +51,46 @@ describe('analyze_image', () => {
     });
   });
 
+  test('shows it to the agent’s own model, and says so; one that takes no images is asked once, then the text is recognised', async () => {
+    await put('a.png', image);
+    const { place, requests } = await serve([]);
+    const seen: unknown[] = [];
+    const sees = {
+      name: 'seeing',
+      chat: (request: unknown) => {
+        seen.push(request);
+        return Promise.resolve({ content: 'It says HELLO.', toolCalls: [], finish: 'stop' as const });
+      },
+    };
+    expect(await ask({ ...place, model: sees })).toEqual({
+      text: 'It says HELLO.\n\n[seen by the model of seeing]',
+      data: { by: 'the model of seeing' },
+    });
+    const images = [{ mediaType: 'image/png', base64: image.toString('base64') }];
+    expect(seen).toEqual([{ messages: [{ role: 'user', content: 'What is it?', images }] }]);
+
+    let asked = 0;
+    const isBlind = {
+      name: 'blind',
+      chat: () => {
+        asked++;
+        return Promise.reject(new MeshError('engine', 'the server says: image input is not supported'));
+      },
+    };
+    for (let call = 0; call < 2; call++) {
+      const { text, data } = await ask({ ...place, model: isBlind });
+      expect(text).toMatch(
+        /HELLO[\s\S]*recognition on this machine[\s\S]*not shown to the model of blind: .*not supported/,
+      );
+      expect(data?.by).toBe('text recognition');
+    }
+    expect([asked, requests.length]).toEqual([1, 0]);
+  });
+
   test('shows it to Gemini where that is the model there is (RA-42)', async () => {
     await put('a.png', image);
     const { place, requests } = await serve(['GEMINI_API_KEY', 'GEMINI_BASE_URL']);
-    expect((await ask(place)).text).toBe('Three gulls.');
+    expect((await ask(place)).text).toBe('Three gulls.\n\n[seen by Gemini]');
     expect(JSON.parse(requests[0]?.body ?? '').contents[0].parts[0].inline_data.mime_type).toBe('image/png');
   });
 

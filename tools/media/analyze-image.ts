@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
+import type { DataTool, DataToolModel, DataToolPlace, DataToolReply } from '../data-tool.ts';
 import { ollamaUrl } from '../engines/servers/server-url.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { inMegabytes } from '../web/bounded-body.ts';
@@ -36,8 +36,9 @@ interface Image {
 }
 
 /**
- * Images by whichever model the user has, in this order: `VISION_BASE_URL`, `OLLAMA_VISION_MODEL`, a key of OpenAI's, a key of
- * Gemini's. Without any, the text in it is recognised on this machine.
+ * Images by whichever model there is, in this order: the one that the user named for them (`VISION_BASE_URL`, `OLLAMA_VISION_MODEL`), the
+ * agent's own model unless it takes no images, a key of OpenAI's, a key of Gemini's. Without any, the text in it is recognised on this
+ * machine. The reply ends with who has seen it.
  */
 export const analyzeImage: DataTool<z.infer<typeof input>> = {
   name: 'analyze_image',
@@ -65,17 +66,55 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
         `${name} says it has ${pixels} pixels: images of 1 to ${MAX_PIXELS} are looked at`,
       );
     }
-    return readerFor(place.environment)({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, place);
+    return lookAt({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, place);
   },
 };
 
 type Reader = (image: Image, place: DataToolPlace) => Promise<DataToolReply>;
 
-function readerFor(environment: DataToolPlace['environment']): Reader {
-  if (environment.VISION_BASE_URL) return byOpenai;
-  if (environment.OLLAMA_VISION_MODEL) return byOllama;
+async function lookAt(image: Image, place: DataToolPlace): Promise<DataToolReply> {
+  const { environment, model } = place;
+  if (environment.VISION_BASE_URL) return byOpenai(image, place);
+  if (environment.OLLAMA_VISION_MODEL) return byOllama(image, place);
+  const own = model === undefined ? undefined : await byOwnModel(image, model);
+  if (own?.reply !== undefined) return own.reply;
+  const other = serviceReader(environment);
+  const reply = await (other ?? byRecognition)(image, place);
+  if (own === undefined) return reply;
+  return { ...reply, text: `${reply.text}\n[not shown to the model of ${model?.name}: ${own.why}]` };
+}
+
+function serviceReader(environment: DataToolPlace['environment']): Reader | undefined {
   if (serviceKey('vision', environment) !== undefined) return byOpenai;
-  return serviceKey('gemini', environment) === undefined ? byRecognition : byGemini;
+  return serviceKey('gemini', environment) === undefined ? undefined : byGemini;
+}
+
+/** What each format of ours is called by servers; others are not shown to a model. */
+const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+/** What a server says of a model that takes no images: it is not asked again. */
+const BLIND = /image|vision|multimodal|mmproj|content type/i;
+/** By the engine's name, since each process has one. */
+const blind = new Map<string, string>();
+
+/** Why the agent's own model did not see it, where it did not: whoever asked goes on in another way. */
+async function byOwnModel(
+  { bytes, mediaType, question = DEFAULT_QUESTION }: Image,
+  model: DataToolModel,
+): Promise<{ readonly reply?: DataToolReply; readonly why: string }> {
+  const known = blind.get(model.name);
+  const shownAs = SHOWN_TYPES.find((type) => type === mediaType);
+  if (known !== undefined || shownAs === undefined) return { why: known ?? `it takes no ${mediaType}` };
+  try {
+    const images = [{ mediaType: shownAs, base64: base64(bytes) }];
+    const { content } = await model.chat({ messages: [{ role: 'user', content: question, images }] });
+    if (content.trim() === '') return { why: 'it said nothing' };
+    return { reply: answered(content, `the model of ${model.name}`), why: '' };
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'engine') throw error;
+    const why = error.message.split('\n')[0]?.slice(0, 300).toWellFormed() ?? '';
+    if (BLIND.test(why)) blind.set(model.name, why);
+    return { why };
+  }
 }
 
 const openaiReply = z.object({
@@ -105,7 +144,7 @@ const byOpenai: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION 
   const message = parseReply(openaiReply, text, 'vision').choices[0]?.message;
   if (message?.refusal)
     throw new MeshError('tool', `the vision model refused: ${message.refusal.slice(0, 500)}`);
-  return answered(message?.content);
+  return answered(message?.content, environment.VISION_MODEL || DEFAULT_MODEL);
 };
 
 const ollamaReply = z.object({ message: z.object({ content: z.string().default('') }) });
@@ -126,13 +165,17 @@ const byOllama: Reader = async ({ bytes, question = DEFAULT_QUESTION }, place) =
     },
     place,
   );
-  return answered(parseReply(ollamaReply, text, 'ollama').message.content);
+  return answered(
+    parseReply(ollamaReply, text, 'ollama').message.content,
+    `${place.environment.OLLAMA_VISION_MODEL}`,
+  );
 };
 
 const byGemini: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, place) => {
   const part = { inline_data: { mime_type: mediaType, data: base64(bytes) } };
   return answered(
     await askGemini([part, { text: question }], place, 'set VISION_BASE_URL or OLLAMA_VISION_MODEL'),
+    'Gemini',
   );
 };
 
@@ -140,18 +183,18 @@ const byRecognition: Reader = async ({ name, bytes }, { signal }) => {
   const { text, confidence } = await readImageText(bytes, name, signal);
   const lines = text.trim();
   const note =
-    'No vision model is set (VISION_BASE_URL, OLLAMA_VISION_MODEL, OPENAI_API_KEY or GEMINI_API_KEY): only text was looked for.';
+    'No vision model is set (VISION_BASE_URL, OLLAMA_VISION_MODEL, OPENAI_API_KEY or GEMINI_API_KEY): only text was looked for, by recognition on this machine.';
   const result =
     lines === ''
       ? `not found: no text in ${name}.`
       : `Text in ${name} (confidence ${Math.round(confidence)} of 100):\n${lines}`;
-  return { text: `${result}\n\n${note}`, data: { text: lines, confidence } };
+  return { text: `${result}\n\n${note}`, data: { text: lines, confidence, by: 'text recognition' } };
 };
 
-function answered(content: string | null | undefined): DataToolReply {
+function answered(content: string | null | undefined, by: string): DataToolReply {
   const text = content?.trim() ?? '';
   if (text === '') throw new MeshError('tool', 'the vision model gave no answer: ask in other words');
-  return { text };
+  return { text: `${text}\n\n[seen by ${by}]`, data: { by } };
 }
 
 function base64(bytes: Uint8Array): string {

@@ -96,7 +96,7 @@ describe('understand_audio', () => {
     const { place, requests } = await serve([...whisper, 'GEMINI_API_KEY', 'GEMINI_BASE_URL']);
     const { text } = await understandAudio.run({ file: 'talk.wav', question: 'When was it lit?' }, place);
     expect(text).toBe(
-      'Transcript of ./talk.wav:\nThe lamp was lit in eighteen seventy-one.\n\nThe question was: When was it lit?',
+      'Transcript of ./talk.wav (heard by whisper-1):\nThe lamp was lit in eighteen seventy-one.\n\nThe question was: When was it lit?',
     );
     const [request] = requests;
     expect(request).toMatchObject({ service: 'whisper', path: '/v1/audio/transcriptions' });
@@ -130,7 +130,7 @@ describe('understand_audio', () => {
     await put('talk.wav', WAV);
     const { place, requests } = await serve(['GEMINI_API_KEY', 'GEMINI_BASE_URL']);
     const { text } = await understandAudio.run({ file: 'talk.wav', question: 'Who speaks?' }, place);
-    expect(text).toBe('Three gulls.');
+    expect(text).toBe('Three gulls.\n\n[heard by Gemini]');
     expect(JSON.parse(requests[0]?.body ?? '').contents[0].parts).toEqual([
       { inline_data: { mime_type: 'audio/wav', data: WAV.toString('base64') } },
       { text: 'Who speaks?' },
@@ -143,7 +143,7 @@ describe('understand_audio', () => {
       whisper: [{ headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'Just words.\n' }],
     });
     const { text } = await understandAudio.run({ file: 'talk.wav' }, place);
-    expect(text).toBe('Transcript of ./talk.wav:\nJust words.');
+    expect(text).toBe('Transcript of ./talk.wav (heard by whisper-1):\nJust words.');
   });
 
   test('says that nothing is said', async () => {

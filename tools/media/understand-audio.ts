@@ -62,13 +62,18 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
         question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
       const data = Buffer.from(loaded.bytes).toString('base64');
       const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data } };
-      return { text: await askGemini([part, { text: asked }], place, 'set WHISPER_BASE_URL') };
+      const heard = await askGemini([part, { text: asked }], place, 'set WHISPER_BASE_URL');
+      return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }
     const transcript = await transcribed(loaded, kind, place);
     if (transcript === '')
       return { text: `nothing is said in ${loaded.name}, or nothing that the speech model understood` };
     const asked = question === undefined ? '' : `\n\nThe question was: ${question}`;
-    return { text: `Transcript of ${loaded.name}:\n${transcript}${asked}`, data: { transcript } };
+    const by = environment.WHISPER_MODEL || DEFAULT_MODEL;
+    return {
+      text: `Transcript of ${loaded.name} (heard by ${by}):\n${transcript}${asked}`,
+      data: { transcript, by },
+    };
   },
 };
 

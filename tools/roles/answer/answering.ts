@@ -1,6 +1,5 @@
 import { chunkDocument } from '../../../core/contracts/task.ts';
-import { contentOfFile, type FileContent, readerFor } from '../../files/readers.ts';
-import { contentOf } from '../../files/reading.ts';
+import { contentOfFile } from '../../files/readers.ts';
 import { extractSentences } from '../../reader/extract.ts';
 import { answerSchema, chooseAnswer } from '../../reader/reason.ts';
 import { searchPassages } from '../../reader/search.ts';
@@ -12,6 +11,7 @@ import { converse } from '../conversation/conversation.ts';
 import type { ReplyForm } from '../conversation/react-loop.ts';
 import type { RoleWork } from '../role-work.ts';
 import { type Answered, FINAL_ANSWER_PREFIX } from './answered.ts';
+import { type Matter, matterOf, type NoMatter } from './matter.ts';
 
 /** What an engine without a model may answer a question from. */
 interface ReadingMatter {
@@ -42,70 +42,82 @@ export async function answering(
 const foundSchema = answerSchema.pick({ answer: true, evidence: true });
 
 /**
- * The one place where a role works without a model: the engine reads the document, or the attached file if it is a text, and answers
- * from it. Of everything else it says that it takes a model, and what stood in the way.
+ * The one place where a role works without a model: the engine reads the document, or opens the attached file, and answers from what it
+ * finds. Of everything else it says that it takes a model, and what stood in the way.
  */
 async function readForAnswer(
   work: RoleWork,
   { prompt, variables }: RolePrompt,
-  matter: ReadingMatter,
+  { question, file, document = '' }: ReadingMatter,
 ): Promise<Answered> {
-  const { question } = matter;
-  const read = await textOf(matter, work);
-  // A table that is not in the form in which our readers show one has no columns to go by.
-  if (isTable(matter.file) && 'text' in read && rowsIn(read.text) === undefined)
-    return gaveUp(`${matter.file} is a table`, work);
-  if ('lacking' in read) return gaveUp(read.lacking, work);
+  const found = await mattersIn(work, file, document);
+  if ('lacking' in found) return gaveUp(found.lacking, work);
   const { answer, evidence } = await work.perform({
-    input: { question, text: read.text },
-    embedded: () => (isTable(matter.file) ? answerByTable : readText)(question, read.text),
+    input: { question, text: found.map(({ text }) => text).join('\n\n') },
+    embedded: () => answerFrom(question, found),
     model: { prompt, variables, reply: foundSchema, result: (reply) => foundSchema.parse(reply) },
   });
   if (answer === '') return gaveUp(evidence || 'nothing in it answers the question for certain', work);
-  const reasoning = evidence.startsWith(TABLE_EVIDENCE) ? evidence : `The text says: “${evidence}”`;
-  work.reasoning(reasoning);
-  return { text: `${reasoning}\n\n${FINAL_ANSWER_PREFIX}${answer}`, ended: 'answer' };
+  work.reasoning(evidence);
+  return { text: `${evidence}\n\n${FINAL_ANSWER_PREFIX}${answer}`, ended: 'answer' };
 }
 
-const isTable = (file: string | undefined) => file !== undefined && contentOfFile(file) === 'table';
-
-/** What a file is called in a sentence; a text can be read. */
-const NAMES: Readonly<Record<Exclude<FileContent, 'text' | 'table'>, string>> = {
-  data: 'a data file',
-  program: 'a program',
-  archive: 'an archive',
-  picture: 'a picture',
-  recording: 'a recording',
-  unknown: 'a file of an unknown kind',
-};
-
-async function textOf(
-  { file, document = '' }: ReadingMatter,
+/** The document that the role was given is what the file holds, where it holds a text. */
+async function mattersIn(
   work: RoleWork,
-): Promise<{ readonly text: string } | { readonly lacking: string }> {
-  if (file !== undefined) {
-    const content = contentOfFile(file);
-    if (content !== 'text' && content !== 'table') return { lacking: `${file} is ${NAMES[content]}` };
-    const reader = readerFor(file);
-    if (document.trim() === '' && reader !== undefined) {
-      // Each action has its reason before it in the trace (REQ-024).
-      work.reasoning(`reads ${file} with ${reader}`);
-      const reply = await work.use(reader, { file });
-      return 'error' in reply ? { lacking: reply.error.message } : { text: contentOf(reply.text) };
-    }
-  }
-  return document.trim() === '' ? { lacking: 'there is no text to read' } : { text: document };
+  file: string | undefined,
+  document: string,
+): Promise<readonly Matter[] | NoMatter> {
+  const hasDocument = document.trim() !== '';
+  if (file === undefined)
+    return hasDocument
+      ? [{ form: 'text', name: '', text: document }]
+      : { lacking: 'there is no text to read' };
+  const content = contentOfFile(file);
+  if (!hasDocument || (content !== 'text' && content !== 'table')) return matterOf(work, file);
+  if (content === 'table' && rowsIn(document) === undefined) return { lacking: `${file} is a table` };
+  return [{ form: content, name: file, text: document }];
 }
 
-const TABLE_EVIDENCE = 'The table gives it by ';
+/** What a program printed in one line, else the surest table, else the texts together. */
+function answerFrom(question: string, matters: readonly Matter[]): { answer: string; evidence: string } {
+  const printed = matters.find(({ form, text }) => form === 'printed' && text !== '' && !text.includes('\n'));
+  if (printed !== undefined && matters.length === 1) return answerPrinted(question, printed);
+  const tables = matters
+    .filter(({ form }) => form === 'table')
+    .map(({ text }) => answerByTable(question, text));
+  const surest = tables.toSorted((a, b) => b.probability - a.probability)[0];
+  if (surest !== undefined && surest.answer !== '') return surest;
+  const texts = matters.filter(({ form }) => form !== 'table').map(({ text }) => text);
+  if (texts.length === 0) return surest ?? { answer: '', evidence: '' };
+  const read = readText(question, texts.join('\n\n'));
+  return {
+    answer: read.answer,
+    evidence: read.answer === '' ? read.evidence : `The text says: “${read.evidence}”`,
+  };
+}
+
+/** A program was run as it is: a number in the question that is no part of what it printed is a condition that it knows nothing of. */
+function answerPrinted(question: string, { name, text }: Matter) {
+  const outside = plainQuestion(question).replaceAll(name, '');
+  const numbers = (of: string): readonly string[] => of.match(/\d+(?:[.,]\d+)*/g) ?? [];
+  const unused = numbers(outside).filter((number) => !numbers(text).includes(number));
+  if (unused.length > 0)
+    return {
+      answer: '',
+      evidence: `${name} was run as it is, and knows nothing of ${unused.join(', ')}`.toWellFormed(),
+    };
+  return { answer: text.toWellFormed(), evidence: `${name} prints: “${text}”`.toWellFormed() };
+}
 
 /** From the first table of the text. */
 function answerByTable(question: string, text: string) {
   const found = answerTable(plainQuestion(question), rowsIn(text) ?? []);
-  if ('why' in found) return { answer: '', evidence: found.why.toWellFormed() };
+  if ('why' in found) return { answer: '', evidence: found.why.toWellFormed(), probability: 0 };
   const answer = found.items.join(separatorIn(question)).toWellFormed();
   const chance = `${Math.round(100 * found.probability)} %`;
-  return { answer, evidence: `${TABLE_EVIDENCE}${found.program}; probability ${chance}`.toWellFormed() };
+  const evidence = `The table gives it by ${found.program}; probability ${chance}`.toWellFormed();
+  return { answer, evidence, probability: found.probability };
 }
 
 /** The four steps of the embedded reader. */
