@@ -29,6 +29,13 @@ await runProgram({
       load: async () => (await import('./transports/transports.ts')).transports,
     },
     {
+      name: 'lab:prompt-tokens',
+      group: 'Measure',
+      summary:
+        'prompt tokens a question of react and supervisor for the same replies, also at another revision',
+      load: async () => (await import('./measure/prompt-tokens.ts')).promptTokens,
+    },
+    {
       name: 'lab:traffic',
       group: 'Make',
       summary: 'write the recording that compare takes by itself: traffic of four kinds',

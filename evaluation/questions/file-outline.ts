@@ -1,7 +1,7 @@
 import { contentOfFile } from '../../tools/files/readers.ts';
 
-/** Of a text, as much as shows what it is about. */
-const MAX_BEGINNING_CHARACTERS = 500;
+/** Of a text, as much as shows what it is about: it is sent again with each turn of a conversation. */
+const MAX_BEGINNING_CHARACTERS = 240;
 /** Headings that are named; a document may have hundreds. */
 const MAX_PARTS = 12;
 const MAX_PART_CHARACTERS = 120;

@@ -66,6 +66,19 @@ test('a model for the run wins over those of the team file (OV-08)', async () =>
   expect(new Set(model.requests.map((request) => request.model))).toEqual(new Set(['claude-opus-4-5']));
 });
 
+test('a fallback model of the team file is there for every role, whatever model the run names (RA-23)', () => {
+  const engine_options = { fallback_model: 'gpt-4o-mini', fallback_base_url: 'http://127.0.0.1:3/v1' };
+  const file = teamFile({ ...loadTeam('react', (name) => name), engine_options });
+  const team = teamWith(
+    loadTeam(file, (name) => name),
+    { engine: 'openai', model: 'gpt-4o', baseUrl: 'http://127.0.0.1:2/v1' },
+  );
+
+  const [react] = team.agents;
+  if (react === undefined) throw new Error('a team without agents');
+  expect(agentLaunch(team, react).setup.engine).toMatchObject({ model: 'gpt-4o', options: engine_options });
+});
+
 test('one model for the supervisor and all its specialists is a model for the run (SV-21)', () => {
   const team = teamWith(
     loadTeam('supervisor', (file) => file),

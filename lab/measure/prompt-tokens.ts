@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Command, Option } from 'commander';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { tokensOf } from '../../core/tokens/o200k.ts';
+import { print } from '../../evaluation/terminal/print.ts';
+import { count, table } from '../../evaluation/terminal/table.ts';
+import { type ModelScript, type ScriptedReply, startModelServer } from '../../tools/fixtures/model-server.ts';
+import { inFolder, started } from './bench-runs.ts';
+
+const run = promisify(execFile);
+const TEAMS = ['react', 'supervisor'] as const;
+/** An answer to these few questions takes seconds; a tree that cannot answer them hangs. */
+const MAX_RUN_MS = 300_000;
+
+/** One question of the script: what the model calls, turn by turn, before it answers. */
+interface Scripted {
+  readonly question: string;
+  readonly file?: string;
+  readonly calls: readonly { readonly name: string; readonly arguments: Readonly<Record<string, string>> }[];
+}
+
+const reason = 'I need to see what it says before I can go on.';
+const SCRIPT: readonly Scripted[] = [
+  {
+    question: 'How many passengers went to Tolmin? (a table)',
+    file: 'ferry-tickets.csv',
+    calls: [
+      { name: 'read_excel', arguments: { file: 'ferry-tickets.csv', reason } },
+      { name: 'calculator', arguments: { expression: '3 + 3 + 4', reason } },
+    ],
+  },
+  {
+    question: 'Who led the expedition? (a text)',
+    file: 'expedition-diary.txt',
+    calls: [{ name: 'read_file', arguments: { file: 'expedition-diary.txt', reason } }],
+  },
+  {
+    question: 'What is 17.5 % of 240? (a sum)',
+    calls: [{ name: 'calculator', arguments: { expression: '0.175 * 240', reason } }],
+  },
+];
+
+/** The same replies whatever the prompts say, so that only the prompts differ. */
+const model: ModelScript = ({ messages }): ScriptedReply => {
+  const asked = messages[1]?.content ?? '';
+  if (messages[0]?.content.startsWith('You decide who works') === true) return { content: { type: 'math' } };
+  const turn = messages.filter(({ role }) => role === 'assistant').length;
+  const call = SCRIPT.find(({ question }) => asked.includes(question))?.calls[turn];
+  return call === undefined
+    ? { content: 'That is all.\nFINAL ANSWER: 42' }
+    : { content: '', toolCalls: [call] };
+};
+
+interface PromptCost {
+  readonly team: string;
+  readonly requests: number;
+  /** Of messages and tools as they were sent, by o200k_base; per question. */
+  readonly tokens: number;
+  readonly bytes: number;
+}
+
+async function costOf(tree: string, team: string, folder: string, signal: AbortSignal): Promise<PromptCost> {
+  const server = await startModelServer(model);
+  try {
+    const questions = SCRIPT.map(({ question, file }, index) => ({
+      ...{ task_id: `q${index}`, question, answer: '42' },
+      ...(file === undefined ? {} : { file_name: file }),
+    }));
+    const file = path.join(folder, 'q.jsonl');
+    writeFileSync(file, questions.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const environment = {
+      ...process.env,
+      INIT_CWD: folder,
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: 'of-this-measurement-alone',
+    };
+    const running = run(
+      process.execPath,
+      [
+        ...[path.join(tree, 'scripts', 'gaia-mesh.js'), 'gaia', '--team', team, '--questions', file],
+        ...[
+          '--files',
+          path.join(codeFolder, 'config', 'samples', 'files'),
+          '--out',
+          path.join(folder, 'a.jsonl'),
+        ],
+        // Its format has no grammars: revisions whose schemas other servers would refuse are measured, too.
+        ...['--engine', 'anthropic', '--model', 'scripted', '--no-cache', '--json'],
+      ],
+      { cwd: folder, signal, timeout: MAX_RUN_MS, env: environment },
+    );
+    started(running.child);
+    await running;
+    const sent = server.requests.map(({ body }) =>
+      JSON.stringify([body.system ?? '', body.messages, body.tools ?? []]),
+    );
+    const sum = (of: (text: string) => number) =>
+      sent.reduce((all, text) => all + of(text), 0) / SCRIPT.length;
+    return { team, requests: sent.length, tokens: sum(tokensOf), bytes: sum(Buffer.byteLength) };
+  } finally {
+    await server.close();
+  }
+}
+
+/** A revision's files, with this tree's packages. */
+async function treeOf(revision: string, folder: string): Promise<string> {
+  const tree = path.join(folder, 'tree');
+  mkdirSync(tree);
+  const archive = path.join(folder, 'tree.tar');
+  await run('git', ['archive', '--output', archive, revision], { cwd: codeFolder });
+  await run('tar', ['-xf', archive, '-C', tree]);
+  symlinkSync(path.join(codeFolder, 'node_modules'), path.join(tree, 'node_modules'));
+  return tree;
+}
+
+interface Options {
+  readonly against?: string;
+  readonly json?: boolean;
+}
+
+/** What react and supervisor send a model for the same replies, here and at another revision. */
+export function promptTokens(command: Command): void {
+  command
+    .addOption(new Option('--against <revision>', 'measure another revision of the project beside this one'))
+    .addOption(new Option('--json', 'print the figures as JSON'))
+    .action(async ({ against, json }: Options) => {
+      const measure = (tree: string, folder: string, signal: AbortSignal) =>
+        TEAMS.reduce<Promise<PromptCost[]>>(async (before, team) => {
+          const done = await before;
+          const own = path.join(folder, team);
+          mkdirSync(own);
+          return [...done, await costOf(tree, team, own, signal)];
+        }, Promise.resolve([]));
+      const now = await inFolder((folder, signal) => measure(codeFolder, folder, signal));
+      const then =
+        against === undefined
+          ? []
+          : await inFolder(async (folder, signal) => measure(await treeOf(against, folder), folder, signal));
+      const rows = now.map((cost) => {
+        const other = then.find(({ team }) => team === cost.team);
+        return {
+          ...cost,
+          against: other ?? null,
+          ratio: other === undefined ? null : cost.tokens / other.tokens,
+        };
+      });
+      if (json === true) {
+        print(
+          JSON.stringify({
+            schema_version: 1,
+            questions: SCRIPT.length,
+            against: against ?? null,
+            teams: rows,
+          }),
+        );
+        return;
+      }
+      print(
+        table([
+          [
+            'team',
+            'requests',
+            'prompt tokens a question',
+            'bytes',
+            ...(against === undefined ? [] : [`at ${against}`, 'ratio']),
+          ],
+          ...rows.map(({ team, requests, tokens, bytes, against: other, ratio }) => [
+            ...[team, count(requests), count(Math.round(tokens)), count(Math.round(bytes))],
+            ...(other === null || ratio === null ? [] : [count(Math.round(other.tokens)), ratio.toFixed(2)]),
+          ]),
+        ]),
+      );
+    });
+}
