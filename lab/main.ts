@@ -54,6 +54,13 @@ await runProgram({
       load: async () => (await import('./fuzz/fuzz.ts')).fuzz,
     },
     {
+      name: 'lab:model-server',
+      group: 'Stress',
+      summary:
+        'a model server without a model: replies from a file, and the behaviour of real servers by name',
+      load: async () => (await import('./model-server/model-server-command.ts')).modelServerCommand,
+    },
+    {
       name: 'lab:mutants',
       group: 'Stress',
       summary: 'plant bugs in a copy of the project, and say which of them no test finds',

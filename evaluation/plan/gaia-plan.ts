@@ -8,6 +8,7 @@ import { type Questions, readQuestions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
+import { checkTeamModels } from '../teams/check-models.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { Setup } from './batch-setup.ts';
@@ -74,6 +75,8 @@ export async function gaiaPlan(given: GaiaOptions, signal: AbortSignal): Promise
       return planTeam(team, options);
     }),
   );
+  const asked: Parameters<typeof checkTeamModels>[1] = new Map();
+  for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked)));
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
   const exposed = teams.some(({ team }) => keepsAttempts(team)) ? exposedBy(options) : undefined;
@@ -86,7 +89,7 @@ export async function gaiaPlan(given: GaiaOptions, signal: AbortSignal): Promise
     api,
     limits: limitsOf(options),
     places: placesOf(options),
-    warnings,
+    warnings: [...new Set(warnings)],
   };
 }
 

@@ -33,6 +33,10 @@ export interface TeamOptions extends FaultOptions {
   /** The same, of a server that speaks as OpenAI's does: without an engine it means that one. */
   readonly baseUrl?: string;
   readonly scorer?: string;
+  /** How models call tools. */
+  readonly toolCalls?: string;
+  /** Tokens of the models' context. */
+  readonly context?: number;
   /** Of one question, in seconds. */
   readonly timeout?: number;
   readonly delivery?: string;
@@ -103,17 +107,23 @@ export function teamWith(team: Team, given: TeamOptions): Team {
       'usage',
       `expected an address like http://127.0.0.1:11434, not ${JSON.stringify(host)}`,
     );
+  const ofModels = {
+    ...(options.toolCalls === undefined ? {} : { tool_calls: options.toolCalls }),
+    ...(options.context === undefined ? {} : { context: options.context }),
+  };
   const agents = withTools(team, options.tool).map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
     if (options.repliesFile !== undefined) {
       const { engine_options: _options, ...recorded } = rest;
       return recorded;
     }
+    const own =
+      agent.engine_options === undefined ? {} : { engine_options: { ...agent.engine_options, ...ofModels } };
     // An engine or a model for the run is one for every agent.
-    if (engine !== undefined) return rest;
+    if (engine !== undefined) return { ...rest, ...own };
     return options.model === undefined || agent.model === undefined
-      ? agent
-      : { ...agent, model: options.model };
+      ? { ...agent, ...own }
+      : { ...agent, model: options.model, ...own };
   });
   const delivery = DELIVERIES.find((name) => name === (options.delivery ?? team.delivery));
   if (delivery === undefined)
@@ -130,6 +140,9 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     adapter: options.adapter ?? team.adapter,
     engine: engine ?? team.engine,
     ...(options.repliesFile === undefined ? {} : { engine_options: { replies: options.repliesFile } }),
+    ...(options.repliesFile !== undefined || Object.keys(ofModels).length === 0
+      ? {}
+      : { engine_options: { ...team.engine_options, ...ofModels } }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(host === undefined ? {} : { model_host: host }),
   };

@@ -2,11 +2,13 @@ import type net from 'node:net';
 import { Agent } from '../../core/agent/agent.ts';
 import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
 import { inheritedListen } from '../../core/transports/tcp/tcp-transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
+import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { promptNamed, promptsWith } from '../../tools/prompts.ts';
@@ -37,6 +39,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     ...(model === undefined ? {} : { model }),
     options,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    askContext: () => contextOf(name, { ...server, ...(model === undefined ? {} : { model }) }),
     prompts: prompt,
     ...(permits === undefined ? {} : { permits }),
   });
@@ -58,6 +61,16 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
   });
+}
+
+/** A server that cannot be asked says nothing: the question itself will tell. */
+async function contextOf(engine: string, of: { host?: string; model?: string }): Promise<number | undefined> {
+  try {
+    return (await modelAbilities(engine, of))?.contextTokens ?? undefined;
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return undefined;
+  }
 }
 
 function listenAt(place: AgentPlace, node: string, secret: string) {

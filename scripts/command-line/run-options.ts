@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { dollars, portBase, positiveInteger, positiveNumber, severalOf } from './option-values.ts';
 
 /** Options about teams and their mesh, of every command that has teams answer something. */
@@ -21,6 +21,17 @@ export function teamOptions(command: Command): Command {
       '--replies <archive>',
       'instead of a model: what a model replied in this run to the same requests (more than once for several)',
       severalOf,
+    )
+    .addOption(
+      new Option(
+        '--tool-calls <how>',
+        'auto, native or text: how a model calls tools; auto writes them as text where it knows no other way',
+      ).choices(['auto', 'native', 'text']),
+    )
+    .option(
+      '--context <tokens>',
+      "the model's context, prompt and reply together (Ollama is told it; of other servers it is asked)",
+      positiveInteger,
     )
     .option('--timeout <seconds>', "time for one task, instead of the team's", positiveNumber)
     .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)

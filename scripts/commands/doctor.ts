@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { messageOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
@@ -18,26 +18,42 @@ import { probePython } from '../../tools/compute/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '../../tools/web/services.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-
-interface Finding {
-  readonly what: string;
-  /** `note`: fine without it, but something will not be available. */
-  readonly status: 'ok' | 'note' | 'bad';
-  readonly detail: string;
-}
+import { positiveInteger } from '../command-line/option-values.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { type ModelOptions, modelFinding } from '../doctor/model-finding.ts';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 export function doctor(command: Command): void {
-  command.option('--json', 'print the findings as JSON').action(run);
+  command
+    .option('--engine <name>', 'ask the server of this engine what its model can do, and try it')
+    .option('--model <name>', 'which model')
+    .option('--host <url>', 'where it is served')
+    .option(
+      '--base-url <url>',
+      'the same, of an OpenAI-compatible server (takes the engine openai if none is named)',
+    )
+    .addOption(
+      new Option('--tool-calls <how>', 'how it is to call tools')
+        .choices(['auto', 'native', 'text'])
+        .default('auto'),
+    )
+    .option('--context <tokens>', "the model's context", positiveInteger)
+    .option('--json', 'print the findings as JSON')
+    .action(run);
+}
+
+interface DoctorOptions extends ModelOptions {
+  readonly json?: boolean;
 }
 
 /** Checks what a run needs, and says what to do about what is missing. Exit code 1 if a run would fail. */
-async function run(options: { readonly json?: boolean }): Promise<void> {
+async function run(options: DoctorOptions): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
     ...[node(), ports(), sandbox(), ollama(), nats(process.env)],
     ...[keys(process.env), python(), images(process.env), disk()],
+    ...(options.engine === undefined && options.baseUrl === undefined ? [] : [modelFinding(options)]),
   ]);
   if (options.json) printText(`${JSON.stringify(findings, null, 2)}\n`);
   else {

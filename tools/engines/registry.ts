@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly timeoutMs?: number;
   /** From one piece of a reply that has begun to the next; two minutes without it. */
   readonly idleMs?: number;
+  /** What the server says of the context of its model; undefined where it says nothing. Without it, it is not asked. */
+  readonly askContext?: () => Promise<number | undefined>;
   /** The text of the prompt of that name. */
   readonly prompts: (name: string) => string;
   /** Keys and addresses of servers; without it the process's. */

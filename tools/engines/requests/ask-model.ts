@@ -44,6 +44,7 @@ export async function askModel(
   const { maxRetries, permits, pace } = options;
   const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
+  await window.known();
   const before = place.accepted;
   let demands = before;
   let refused: Tried | undefined;

@@ -35,11 +35,16 @@ export function modelPlaces(
   },
 ): ModelPlaces {
   const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = by.context } = settings;
-  const place = (client: ModelClient, model: string, price: Price | undefined): ModelPlace => ({
+  const place = (
+    client: ModelClient,
+    model: string,
+    price: Price | undefined,
+    isPrimary: boolean,
+  ): ModelPlace => ({
     client,
     model,
     price: price ?? by.presetPrice(model),
-    window: new Window(context),
+    window: new Window(context, isPrimary ? options.askContext : undefined),
     toolCalls,
     accepted: firstDemands(toolCalls),
   });
@@ -47,12 +52,13 @@ export function modelPlaces(
   const client = by.clientAt(options.host);
   const hasFallback = fallback_model !== undefined || fallback_base_url !== undefined;
   return {
-    primary: place(client, model, settings.price),
+    primary: place(client, model, settings.price, true),
     fallback: hasFallback
       ? place(
           fallback_base_url === undefined ? client : by.clientAt(fallback_base_url),
           fallback_model ?? model,
           settings.fallback_price,
+          false,
         )
       : undefined,
   };

@@ -22,9 +22,23 @@ export class Window {
   /** Beside {@link Window.#tokens}: what was refused once is refused again. */
   #mostCharacters = Number.POSITIVE_INFINITY;
 
-  /** @param tokens of prompt and reply together; undefined where nobody said */
-  constructor(tokens: number | undefined) {
+  #asking: (() => Promise<number | undefined>) | undefined;
+
+  /**
+   * @param tokens of prompt and reply together; undefined where nobody said
+   * @param ask says them where the server does, if they are not known
+   */
+  constructor(tokens: number | undefined, ask?: () => Promise<number | undefined>) {
     this.#tokens = tokens;
+    this.#asking = tokens === undefined ? ask : undefined;
+  }
+
+  /** Asks once, before the first prompt. */
+  async known(): Promise<void> {
+    const asking = this.#asking;
+    this.#asking = undefined;
+    const tokens = await asking?.();
+    this.#tokens ??= tokens;
   }
 
   /** The messages, shortened where they would not fit. */

@@ -51,7 +51,7 @@ type AnthropicOptions = z.infer<typeof anthropicOptions>;
 /** Parts of the request that the engine writes. */
 const ANTHROPIC_RESERVED = ['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'];
 
-const API_VERSION = '2023-06-01';
+export const API_VERSION = '2023-06-01';
 
 /** The tool that a structured reply is the arguments of: the API has no other way that all models know. */
 const REPLY_TOOL = 'reply';
@@ -243,7 +243,7 @@ function finishOf(reason: string | null | undefined, hasCalls: boolean): ModelRe
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-function anthropicServer(url: string, key: string | undefined): ModelServer {
+export function anthropicServer(url: string, key: string | undefined): ModelServer {
   return {
     url,
     name: 'Anthropic server',

@@ -164,7 +164,8 @@ function messageFor(message: ChatMessage): Message {
   }
 }
 
-function ollamaServer(url: string, contextTokens: number): ModelServer {
+/** @param contextTokens that the server is told, where it is */
+export function ollamaServer(url: string, contextTokens: number | undefined): ModelServer {
   return {
     url,
     name: 'Ollama server',
@@ -178,7 +179,7 @@ function ollamaServer(url: string, contextTokens: number): ModelServer {
       busy: ', or start it with a larger OLLAMA_MAX_QUEUE',
       key: 'it is set where the server runs',
       longPrompt: 'give it a larger context: --context, or options.num_ctx',
-      cutReply: `raise options.num_predict or options.num_ctx (--context, now ${contextTokens})`,
+      cutReply: `raise options.num_predict or options.num_ctx (--context${contextTokens === undefined ? '' : `, now ${contextTokens}`})`,
       missingModel: (model) => `get it with \`${pullCommand(model)}\``,
     },
   };

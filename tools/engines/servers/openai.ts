@@ -193,7 +193,7 @@ function messageFor(message: ChatMessage): ChatCompletionMessageParam {
   }
 }
 
-function openaiServer(url: string, key: string | undefined): ModelServer {
+export function openaiServer(url: string, key: string | undefined): ModelServer {
   return {
     url,
     name: 'OpenAI-compatible server',

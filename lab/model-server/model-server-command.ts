@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { userPath } from '../../core/system/user-paths.ts';
+import { complain, print } from '../../evaluation/terminal/print.ts';
+import { interruptible } from '../../scripts/command-line/interruptible.ts';
+import { positiveInteger } from '../../scripts/command-line/option-values.ts';
+import { BEHAVIOURS, behaving, behaviourOf } from '../../tools/fixtures/model-behaviours.ts';
+import { type ModelScript, startModelServer } from '../../tools/fixtures/model-server.ts';
+import { readScript } from './reply-script.ts';
+
+const NAMES = Object.entries(BEHAVIOURS).map(([name, { number }]) =>
+  number === undefined ? name : `${name}=<${number}>`,
+);
+
+export function modelServerCommand(command: Command): void {
+  command
+    .option(
+      '--script <file>',
+      'what the model says: a JSON line each (when, content, tool_calls, thoughts, finish, …)',
+    )
+    .option(
+      '--behaviour <name>',
+      `how the server behaves, more than once for several: ${NAMES.join(', ')}`,
+      (text: string, before: readonly string[]) => [...before, checkedBehaviour(text)],
+      [],
+    )
+    .option(
+      '--models <names>',
+      'the models that it has, with commas between them (default: any)',
+      (text: string) => text.split(','),
+    )
+    .option('--context <tokens>', 'the context that it says its models have', positiveInteger)
+    .option('--port <n>', 'where it listens, on 127.0.0.1', positiveInteger, 8089)
+    .action(run);
+}
+
+function checkedBehaviour(text: string): string {
+  if (behaviourOf(text) === undefined) throw new InvalidArgumentError(`expected ${NAMES.join(', ')}`);
+  return text;
+}
+
+interface Options {
+  readonly script?: string;
+  readonly behaviour: readonly string[];
+  readonly models?: readonly string[];
+  readonly context?: number;
+  readonly port: number;
+}
+
+const UNSCRIPTED: ModelScript = [{ content: 'FINAL ANSWER: nothing (the server has no --script)' }];
+
+/** A model server without a model, in the formats of Ollama, OpenAI and Anthropic, until Ctrl-C. */
+async function run({ script, behaviour, models, context, port }: Options): Promise<void> {
+  const { signal } = interruptible('the server');
+  const says = script === undefined ? UNSCRIPTED : readScript(userPath(script));
+  const behaviours = behaviour.flatMap((text) => behaviourOf(text) ?? []);
+  const capabilities = ['completion', ...(behaviour.includes('no-tools') ? [] : ['tools'])];
+  const server = await startModelServer(behaving(says, behaviours), {
+    port,
+    capabilities,
+    ...(models === undefined ? {} : { models }),
+    ...(context === undefined ? {} : { contextTokens: context }),
+    onRequest: ({ format, model, messages, tools }) =>
+      complain(`${format} ${model}: ${messages.length} messages, ${tools.length} tools`),
+    onInvalid: (why) => complain(`refused as no real server would take it: ${why}`),
+  });
+  print(`Listening. --engine ollama --host ${server.url}`);
+  print(`           --engine openai --base-url ${server.url}/v1`);
+  print(`           --engine anthropic --host ${server.url}`);
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await server.close();
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { isJsonObject, type JsonObject } from '../../core/contracts/packet.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import type { ModelScript, ModelServerRequest, ScriptedReply } from '../../tools/fixtures/model-server.ts';
+
+const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
+
+/** A line of a script: what the model says, and to whom. Without `when` it is for every request. */
+const lineSchema = z.strictObject({
+  /** A regular expression; some message of the request must match it. */
+  when: z.string().exactOptional(),
+  /** How often it is said; without it, once, and the last line that fits for ever. */
+  times: z.int().positive().exactOptional(),
+  content: z.union([z.string(), object]).exactOptional(),
+  thoughts: z.string().exactOptional(),
+  tool_calls: z
+    .array(z.strictObject({ name: z.string(), arguments: z.union([object, z.string()]) }))
+    .exactOptional(),
+  finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']).exactOptional(),
+  status: z.int().min(400).max(599).exactOptional(),
+  error: z.string().exactOptional(),
+});
+type Line = z.infer<typeof lineSchema>;
+
+/**
+ * What a model says by a file of lines: of those that fit a request, the first that has not been said often enough, else the last one.
+ *
+ * @throws MeshError `config` with file and line for what cannot be used
+ */
+export function readScript(file: string): ModelScript {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+  }
+  const lines = text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const where = `${file}:${index + 1}`;
+    const parsed = parseJsonLine(line, lineSchema, where);
+    return [{ line: parsed, fits: patternOf(parsed, where), left: parsed.times ?? 1 }];
+  });
+  return (request) => {
+    const fitting = lines.filter(({ fits }) => fits(request));
+    const next = fitting.find(({ left }) => left > 0) ?? fitting.at(-1);
+    if (next === undefined) return { content: 'The script has no line for this request.' };
+    next.left -= 1;
+    return replyOf(next.line);
+  };
+}
+
+function patternOf({ when }: Line, where: string): (request: ModelServerRequest) => boolean {
+  if (when === undefined) return () => true;
+  try {
+    const pattern = new RegExp(when, 'i');
+    return ({ messages }) => messages.some(({ content }) => pattern.test(content));
+  } catch (error) {
+    throw new MeshError('config', `${where}: when: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function replyOf({ when: _when, times: _times, tool_calls, ...said }: Line): ScriptedReply {
+  return { ...said, ...(tool_calls === undefined ? {} : { toolCalls: tool_calls }) };
+}

@@ -1,0 +1,85 @@
+import type { ToolDefinition } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { abilitiesLine, inability, type ModelUse } from '../../tools/engines/abilities/model-abilities.ts';
+import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
+import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
+import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
+import { promptNamed } from '../../tools/prompts.ts';
+import type { Finding } from './finding.ts';
+
+export interface ModelOptions {
+  readonly engine?: string;
+  readonly model?: string;
+  readonly host?: string;
+  readonly baseUrl?: string;
+  readonly toolCalls: ModelUse['toolCalls'];
+  readonly context?: number;
+}
+
+/** A model may have to be loaded from disk first. */
+const TRY_TIMEOUT_MS = 120_000;
+
+const PROBE: ToolDefinition = {
+  name: 'look_up',
+  description: 'Looks a word up.',
+  parameters: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+};
+
+/** What a model can do: by the word of its server, and by one short conversation with a tool, as teams have them. */
+export async function modelFinding(options: ModelOptions): Promise<Finding> {
+  const { model, toolCalls, context } = options;
+  const engine = options.engine ?? 'openai';
+  const host = options.host ?? options.baseUrl;
+  const where = { ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) };
+  const use: ModelUse = { toolCalls, context, needsTools: true };
+  const bad = (detail: string): Finding => ({ what: 'model', status: 'bad', detail });
+  try {
+    if (host !== undefined) nameKeyHost(host);
+    checkKey(engine, where);
+    const abilities = await modelAbilities(engine, where);
+    if (abilities === undefined)
+      return { what: 'model', status: 'note', detail: `the engine ${engine} asks no model server` };
+    const fault = inability('a team with tools', abilities, use);
+    if (fault !== undefined) return bad(fault);
+    const tried = await tryOut(engine, where, use);
+    const known = { ...abilities, tools: abilities.tools ?? tried.tools };
+    return { what: 'model', status: 'ok', detail: `${abilitiesLine(known, use)}; ${tried.words}` };
+  } catch (error) {
+    if (error instanceof MeshError) return bad(error.message);
+    throw error;
+  }
+}
+
+/** @throws MeshError as the engine does */
+async function tryOut(
+  engine: string,
+  where: { readonly host?: string; readonly model?: string },
+  { toolCalls, context }: ModelUse,
+): Promise<{ readonly tools: boolean | null; readonly words: string }> {
+  const notes: string[] = [];
+  const { chat } = await engineNamed(engine, {
+    ...where,
+    options: { tool_calls: toolCalls, max_retries: 0, ...(context === undefined ? {} : { context }) },
+    timeoutMs: TRY_TIMEOUT_MS,
+    prompts: promptNamed,
+  });
+  const beginMs = performance.now();
+  const turn = await chat?.(
+    {
+      messages: [{ role: 'user', content: 'Look up the word "heron" with the tool.' }],
+      tools: [PROBE],
+    },
+    {
+      signal: new AbortController().signal,
+      countTokens: () => undefined,
+      onNote: (note) => notes.push(note),
+    },
+  );
+  const seconds = ((performance.now() - beginMs) / 1000).toFixed(1);
+  const called = turn?.toolCalls.some(({ name }) => name === PROBE.name) === true;
+  const isText = notes.some((note) => note.includes('as text'));
+  return {
+    tools: isText ? false : called && toolCalls !== 'text' ? true : null,
+    words: `tried: it ${called ? 'called a tool' : 'called no tool when it was asked to'} in ${seconds} s`,
+  };
+}

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { API_VERSION, anthropicServer } from '../servers/anthropic.ts';
+import { anthropicKey, anthropicUrl } from '../servers/server-url.ts';
+import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
+import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { AbilityQuestion } from './registry.ts';
+
+const supported = z.object({ supported: optionalBoolean }).nullish().catch(undefined);
+const modelSchema = z.object({
+  id: z.string(),
+  max_input_tokens: optionalNumber,
+  capabilities: z
+    .object({ image_input: supported, thinking: supported, structured_outputs: supported })
+    .nullish()
+    .catch(undefined),
+});
+const listSchema = z.object({ data: z.array(modelSchema) });
+
+/** By the Models API; every model of this API knows tools. */
+export async function anthropicAbilities(question: AbilityQuestion): Promise<ModelAbilities> {
+  const { host, model, environment } = question;
+  const url = anthropicUrl(host, environment);
+  const key = anthropicKey(url, environment);
+  const server = anthropicServer(url, key);
+  const headers = { 'anthropic-version': API_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) };
+  const listed = await askServer(server, { path: `${url}/v1/models?limit=1000`, headers }, listSchema);
+  // A name without its date stands for the newest, and is not in the list.
+  const own =
+    listed?.data.find(({ id }) => id === model) ??
+    (await askServer(
+      server,
+      { path: `${url}/v1/models/${encodeURIComponent(model)}`, headers },
+      modelSchema,
+    ));
+  const { image_input, thinking } = own?.capabilities ?? {};
+  return {
+    ...UNKNOWN_ABILITIES,
+    model,
+    url,
+    isThere: own === undefined ? null : true,
+    tools: true,
+    schemas: true,
+    vision: image_input?.supported ?? null,
+    thinking: thinking?.supported ?? null,
+    contextTokens: own?.max_input_tokens ?? null,
+    others: (listed?.data ?? []).map(({ id }) => ({ name: id, chats: true, tools: true })),
+  };
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { exchange } from '../http/exchange.ts';
+import { explain } from '../http/fault.ts';
+import type { ModelServer } from '../servers/model-client.ts';
+
+/** To say what it has takes a server no time; one that works on a prompt may be late all the same. */
+const ASK_TIMEOUT_MS = 5_000;
+
+/** What to ask a server besides its chats. */
+export interface ServerQuestion {
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A server's answer, or undefined where it has none in this form: servers of one kind differ in what they tell.
+ *
+ * @throws MeshError `engine` where there is no server
+ */
+export async function askServer<Reply>(
+  server: ModelServer,
+  { path, body, headers = {} }: ServerQuestion,
+  schema: z.ZodType<Reply>,
+): Promise<Reply | undefined> {
+  const limits = { signal: new AbortController().signal, timeoutMs: ASK_TIMEOUT_MS };
+  const outcome = await exchange(server, limits, async (fetch) => {
+    const response = await fetch(path, {
+      headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return schema.parse(await response.json());
+  });
+  if (outcome.fault === undefined) return outcome.value;
+  const { fault } = outcome;
+  // It is there, and does not tell.
+  if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'broken') return undefined;
+  throw explain(fault, server, undefined, 1);
+}
+
+export const optionalNumber = z.int().positive().nullish().catch(undefined);
+export const optionalBoolean = z.boolean().nullish().catch(undefined);

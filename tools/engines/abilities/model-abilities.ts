@@ -1,0 +1,108 @@
+/** What a server says of a model; null is what it does not say. */
+export interface ModelAbilities {
+  readonly model: string;
+  readonly url: string;
+  /** Whether the server has it. */
+  readonly isThere: boolean | null;
+  /** Whether it answers at all: some only embed texts. */
+  readonly chats: boolean | null;
+  readonly tools: boolean | null;
+  readonly vision: boolean | null;
+  readonly thinking: boolean | null;
+  readonly schemas: boolean | null;
+  /** Tokens of the context that a request may fill, prompt and reply together. */
+  readonly contextTokens: number | null;
+  /** What else the server has. */
+  readonly others: readonly KnownModel[];
+}
+
+export interface KnownModel {
+  readonly name: string;
+  readonly chats: boolean | null;
+  readonly tools: boolean | null;
+}
+
+export const UNKNOWN_ABILITIES = {
+  isThere: null,
+  chats: null,
+  tools: null,
+  vision: null,
+  thinking: null,
+  schemas: null,
+  contextTokens: null,
+} as const;
+
+/** How a team uses a model. */
+export interface ModelUse {
+  readonly toolCalls: 'auto' | 'native' | 'text';
+  /** Whether its agents call tools. */
+  readonly needsTools: boolean;
+  /** Tokens of the context that the user set. */
+  readonly context?: number | undefined;
+}
+
+/** One line for people: what the model can do, and what will be used of it. */
+export function abilitiesLine(abilities: ModelAbilities, use: ModelUse): string {
+  const { model, url, tools, vision, thinking, schemas, contextTokens } = abilities;
+  const parts = [
+    ...(use.needsTools ? [toolWords(tools, use.toolCalls)] : []),
+    schemas === false ? 'replies held to JSON or words' : 'replies held to schemas',
+    ...(vision === null ? [] : [vision ? 'sees pictures' : 'sees no pictures']),
+    ...(thinking === true ? ['thinks before it replies'] : []),
+    contextWords(contextTokens, use.context),
+    ...unlisted(abilities),
+  ];
+  return `${model} at ${url}: ${parts.join(', ')}`;
+}
+
+function unlisted({ model, isThere, others }: ModelAbilities): string[] {
+  if (isThere !== null || others.length === 0) return [];
+  return [`and its list does not name ${model} (but ${listed(others.map(({ name }) => name))})`];
+}
+
+function toolWords(tools: boolean | null, how: ModelUse['toolCalls']): string {
+  if (how === 'text') return 'tool calls as text';
+  if (tools === true) return 'tool calls';
+  if (how === 'native') return 'tool calls, of which the server says nothing';
+  return tools === false
+    ? 'tool calls as text, since it has none of its own'
+    : 'tool calls, as text where it turns out to have none';
+}
+
+function contextWords(known: number | null, set: number | undefined): string {
+  if (set !== undefined) return `context ${set} tokens, as set`;
+  return known === null ? 'context not known (--context sets it)' : `context ${known} tokens`;
+}
+
+/** Models named to a user; the rest are a number. */
+const SHOWN_MODELS = 8;
+
+/**
+ * Why a model cannot do a team's work, with models there that can; undefined where it can, or nobody knows.
+ *
+ * @param who whose work it is, as in "team react"
+ */
+export function inability(who: string, abilities: ModelAbilities, use: ModelUse): string | undefined {
+  const { model, url, isThere, chats, tools, others } = abilities;
+  const fitting = others.filter(
+    (other) => other.name !== model && other.chats !== false && (!isNative(use) || other.tools !== false),
+  );
+  const there = listed(fitting.map(({ name }) => name));
+  if (isThere === false) return `${url} has no model ${model}${there === '' ? '' : `; it has ${there}`}`;
+  if (chats === false)
+    return `${who} asks questions, and ${model} at ${url} answers none${there === '' ? '' : `; these do: ${there}`}`;
+  if (isNative(use) && tools === false) {
+    const instead = there === '' ? '' : `; these have them: ${there}`;
+    return `${who} calls tools, and ${model} at ${url} has no tool calls${instead}; or leave out --tool-calls native, and they are written as text`;
+  }
+  return undefined;
+}
+
+function isNative({ toolCalls, needsTools }: ModelUse): boolean {
+  return needsTools && toolCalls === 'native';
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - SHOWN_MODELS;
+  return names.slice(0, SHOWN_MODELS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

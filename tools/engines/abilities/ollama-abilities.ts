@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { ollamaServer } from '../servers/ollama.ts';
+import { ollamaUrl } from '../servers/server-url.ts';
+import { askServer } from './ask-server.ts';
+import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { AbilityQuestion } from './registry.ts';
+
+const capabilities = z.array(z.string()).nullish().catch(undefined);
+const tagsSchema = z.object({ models: z.array(z.object({ name: z.string(), capabilities })) });
+const showSchema = z.object({ capabilities, model_info: z.record(z.string(), z.unknown()).nullish() });
+
+/** By `/api/tags` and `/api/show` (docs/api.md of https://github.com/ollama/ollama); older servers leave the capabilities out. */
+export async function ollamaAbilities({
+  host,
+  model,
+  environment,
+}: AbilityQuestion): Promise<ModelAbilities> {
+  const url = ollamaUrl(host, environment);
+  const server = ollamaServer(url, undefined);
+  const tags = await askServer(server, { path: `${url}/api/tags` }, tagsSchema);
+  const shown = await askServer(server, { path: `${url}/api/show`, body: { model } }, showSchema);
+  const can = (list: readonly string[] | null | undefined, name: string) => list?.includes(name) ?? null;
+  const names = tags?.models.map(({ name }) => name);
+  const known = shown?.capabilities;
+  const [, context] =
+    Object.entries(shown?.model_info ?? {}).find(([key]) => key.endsWith('.context_length')) ?? [];
+  return {
+    ...UNKNOWN_ABILITIES,
+    model,
+    url,
+    isThere: shown === undefined ? (names?.some((name) => isSame(name, model)) ?? null) : true,
+    chats: can(known, 'completion'),
+    tools: can(known, 'tools'),
+    vision: can(known, 'vision'),
+    thinking: can(known, 'thinking'),
+    schemas: true,
+    contextTokens: z.int().positive().safeParse(context).data ?? null,
+    others: (tags?.models ?? []).map((other) => ({
+      name: other.name,
+      chats: can(other.capabilities, 'completion'),
+      tools: can(other.capabilities, 'tools'),
+    })),
+  };
+}
+
+/** `:latest` is what a name without a tag means. */
+function isSame(name: string, model: string): boolean {
+  return name === model || name === `${model}:latest`;
+}

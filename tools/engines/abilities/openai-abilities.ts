@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import { openaiServer } from '../servers/openai.ts';
+import { openaiKey, openaiUrl } from '../servers/server-url.ts';
+import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
+import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { AbilityQuestion } from './registry.ts';
+
+/** What servers of this format say of a model beyond its id: vLLM, OpenRouter and Groq, each under a name of its own. */
+const modelsSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      owned_by: z.string().nullish(),
+      max_model_len: optionalNumber,
+      context_length: optionalNumber,
+      context_window: optionalNumber,
+    }),
+  ),
+});
+
+/** llama.cpp (tools/server/README.md of https://github.com/ggml-org/llama.cpp). */
+const propsSchema = z.object({
+  default_generation_settings: z.object({ n_ctx: optionalNumber }),
+  modalities: z.object({ vision: optionalBoolean }).nullish(),
+  chat_template_caps: z
+    .object({ supports_tools: optionalBoolean, supports_tool_calls: optionalBoolean })
+    .nullish(),
+});
+
+/** LM Studio (https://lmstudio.ai/docs/app/api/endpoints/rest). */
+const studioSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      type: z.string(),
+      max_context_length: optionalNumber,
+      loaded_context_length: optionalNumber,
+      capabilities: z.array(z.string()).nullish(),
+    }),
+  ),
+});
+
+export async function openaiAbilities({
+  host,
+  model,
+  environment,
+}: AbilityQuestion): Promise<ModelAbilities> {
+  const url = openaiUrl(host, environment);
+  const key = openaiKey(url, environment);
+  const server = openaiServer(url, key);
+  const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+  const { origin } = new URL(url);
+  const listed = await askServer(server, { path: `${url}/models`, headers }, modelsSchema);
+  const own = listed?.data.find(({ id }) => id === model);
+  // The makers' own servers have nothing beside it.
+  const isLocal = new URL(url).protocol === 'http:';
+  const props = isLocal
+    ? await askServer(server, { path: `${origin}/props`, headers }, propsSchema)
+    : undefined;
+  const studio =
+    isLocal && props === undefined
+      ? await askServer(server, { path: `${origin}/api/v0/models`, headers }, studioSchema)
+      : undefined;
+  const there = studio?.data.find(({ id }) => id === model);
+  const caps = props?.chat_template_caps;
+  const context =
+    props?.default_generation_settings.n_ctx ??
+    there?.loaded_context_length ??
+    there?.max_context_length ??
+    own?.max_model_len ??
+    own?.context_length ??
+    own?.context_window;
+  return {
+    ...UNKNOWN_ABILITIES,
+    model,
+    url,
+    // Lists are not whole: gateways leave models out, and llama.cpp has one, under whatever name it is asked for.
+    isThere: own === undefined ? null : true,
+    chats: there === undefined ? null : there.type !== 'embeddings',
+    tools:
+      caps?.supports_tools ?? caps?.supports_tool_calls ?? there?.capabilities?.includes('tool_use') ?? null,
+    vision: props?.modalities?.vision ?? (there === undefined ? null : there.type === 'vlm'),
+    contextTokens: context ?? null,
+    others: (listed?.data ?? []).map(({ id }) => {
+      const known = studio?.data.find((other) => other.id === id);
+      return {
+        name: id,
+        chats: known === undefined ? null : known.type !== 'embeddings',
+        tools: known?.capabilities?.includes('tool_use') ?? null,
+      };
+    }),
+  };
+}
