@@ -16,6 +16,7 @@ const MESH = 'mesh/';
 
 const A2A_SDK = ['@a2a-js/sdk@1', 'express@5', 'undici@8'];
 const A2A_GRPC = ['@a2a-js/sdk@1', '@grpc/grpc-js@1', 'undici@8'];
+const MCP_STDIO = ['@modelcontextprotocol/client@2', '@modelcontextprotocol/server@2'];
 const MCP_SDK = [
   '@modelcontextprotocol/client@2',
   '@modelcontextprotocol/server@2',
@@ -48,6 +49,8 @@ export const bindingEntries: readonly BindingEntry[] = [
   entry('a2a/rest', 'bare', [], async () => (await import('./a2a/bare/bindings.ts')).a2aRestBare),
   entry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/grpc/bindings.ts')).a2aGrpcSdk),
   entry('a2a/grpc', 'bare', [], async () => (await import('./a2a/grpc/bindings.ts')).a2aGrpcBare),
+  entry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/bindings.ts')).mcpStdioSdk),
+  entry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/bindings.ts')).mcpStdioBare),
   entry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/bindings.ts')).mcpHttpSdk),
   entry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/bindings.ts')).mcpHttpBare),
   entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),

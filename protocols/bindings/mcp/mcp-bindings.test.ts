@@ -4,8 +4,9 @@ import { bindingContract } from '../testing/binding-contract.ts';
 import { over } from '../testing/over.ts';
 import { mcpHttpBare } from './bare/bindings.ts';
 import { mcpHttpSdk } from './sdk/bindings.ts';
+import { mcpStdioBare, mcpStdioSdk } from './stdio/bindings.ts';
 
-const bindings = [mcpHttpBare, mcpHttpSdk];
+const bindings = [mcpHttpBare, mcpHttpSdk, mcpStdioBare, mcpStdioSdk];
 
 for (const binding of bindings) {
   bindingContract(binding);

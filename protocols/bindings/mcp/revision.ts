@@ -4,6 +4,9 @@ export const MCP_REVISION = '2026-07-28';
 /** Where an HTTP server of ours has its endpoint. */
 export const MCP_PATH = '/mcp';
 
+/** A session is set up in this time, however short an exchange may take: a server on stdio is a process that starts first. */
+export const SESSION_TIMEOUT_MS = 10_000;
+
 /** The mesh's one tool: it takes a packet. */
 export const PACKET_TOOL = 'mesh.packet';
 

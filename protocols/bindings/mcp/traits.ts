@@ -9,3 +9,4 @@ const traits: Omit<BindingTraits, 'hasTls'> = {
 };
 
 export const mcpHttpTraits: BindingTraits = { ...traits, hasTls: true };
+export const mcpStdioTraits: BindingTraits = { ...traits, hasTls: false };

@@ -3,7 +3,7 @@ import { MeshError } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { argumentsOf, checked, repliesOf } from '../packets.ts';
-import { MCP_REVISION, PACKET_TOOL, requestMeta } from '../revision.ts';
+import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';
 
 /** Asks over one transport. What comes before the response are notifications of that request, which nobody needs here. */
 export interface McpCaller {
@@ -42,7 +42,7 @@ export class BareMcpClient {
   /** @throws MeshError `packet` for a server that speaks another revision or has no such tool, `agent` where none answers */
   static async connect(caller: McpCaller, settings: BindingSettings): Promise<BareMcpClient> {
     const client = new BareMcpClient(caller, settings);
-    const signal = AbortSignal.timeout(settings.deadlineMs);
+    const signal = AbortSignal.timeout(Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS));
     const discovered = await client.#ask('server/discover', {}, signal);
     const { supportedVersions } = checked(discoverSchema, discovered, 'server/discover');
     if (!supportedVersions.includes(MCP_REVISION))

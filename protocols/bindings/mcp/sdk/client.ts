@@ -3,7 +3,7 @@ import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { argumentsOf, repliesOf } from '../packets.ts';
-import { MCP_REVISION, PACKET_TOOL } from '../revision.ts';
+import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 import { loadClient } from './sdk.ts';
 
 /** A client of the SDK that speaks this revision only: it has asked what the server is, and which tools it has. */
@@ -25,7 +25,7 @@ export class SdkMcpClient {
     const info = { name: 'mesh', version: '1' };
     const client = new Client(info, { versionNegotiation: { mode: { pin: MCP_REVISION } } });
     try {
-      const options = { timeout: settings.deadlineMs };
+      const options = { timeout: Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS) };
       await client.connect(transport, options);
       const { tools } = await client.listTools({}, options);
       if (!tools.some(({ name }) => name === PACKET_TOOL))

@@ -1,0 +1,28 @@
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+
+const NEWLINE = 0x0a;
+
+/**
+ * Messages of stdio (basic/transports): one line of JSON each.
+ *
+ * @throws MeshError `limit` for a line that is longer than any packet
+ */
+export async function* linesOf(readable: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
+  let begun: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readable) {
+    if (!Buffer.isBuffer(chunk)) throw new Error('pipes carry bytes');
+    let rest = chunk;
+    for (let at = rest.indexOf(NEWLINE); at !== -1; at = rest.indexOf(NEWLINE)) {
+      yield Buffer.concat([...begun, rest.subarray(0, at)]).toString();
+      begun = [];
+      length = 0;
+      rest = rest.subarray(at + 1);
+    }
+    if (rest.length > 0) begun.push(rest);
+    length += rest.length;
+    if (length > MAX_FRAME_BYTES)
+      throw new MeshError('limit', `a line of stdio: expected at most ${MAX_FRAME_BYTES} bytes`);
+  }
+}
