@@ -194,6 +194,27 @@ const tokensSchema = z.object({
   ),
 });
 
+const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
+
+/** Of an arm's difference from the baseline, what is protocol, transport, implementation and setting: factors that multiply. */
+const attributionSchema = z.object({
+  arm: z.string(),
+  figure: z.enum(['latency_us', 'cpu_us', 'saturated_us']),
+  /** `exact`: the shares multiply to the whole; `fitted`: some combinations were not measured, and there may be a rest. */
+  method: z.enum(['exact', 'fitted']),
+  total: shareSchema,
+  shares: z.array(
+    z.object({
+      factor: z.string(),
+      from: z.string(),
+      to: z.string(),
+      verdict: z.enum(['contributes', 'no share', 'cannot tell', 'confounded']),
+      share: shareSchema.nullable(),
+    }),
+  ),
+  rest: shareSchema.nullable(),
+});
+
 const bindingsSchema = z.object({
   kind: z.literal('gaia-mesh-bindings'),
   schema_version: z.literal(1),
@@ -230,6 +251,8 @@ const bindingsSchema = z.object({
   /** Where topologies or numbers of agents were asked for. */
   topologies: z.array(topologySchema).max(1000),
   tokens: tokensSchema,
+  /** Where more than one factor changes between the baseline and an arm. */
+  attributions: z.array(attributionSchema).max(400),
   /** What was asked for and is not there, with reasons. */
   left_out: z.array(z.string()),
   /** What was measured and failed, with reasons. */

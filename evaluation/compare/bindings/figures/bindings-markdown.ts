@@ -1,6 +1,7 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
 import { count, decimals } from '../../../terminal/table.ts';
 import { markdownOf, tableView } from '../../../terminal/table-view.ts';
+import { attributionText } from './binding-attribution.ts';
 import type { BindingsFile } from './bindings-file.ts';
 import {
   absenceLines,
@@ -31,6 +32,7 @@ export function bindingsPart(file: BindingsFile): MeasuredPart {
     `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', 'time')}`,
     `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
     `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', 'CPU time')}`,
+    attributionSection(file),
     curvesSection(file),
     growthSection(file),
     topologySection(file),
@@ -70,6 +72,14 @@ function pairLines({ arms, baseline }: BindingsFile, figure: 'latency' | 'cpu', 
         : [`- ${pairText(baseline, name, verdict, what)}`];
     })
     .join('\n');
+}
+
+function attributionSection({ attributions }: BindingsFile): string {
+  if (attributions.length === 0) return '';
+  const about =
+    'How many times as much the change of one factor makes it, with its 95 % interval: the shares multiply to the whole. *No share*: shown to ' +
+    'be within the margin. What cannot be told from other changes needs another binding that has the one without the other.';
+  return `## What makes the difference\n\n${about}\n\n${attributions.map((one) => `- ${attributionText(one)}`).join('\n')}`;
 }
 
 function curvesSection({ arms }: BindingsFile): string {

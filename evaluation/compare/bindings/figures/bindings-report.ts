@@ -6,6 +6,7 @@ import type { MeasuredBindings } from '../compare-bindings.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 import { type ArmFigures, figuresOf, samplesOf } from './arm-figures.ts';
+import { attributionsOf } from './binding-attribution.ts';
 import { type BindingsFile, parseBindings } from './bindings-file.ts';
 import { bindingsSentence } from './bindings-text.ts';
 import { verdictsOf } from './pair-verdicts.ts';
@@ -74,6 +75,7 @@ export function bindingsReport(reported: Reported): BindingsFile {
     requests: reported.requests,
     topologies: reported.topologies,
     tokens: reported.tokens,
+    attributions: attributionsOf(figures, margin),
     left_out: reported.leftOut,
     failed: [...measured.failed, ...reported.failed],
     invocations: baseline.invocations,

@@ -1,6 +1,7 @@
 import { stylesFor } from '../../../terminal/style.ts';
 import { count, decimals, wrapped } from '../../../terminal/table.ts';
 import { type TableView, tableView, terminalTable } from '../../../terminal/table-view.ts';
+import { attributionText } from './binding-attribution.ts';
 import type { BindingArm, BindingsFile } from './bindings-file.ts';
 import { intervalText, nameText, ratioText } from './bindings-text.ts';
 
@@ -233,6 +234,9 @@ export function bindingsText(file: BindingsFile): string {
     bold(wrapped(file.sentence)),
     ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
     ...few,
+    ...(file.attributions.length > MAX_ATTRIBUTIONS
+      ? []
+      : file.attributions.map((one) => wrapped(`${attributionText(one)}.`))),
     dim(wrapped(measuredText(file))),
     dim(wrapped(nullText(file))),
     dim(wrapped(COLUMNS_EXPLAINED)),
@@ -245,6 +249,9 @@ export function bindingsText(file: BindingsFile): string {
 function middleLevels({ arms }: BindingsFile): string[] {
   return (arms[0]?.saturation ?? []).slice(1, -1).map(({ concurrency }) => `/s at ${concurrency}`);
 }
+
+/** More of them are for a page to read. */
+const MAX_ATTRIBUTIONS = 6;
 
 const COLUMNS_EXPLAINED =
   'Time: since each exchange should have begun. B: of an exchange, both directions (~: not the same each time). CPU ×: = equivalent, ? ' +

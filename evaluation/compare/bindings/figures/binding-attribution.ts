@@ -1,0 +1,65 @@
+import { attribute } from '../../../statistics/attribution.ts';
+import { MIN_INVOCATIONS } from '../../../statistics/levels.ts';
+import { decimals } from '../../../terminal/table.ts';
+import type { BindingsFile } from './bindings-file.ts';
+import { intervalText } from './bindings-text.ts';
+import { type ArmCell, cellsOf } from './cells.ts';
+
+type Attributed = BindingsFile['attributions'][number];
+
+const FIGURES = ['latency_us', 'cpu_us', 'saturated_us'] as const;
+
+/**
+ * Of every arm's difference from the baseline, how much is protocol, transport, implementation and setting: where more than one of them is
+ * another. JSON's null is ∞.
+ */
+export function attributionsOf(arms: Parameters<typeof cellsOf>[0], margin: number) {
+  return FIGURES.flatMap((figure) => {
+    const cells = cellsOf(arms, figure);
+    const baseline = cells.find(({ name }) => name === arms[0]?.name);
+    if (baseline === undefined || baseline.samples.length < MIN_INVOCATIONS) return [];
+    return cells.flatMap((cell) => {
+      const changed = Object.keys(cell.levels).filter((name) => cell.levels[name] !== baseline.levels[name]);
+      return changed.length < 2 ? [] : [attributionOf(cells, baseline, cell, figure, margin)];
+    });
+  });
+}
+
+function attributionOf(
+  cells: readonly ArmCell[],
+  baseline: ArmCell,
+  { name, levels }: ArmCell,
+  figure: Attributed['figure'],
+  margin: number,
+) {
+  const { total, shares, method, rest } = attribute(cells, { from: baseline.levels, to: levels, margin });
+  return {
+    arm: name,
+    figure,
+    method,
+    total: { ratio: total.ratio, low: total.low, high: total.high },
+    shares: shares.map(({ factor, from, to, share, verdict }) => ({
+      factor,
+      from,
+      to,
+      verdict,
+      share: share === null ? null : { ratio: share.ratio, low: share.low, high: share.high },
+    })),
+    rest: rest === null ? null : { ratio: rest.ratio, low: rest.low, high: rest.high },
+  };
+}
+
+const WHAT = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time when saturated' } as const;
+
+/** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
+export function attributionText({ arm, figure, total, shares, rest, method }: Attributed): string {
+  const parts = shares.map(({ factor, from, to, share, verdict }) => {
+    const change = `${factor} ${from} → ${to}`;
+    if (share === null) return `${change} cannot be told from other changes`;
+    const shown = `${change} ${decimals(share.ratio, 2)} (${intervalText(share)})`;
+    return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
+  });
+  const left = rest === null ? [] : [`the rest ${decimals(rest.ratio, 2)} (${intervalText(rest)})`];
+  const how = method === 'exact' ? '' : ' [fitted: not every combination was measured]';
+  return `${arm}, ${WHAT[figure]} ${decimals(total.ratio, 2)} times: ${[...parts, ...left].join('; ')}${how}`;
+}
