@@ -61,7 +61,7 @@ test('a question that the deadline ends is an attempt on record, beside those th
   expect(stderr).toContain(`may read and write all that is in ${folder}: give it a folder of its own`);
   const answers = jsonLines(path.join(folder, 'a.jsonl'));
   expect(answers.map(({ status, correct }) => [status, correct])).toEqual([
-    ['failed', false],
+    ['timeout', false],
     ['answered', true],
   ]);
   const store = await openStore(path.join(folder, 'kept.sqlite'), { warn: (text) => expect(text).toBe('') });
