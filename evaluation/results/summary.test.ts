@@ -196,6 +196,25 @@ describe('a repeated batch', () => {
     expect(summary.pass_at).toEqual({ 1: 0.625, 2: 1 });
     expect(summary.pass_hat).toEqual({ 1: 0.625, 2: 0.25 });
   });
+
+  test('has pass^k of the questions at which agents talked, and an interval of repeats by question', () => {
+    const questions = ['a', 'b', 'c', 'd'].map((id) => questionOf(id));
+    const packetsOf = (id: string) => (id === 'a' ? 1 : 8);
+    const thrice = [1, 2, 3].flatMap((cycle) =>
+      ['a', 'b', 'c', 'd'].map((id) =>
+        resultOf(id, {
+          ...{ cycle, packets: packetsOf(id), cached: id === 'b' && cycle > 1 },
+          ...(id === 'd' ? wrong : {}),
+        }),
+      ),
+    );
+    const { pass_hat, pass_hat_talked, repeats } = summaryOf(questions, thrice, 3);
+    expect(pass_hat).toEqual({ 1: 0.75, 2: 0.75, 3: 0.75 });
+    // Nobody talked at a, and b came from the cache.
+    expect(pass_hat_talked).toEqual({ questions: 2, by: { 1: 0.5, 2: 0.5, 3: 0.5 } });
+    // Six of eight attempts, but of four questions.
+    expect(repeats?.low).toBeLessThan(0.3);
+  });
 });
 
 test('pass@k and pass^k are what drawing k of the attempts gives', () => {

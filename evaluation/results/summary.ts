@@ -1,4 +1,5 @@
 import type { Question } from '../questions/question.ts';
+import { clusteredInterval } from '../statistics/clustered.ts';
 import { type CycleSummary, cycleSummary, type Rights } from './cycles.ts';
 import { type Figures, FiguresSum } from './figures.ts';
 import type { GaiaResult } from './gaia-result.ts';
@@ -13,13 +14,18 @@ export interface TeamSummary extends Figures, RunMetricsOfTeam {
   /** By the questions' levels (C-29). */
   readonly levels: Readonly<Record<string, Figures>>;
   readonly categories: Readonly<Record<string, Figures>>;
-  /** With `--repeat`: all attempts after the first. */
+  /** With `--repeat`: all attempts after the first; its interval is by question, since attempts at one resemble each other. */
   readonly repeats?: Figures;
   readonly cycles?: readonly CycleSummary[];
   /** By k, the mean over the scored questions: at least one of k attempts right, and all of them. */
   readonly pass_at?: Readonly<Record<string, number>>;
   readonly pass_hat?: Readonly<Record<string, number>>;
+  /** The same for the questions at which agents really talked, in every attempt: an answer from a cache is right as often as it was once. */
+  readonly pass_hat_talked?: { readonly questions: number; readonly by: Readonly<Record<string, number>> };
 }
+
+/** With fewer packets of agents nobody was told anything: the one is the answer. */
+const PACKETS_OF_TALK = 2;
 
 /** Reads each result once, and keeps none: `read` gives that of a question and cycle, if it is finished. */
 export function teamSummary(
@@ -34,6 +40,8 @@ export function teamSummary(
   const tally = new TeamTally();
   const cycles: CycleSummary[] = [];
   const rightTimes = new Map<string, number>();
+  const rightFirst = new Set<string>();
+  const talks = new Map<string, number>();
   let before: { figures: Figures; rights: Rights } | undefined;
   for (let cycle = 1; cycle <= repeat; cycle++) {
     const sum = cycle === 1 ? first : new FiguresSum();
@@ -51,6 +59,9 @@ export function teamSummary(
       if (result !== undefined) tally.add(result);
       if (!isScored) continue;
       const correct = result?.correct === true;
+      if (cycle === 1 && correct) rightFirst.add(taskId);
+      if (result?.cached === false && result.packets >= PACKETS_OF_TALK)
+        talks.set(taskId, (talks.get(taskId) ?? 0) + 1);
       rights.set(taskId, { category, correct });
       rightTimes.set(taskId, (rightTimes.get(taskId) ?? 0) + (correct ? 1 : 0));
     }
@@ -64,8 +75,39 @@ export function teamSummary(
     categories: categories.figures(),
     ...tally.metrics(),
     ...(repeat > 1
-      ? { repeats: repeats.figures(), cycles, ...passes([...rightTimes.values()], repeat) }
+      ? {
+          repeats: byQuestion(repeats.figures(), rightTimes, rightFirst, repeat - 1),
+          cycles,
+          ...passes([...rightTimes.values()], repeat),
+          pass_hat_talked: passesOfTalk(rightTimes, talks, repeat),
+        }
       : {}),
+  };
+}
+
+function byQuestion(
+  figures: Figures,
+  rightTimes: ReadonlyMap<string, number>,
+  rightFirst: ReadonlySet<string>,
+  attempts: number,
+): Figures {
+  if (figures.accuracy === null) return figures;
+  const right = [...rightTimes].map(([taskId, times]) => times - (rightFirst.has(taskId) ? 1 : 0));
+  return { ...figures, ...clusteredInterval(right, attempts) };
+}
+
+function passesOfTalk(
+  rightTimes: ReadonlyMap<string, number>,
+  talks: ReadonlyMap<string, number>,
+  repeat: number,
+): NonNullable<TeamSummary['pass_hat_talked']> {
+  const talked = [...rightTimes].filter(([taskId]) => talks.get(taskId) === repeat);
+  return {
+    questions: talked.length,
+    by: passes(
+      talked.map(([, times]) => times),
+      repeat,
+    ).pass_hat,
   };
 }
 

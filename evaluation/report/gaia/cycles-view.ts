@@ -120,10 +120,24 @@ function findingOf(lines: readonly { team: string; points: readonly CyclePoint[]
 }
 
 function passesTable(teams: readonly NamedSummary[]): TableView {
-  const rows = teams.flatMap(([name, { pass_at, pass_hat }]) =>
+  const rows = teams.flatMap(([name, { pass_at, pass_hat, pass_hat_talked: talked }]) =>
     pass_at === undefined || pass_hat === undefined
       ? []
-      : Object.keys(pass_at).map((k) => [name, k, percent(pass_at[k] ?? null), percent(pass_hat[k] ?? null)]),
+      : Object.keys(pass_at).map((k) => [
+          ...[name, k, percent(pass_at[k] ?? null), percent(pass_hat[k] ?? null)],
+          percent(talked?.by[k] ?? null),
+          count(talked?.questions ?? 0),
+        ]),
   );
-  return tableView(['team', '#k', '#pass@k: one of k right', '#pass^k: all k right'], rows);
+  return tableView(
+    [
+      'team',
+      '#k',
+      '#pass@k: one of k right',
+      '#pass^k: all k right',
+      '#pass^k where agents talked',
+      '#such questions',
+    ],
+    rows,
+  );
 }

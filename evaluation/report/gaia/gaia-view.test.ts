@@ -34,13 +34,14 @@ describe('what teams made of the same questions', () => {
       'Against single on the same questions: supervisor is better; react, panel are not detectably different',
     );
     const rows = view.score.table.rows.map((row) => [row[0], ...row.slice(5)]);
-    expect(rows[0]).toEqual(['single (baseline)', '–', '–', '–', '–', 'baseline']);
+    expect(rows[0]).toEqual(['single (baseline)', '–', '–', '–', '–', '–', 'baseline']);
     expect(rows[1]).toEqual([
       'supervisor',
       '+45.0',
       expect.stringMatching(/^\+\d.* to \+\d/),
       '20 : 2',
       '<0.001',
+      expect.stringMatching(/^\d+\.\d$/),
       'better',
     ]);
     expect(rows[2]).toEqual([
@@ -49,13 +50,15 @@ describe('what teams made of the same questions', () => {
       expect.stringMatching(/^−.* to \+/),
       '3 : 3',
       '1.000',
+      expect.stringMatching(/^\d+\.\d$/),
       'no detectable difference',
     ]);
     expect(rows[3]?.slice(1)).toEqual([
       '−30.0',
       expect.any(String),
       '0 : 3',
-      '0.500',
+      expect.any(String),
+      expect.any(String),
       'no detectable difference',
     ]);
     // What was not asked is wrong in the score, and named.
@@ -72,7 +75,7 @@ describe('what teams made of the same questions', () => {
     );
 
     expect(plain(view.finding)).toBe(
-      'supervisor is right on 11 of 20 questions, single alone on 9: no detectable difference',
+      'No difference to single was detected: right on 9 to 11 of 20 questions; so many questions show one of 36.5 points',
     );
     expect(view.alarm).toBeNull();
   });
@@ -89,9 +92,37 @@ describe('what teams made of the same questions', () => {
     expect(plain(gaiaView(tied).finding)).toBe(
       'react, panel are right on 9 of 9 questions, single alone on 0',
     );
-    expect(plain(gaiaView(equal).finding)).toBe(
-      'No team is right more often than single alone: right on 9 of 9 questions',
+    expect(plain(gaiaView(equal).finding)).toMatch(
+      /^No difference to single was detected: right on 9 of 9 questions; so many/,
     );
+  });
+
+  test('sets every pair of teams side by side, and a team that is asked again against itself', () => {
+    const view = gaiaView(
+      sampleSource({
+        teams: ['single', 'react', 'panel'],
+        questions: 40,
+        repeat: 2,
+        // panel gets in its second attempts what it did not in its first.
+        result: ({ team, index, cycle }) => {
+          const most = team === 'single' ? 5 : team === 'react' ? 30 : cycle === 1 ? 6 : 40;
+          return index < most ? {} : wrong;
+        },
+      }),
+    );
+
+    expect(view.pairs?.table.rows.map((row) => [row[0], row[1], row.at(-1)])).toEqual([
+      ['react', 'single', 'better'],
+      ['panel', 'single', 'no detectable difference'],
+      ['panel', 'react', 'worse'],
+      ['single, second attempts', 'its first', 'no detectable difference'],
+      ['react, second attempts', 'its first', 'no detectable difference'],
+      ['panel, second attempts', 'its first', 'better'],
+    ]);
+    expect(plain(view.pairs?.finding ?? '')).toBe(
+      'Of 3 pairs of teams 2 differ detectably; asked again, panel differs from itself: it has learned, or it is luck',
+    );
+    expect(gaiaView(sampleSource({ questions: 4, result: () => ({}) })).pairs).toBeNull();
   });
 
   test('without single has no differences, and says how to get them', () => {
@@ -210,7 +241,7 @@ describe('cycles', () => {
       ['text', 'gained'],
       ['text', 'gained'],
     ]);
-    expect(cycles?.passes.rows[2]).toEqual(['single', '3', '100.0 %', '0.0 %']);
+    expect(cycles?.passes.rows[2]).toEqual(['single', '3', '100.0 %', '0.0 %', '0.0 %', '4']);
   });
 
   test('are not there where every question was asked once', () => {

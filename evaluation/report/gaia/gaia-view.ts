@@ -1,14 +1,15 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import type { TeamSummary } from '../../results/summary.ts';
+import { detectableText } from '../../results/tables/detectable-text.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { bound, counted } from '../wording.ts';
 import { type CyclesView, cyclesView } from './cycles-view.ts';
 import { type GroupsView, groupsView } from './groups-view.ts';
-import { againstBaseline, type Compared } from './paired-teams.ts';
+import { againstBaseline, type Compared, pairedTeams } from './paired-teams.ts';
 import { type QuestionsView, questionsView } from './questions-view.ts';
 import { type ScoreCostView, scoreCostView } from './score-cost-view.ts';
-import { type ScoreView, scoreTable, takenTables } from './team-tables.ts';
+import { pairsTable, type ScoreView, scoreTable, takenTables } from './team-tables.ts';
 import { type WorkView, workView } from './work-view.ts';
 
 /** A batch of questions and what came of it. */
@@ -25,6 +26,8 @@ export interface GaiaView {
   /** What makes the figures those of a part, if anything does. */
   readonly alarm: string | null;
   readonly score: ScoreView;
+  /** Every pair of teams, and teams against themselves; null where there is one pair. */
+  readonly pairs: ScoreView | null;
   readonly taken: readonly ScoreView[];
   readonly cost: ScoreCostView | null;
   readonly groups: readonly GroupsView[];
@@ -41,12 +44,14 @@ export function gaiaView({ batch, summaries }: GaiaSource): GaiaView {
     const summary = summaries[name];
     return summary === undefined ? [] : [[name, summary]];
   });
-  const compared = againstBaseline(batch);
+  const paired = pairedTeams(batch);
+  const compared = againstBaseline(paired);
   return {
     finding: bound(findingOf(teams, compared)),
     made: bound(madeText(batch)),
     alarm: alarmOf(teams, batch.head.repeat),
     score: scoreTable(teams, compared),
+    pairs: pairsTable(paired),
     taken: takenTables(teams, batch.head),
     cost: scoreCostView(teams),
     groups: groupsView(teams),
@@ -71,10 +76,26 @@ function findingOf(teams: readonly NamedSummary[], compared: ReadonlyMap<string,
   const base = teams.find(([team]) => team === BASELINE)?.[1];
   const said = `${best.join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
   if (base === undefined || teams.length === 1) return said;
+  const calls = [...compared].map(([, { judged }]) => judged);
+  if (calls.length > 0 && calls.every(({ verdict }) => verdict === 'no detectable difference'))
+    return undecidedText(teams, calls);
   if (best.includes(BASELINE)) return `No team is right more often than ${BASELINE} alone: ${result}`;
   const isBetter = best.every((name) => compared.get(name)?.judged.verdict === 'better');
   const against = `${said}, ${BASELINE} alone on ${count(base.correct)}`;
   return isBetter ? against : `${against}: no detectable difference`;
+}
+
+/** Where no difference is called nobody is ranked: who has one right answer more has it by luck, as far as anybody knows. */
+function undecidedText(teams: readonly NamedSummary[], calls: readonly Compared['judged'][]): string {
+  const rights = teams.map(([, { correct }]) => correct);
+  const [fewest, most] = [Math.min(...rights), Math.max(...rights)];
+  const scored = teams[0]?.[1].scored ?? 0;
+  const range = fewest === most ? count(most) : `${count(fewest)} to ${count(most)}`;
+  const shown = Math.max(...calls.map(({ detectable }) => detectable));
+  const least = Number.isFinite(shown)
+    ? `so many questions show one of ${detectableText({ detectable: shown })} points`
+    : 'so few questions can show none';
+  return `No difference to ${BASELINE} was detected: right on ${range} of ${counted(scored, 'question')}; ${least}`;
 }
 
 function madeText({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {

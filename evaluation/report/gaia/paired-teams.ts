@@ -2,35 +2,76 @@ import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import { type JudgedAnswers, judgeAnswers, type PairedCounts } from '../../statistics/paired-answers.ts';
 
-/** A team against the baseline on the questions that both were asked. */
+/** Two teams on the questions that both were asked. */
 export interface Compared {
   readonly counts: PairedCounts;
   readonly judged: JudgedAnswers;
 }
 
-/** By first attempts: later ones have seen the question. Empty where the baseline was not asked; teams that share no question with it are left out. */
-export function againstBaseline({ head, questions, read }: FinishedBatch): Map<string, Compared> {
+/** `other` set against `base`: its difference is that of `other` less that of `base`. */
+export interface TeamPair extends Compared {
+  readonly base: string;
+  readonly other: string;
+}
+
+export interface PairedTeams {
+  /** Every pair, judged together: who compares all sees the luckiest of all. The baseline, where it was asked, is the base of its pairs. */
+  readonly pairs: readonly TeamPair[];
+  /** Each team's second attempts against its first, where questions were repeated: what luck, or learning, makes of nothing. */
+  readonly itself: ReadonlyMap<string, Compared>;
+}
+
+/** By first attempts: later ones have seen the question. Pairs that share no question are left out. */
+export function pairedTeams({ head, questions, read }: FinishedBatch): PairedTeams {
   const names = head.teams.map(({ name }) => name);
-  if (!names.includes(BASELINE)) return new Map();
-  const others = names.filter((name) => name !== BASELINE);
-  const sums = new Map(others.map((name) => [name, { both: 0, onlyBaseline: 0, onlyOther: 0, neither: 0 }]));
-  for (const { taskId, truths } of questions) {
-    const base = truths.length === 0 ? undefined : read({ task_id: taskId, team: BASELINE, cycle: 1 });
-    if (base === undefined) continue;
-    for (const [team, sum] of sums) {
-      const other = read({ task_id: taskId, team, cycle: 1 });
-      if (other === undefined) continue;
-      sum[fateOf(base.correct === true, other.correct === true)] += 1;
-    }
-  }
-  const shared = [...sums].filter(([, sum]) => Object.values(sum).some((n) => n > 0));
-  const judged = judgeAnswers(shared.map(([, sum]) => sum));
-  return new Map(
-    shared.flatMap(([team, counts], index) => {
-      const verdict = judged[index];
-      return verdict === undefined ? [] : [[team, { counts, judged: verdict }] as const];
-    }),
+  const ordered = [
+    ...names.filter((name) => name === BASELINE),
+    ...names.filter((name) => name !== BASELINE),
+  ];
+  const nobody = () => ({ both: 0, onlyBaseline: 0, onlyOther: 0, neither: 0 });
+  const pairs = ordered.flatMap((base, index) =>
+    ordered.slice(index + 1).map((other) => ({ base, other, counts: nobody() })),
   );
+  const itself = new Map(head.repeat > 1 ? ordered.map((name) => [name, nobody()]) : []);
+  for (const { taskId, truths } of questions) {
+    if (truths.length === 0) continue;
+    const rightOf = (team: string, cycle: number) => read({ task_id: taskId, team, cycle })?.correct;
+    const first = new Map(ordered.map((team) => [team, rightOf(team, 1)]));
+    for (const { base, other, counts } of pairs) count(counts, first.get(base), first.get(other));
+    for (const [team, counts] of itself) count(counts, first.get(team), rightOf(team, 2));
+  }
+  const shared = pairs.filter(({ counts }) => isAny(counts));
+  const judged = judgeAnswers(shared.map(({ counts }) => counts));
+  return {
+    pairs: shared.flatMap((pair, index) => {
+      const verdict = judged[index];
+      return verdict === undefined ? [] : [{ ...pair, judged: verdict }];
+    }),
+    itself: new Map(
+      [...itself].flatMap(([team, counts]) => {
+        const [verdict] = isAny(counts) ? judgeAnswers([counts]) : [];
+        return verdict === undefined ? [] : [[team, { counts, judged: verdict }] as const];
+      }),
+    ),
+  };
+}
+
+/** The pairs of the baseline, by the other team. Empty where the baseline was not asked. */
+export function againstBaseline({ pairs }: PairedTeams): Map<string, Compared> {
+  return new Map(pairs.filter(({ base }) => base === BASELINE).map((pair) => [pair.other, pair]));
+}
+
+/** `null` is a question that was answered and could not be scored, which is not right; undefined was not asked. */
+function count(
+  counts: { -readonly [Key in keyof PairedCounts]: number },
+  base: boolean | null | undefined,
+  other: boolean | null | undefined,
+): void {
+  if (base !== undefined && other !== undefined) counts[fateOf(base === true, other === true)] += 1;
+}
+
+function isAny(counts: PairedCounts): boolean {
+  return Object.values(counts).some((questions) => questions > 0);
 }
 
 function fateOf(isBaseRight: boolean, isOtherRight: boolean): keyof PairedCounts {

@@ -1,11 +1,12 @@
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import type { Taken } from '../../results/figures.ts';
+import { detectableText } from '../../results/tables/detectable-text.ts';
 import { count, decimals, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bound, bytesText, ratioText } from '../wording.ts';
 import type { NamedSummary } from './gaia-view.ts';
-import type { Compared } from './paired-teams.ts';
+import type { Compared, PairedTeams } from './paired-teams.ts';
 
 /** A table under what it shows, above what its columns are. */
 export interface ScoreView {
@@ -22,7 +23,7 @@ export function scoreTable(
   const hasBaseline = teams.some(([name]) => name === BASELINE);
   const titles = [
     ...['team', '#right', '#accuracy', '#95 % interval', '#lenient'],
-    ...(hasBaseline ? ['#difference', '#95 % interval', '#won : lost', '#p', 'verdict'] : []),
+    ...(hasBaseline ? ['#difference', '#95 % interval', '#won : lost', '#p', '#detects', 'verdict'] : []),
   ];
   const rows = teams.map(([name, summary]) => [
     name === BASELINE ? `${name} (baseline)` : name,
@@ -52,15 +53,52 @@ function scoreCells({ correct, accuracy, low, high, correct_lenient }: NamedSumm
 
 function differenceCells(name: string, compared: Compared | undefined): string[] {
   const verdict = name === BASELINE ? 'baseline' : 'no question in common';
-  if (compared === undefined) return ['–', '–', '–', '–', verdict];
-  const { counts, judged } = compared;
+  return compared === undefined ? ['–', '–', '–', '–', '–', verdict] : comparedCells(compared);
+}
+
+function comparedCells({ counts, judged }: Compared): string[] {
   return [
     points(judged.difference),
     `${points(judged.low)} to ${points(judged.high)}`,
     `${count(counts.onlyOther)} : ${count(counts.onlyBaseline)}`,
     judged.adjustedP < 0.001 ? '<0.001' : decimals(judged.adjustedP, 3),
+    detectableText(judged),
     judged.verdict,
   ];
+}
+
+/** Every pair of teams, and each team against itself; null where the table of scores says it all. */
+export function pairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
+  const isBeyond = pairs.some(({ base }) => base !== BASELINE) || itself.size > 0;
+  if (!isBeyond) return null;
+  const called = pairs.filter(({ judged }) => judged.verdict !== 'no detectable difference');
+  const apart = [...itself].filter(([, { judged }]) => judged.verdict !== 'no detectable difference');
+  const luck =
+    itself.size === 0
+      ? ''
+      : apart.length === 0
+        ? '; asked again, no team differs from itself'
+        : `; asked again, ${apart.map(([name]) => name).join(', ')} differs from itself: it has learned, or it is luck`;
+  return {
+    finding: bound(
+      `Of ${count(pairs.length)} pairs of teams ${count(called.length)} differ detectably${luck}`,
+    ),
+    table: tableView(
+      ['team', 'against', '#difference', '#95 % interval', '#won : lost', '#p', '#detects', 'verdict'],
+      [
+        ...pairs.map((pair) => [pair.other, pair.base, ...comparedCells(pair)]),
+        ...[...itself].map(([name, compared]) => [
+          `${name}, second attempts`,
+          'its first',
+          ...comparedCells(compared),
+        ]),
+      ],
+    ),
+    note: bound(
+      'All pairs are judged together (Holm), on the questions that both were asked, by first attempts. A team’s second attempts against its first are ' +
+        'a null test: whatever it shows is luck, unless the team learns. Verdicts are not transitive: a may be better than b, and c differ from neither.',
+    ),
+  };
 }
 
 /** `+12.3` percentage points. */
@@ -96,6 +134,8 @@ export function takenTables(teams: readonly NamedSummary[], { teams: facts }: Ba
     return fact === undefined ? ['–', '–', '–'] : [fact.routing, count(fact.agents), count(fact.concurrency)];
   };
   const perRight = base === undefined ? [] : [`#bytes against ${BASELINE}`, `#seconds against ${BASELINE}`];
+  const atOnce = new Set(facts.map(({ concurrency }) => concurrency));
+  const isOneConcurrency = atOnce.size === 1;
   return [
     {
       finding: 'What all answers took',
@@ -116,11 +156,15 @@ export function takenTables(teams: readonly NamedSummary[], { teams: facts }: Ba
             ? []
             : [
                 against(per_correct.bytes, base.per_correct.bytes),
-                against(per_correct.seconds, base.per_correct.seconds),
+                isOneConcurrency ? against(per_correct.seconds, base.per_correct.seconds) : '–',
               ]),
         ]),
       ),
-      note: 'All that a team took, wrong answers included, for each right one that did not come from the cache.',
+      note: `All that a team took, wrong answers included, for each right one that did not come from the cache. ${
+        isOneConcurrency
+          ? `Seconds are those of ${[...atOnce].join()} at once, for all teams.`
+          : 'Teams had different numbers of questions on their way at once, so their seconds are not set against each other.'
+      }`,
     },
   ];
 }

@@ -26,6 +26,7 @@ export function gaiaSections(view) {
       element('p', { class: 'lead' }, view.made),
       view.alarm === null ? null : element('p', { class: 'alarm', role: 'alert' }, view.alarm),
       tableBlock(view.score.finding, view.score.table, view.score.note),
+      view.pairs === null ? null : tableBlock(view.pairs.finding, view.pairs.table, view.pairs.note),
       view.cost === null ? null : scoreCostFigure(view.cost),
       ...view.taken.map(({ finding, table, note }) => tableBlock(finding, table, note)),
     ),

@@ -109,7 +109,7 @@ function notes(name: string, team: TeamSummary): string[] {
   return lines.map((line) => oneLineKeepingIndent(line));
 }
 
-export function cycleLines({ cycles, pass_at, pass_hat }: TeamSummary): string[] {
+export function cycleLines({ cycles, pass_at, pass_hat, pass_hat_talked: talked }: TeamSummary): string[] {
   if (cycles === undefined) return [];
   const passes = (by: Readonly<Record<string, number>>) =>
     Object.entries(by)
@@ -126,6 +126,9 @@ export function cycleLines({ cycles, pass_at, pass_hat }: TeamSummary): string[]
     ...(pass_at === undefined || pass_hat === undefined
       ? []
       : [`  pass@k ${passes(pass_at)}`, `  pass^k ${passes(pass_hat)}`]),
+    ...(talked === undefined || talked.questions === 0
+      ? []
+      : [`  pass^k where agents talked (${count(talked.questions)}) ${passes(talked.by)}`]),
   ];
 }
 

@@ -25,7 +25,9 @@ test('the page of results has every team against single, what answers took, and 
   expect(about).toContain('20 questions of `questions.jsonl`');
   expect(limits.join()).toContain('nothing about GAIA');
   expect(page).toMatch(/\| single \(baseline\) \| 5 of 20 \| 25\.0 % \(11\.2–46\.9 %\) \| 5 \| {2}\| {2}\|/);
-  expect(page).toMatch(/\| react \| 20 of 20 \| 100\.0 % .* \| \+75\.0 \(\+\d.* to \+\d.*\) \| better \|/);
+  expect(page).toMatch(
+    /\| react \| 20 of 20 \| 100\.0 % .* \| \+75\.0 \(\+\d.* to \+\d.*\) \| 38\.8 \| better \|/,
+  );
   expect(page).toContain('| single | in total | 200 | 40 | 2,000 | 0.2000 | 10.00 | 5.0 |');
   expect(page).toContain('|  | per right answer | 40.0 | 8.0 | 400 | 0.0400 | 2.00 |  |');
   expect(page).toContain('| table | 2 of 10 | 10 of 10 |');

@@ -1,12 +1,13 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/team-facts.ts';
-import { againstBaseline } from '../../report/gaia/paired-teams.ts';
+import { againstBaseline, pairedTeams } from '../../report/gaia/paired-teams.ts';
 import type { MeasuredPart } from '../../terminal/docs-page.ts';
 import { markdownTable } from '../../terminal/markdown-table.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { BASELINE } from '../baseline.ts';
 import type { Figures, Taken } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
+import { detectableText } from './detectable-text.ts';
 
 interface ResultsFacts {
   readonly batch: FinishedBatch;
@@ -30,7 +31,8 @@ By GAIA's official scorer, over all questions, whatever became of them: what fai
 ${scoreTable(batch, teams)}
 
 The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
-exact McNemar test, corrected for the number of teams (Holm), and the interval agree.
+exact McNemar test, corrected for the number of all pairs of teams (Holm), and the interval agree. \`detects\` is the smallest difference that as
+many such questions show in four of five runs; a smaller one mostly gets no verdict.
 
 ## What they took
 
@@ -64,7 +66,7 @@ function cachedText(teams: Rows): string {
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
 function scoreTable(batch: FinishedBatch, teams: Rows): string {
-  const compared = againstBaseline(batch);
+  const compared = againstBaseline(pairedTeams(batch));
   const signed = (value: number) => `${value < 0 ? '−' : '+'}${(Math.abs(value) * 100).toFixed(1)}`;
   const rows = teams.map(([name, summary]) => {
     const judged = compared.get(name)?.judged;
@@ -76,11 +78,20 @@ function scoreTable(batch: FinishedBatch, teams: Rows): string {
       judged === undefined
         ? ''
         : `${signed(judged.difference)} (${signed(judged.low)} to ${signed(judged.high)})`,
+      judged === undefined ? '' : detectableText(judged),
       judged?.verdict ?? '',
     ];
   });
   return markdownTable([
-    ['team', 'right', 'accuracy (95 % interval)', 'lenient', 'difference (95 % interval)', 'verdict'],
+    [
+      'team',
+      'right',
+      'accuracy (95 % interval)',
+      'lenient',
+      'difference (95 % interval)',
+      'detects',
+      'verdict',
+    ],
     ...rows,
   ]);
 }
