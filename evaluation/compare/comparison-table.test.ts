@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { adapterNames } from '../../protocols/registry.ts';
-import { comparisonMarkdown, comparisonText } from './comparison-table.ts';
+import { comparisonMarkdown, comparisonText, taskShareText } from './comparison-table.ts';
 import { adaptersCsv } from './csv.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { sentenceOf } from './verdict-text.ts';
@@ -23,6 +23,16 @@ describe('the outputs of a comparison', () => {
     const [head = '', , msgpack = ''] = adaptersCsv(file).split('\n');
     expect(msgpack.split(',')[head.split(',').indexOf('time_detectable')]).toBe('1.15');
   });
+});
+
+test('how much of a task it is about is said where it is known', async () => {
+  const file = await sampleFile(['json', 'anp']);
+  expect(taskShareText(file)).toBe(
+    'A task takes 100.0 ms with its tools; its packets through json take 5.0 ms of that.',
+  );
+  expect(taskShareText({ ...file, task_ms: 5 })).toBe(
+    'The packets of a task take 5.0 ms through json; what tools take is not known.',
+  );
 });
 
 describe('the sentence', () => {

@@ -119,9 +119,13 @@ export function openText(file: ComparisonFile): string | null {
 /** How much of a task the choice can be about. */
 export function taskShareText({ adapters, baseline, task_ms, tasks }: ComparisonFile): string {
   const own = adapters.find(({ adapter }) => adapter === baseline)?.latency_us.median ?? 0;
+  const ofPackets = own / 1000 / tasks;
+  // No tool took any time that the recording knows of.
+  if (!(task_ms > ofPackets))
+    return `The packets of a task take ${decimals(ofPackets, 1)} ms through ${baseline}; what tools take is not known.`;
   return (
     `A task takes ${decimals(task_ms, 1)} ms with its tools; its packets through ${baseline} take ` +
-    `${decimals(own / 1000 / tasks, 1)} ms of that.`
+    `${decimals(ofPackets, 1)} ms of that.`
   );
 }
 
