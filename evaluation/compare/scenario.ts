@@ -4,6 +4,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { guard } from '../../core/system/guard.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { complain } from '../terminal/print.ts';
+import { benchArguments } from '../traffic/published-scenarios.ts';
 
 /** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
@@ -21,6 +22,8 @@ export interface ScenarioChoice {
   readonly recording: string | undefined;
   readonly teams: readonly string[];
   readonly engines: readonly string[];
+  /** Scenarios after published work, by name. */
+  readonly scenarios?: readonly string[];
   /** Tools of the user's for all of them, as `bench` takes them. */
   readonly tools?: readonly string[];
   /** Numbers of agents. */
@@ -34,17 +37,26 @@ export interface ScenarioChoice {
  * @throws MeshError `agent` when a run fails
  */
 export async function scenariosOf(
-  { recording, teams, engines, tools = [], agents }: ScenarioChoice,
+  { recording, teams, engines, scenarios = [], tools = [], agents }: ScenarioChoice,
   folder: string,
   signal: AbortSignal,
 ): Promise<readonly Scenario[]> {
   const isRun = [teams, engines, tools].some(({ length }) => length > 0);
-  const archives = recording === undefined && isRun ? [] : [recording ?? defaultRecording];
-  if (archives.length === 0) {
+  const archives: string[] = [];
+  if (scenarios.length > 0) {
+    for (const name of scenarios)
+      archives.push(await recordScenario(name, path.join(folder, `recorded-${name}`), signal));
+  } else if (recording !== undefined || !isRun) archives.push(recording ?? defaultRecording);
+  else {
     for (const team of orDefault(teams)) {
       for (const engine of orDefault(engines)) {
         const out = path.join(folder, `recorded-${archives.length}`);
-        archives.push(await recordRun(out, { team, engine, tools }, signal));
+        const options = [
+          ...(team === undefined ? [] : ['--team', team]),
+          ...(engine === undefined ? [] : ['--engine', engine]),
+          ...tools.flatMap((tool) => ['--tool', tool]),
+        ];
+        archives.push(await recordRun(out, options, signal));
       }
     }
   }
@@ -55,19 +67,24 @@ function orDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
   return chosen.length > 0 ? chosen : [undefined];
 }
 
-/** Runs a team on the default task and returns the archive. */
+/**
+ * Runs a scenario after published work, with real processes, into the folder `out`, and returns the archive.
+ *
+ * @throws MeshError `usage` for an unknown name, `agent` when the run fails
+ */
+export function recordScenario(name: string, out: string, signal: AbortSignal): Promise<string> {
+  return recordRun(out, benchArguments(name), signal, name);
+}
+
+/** Runs `bench` and returns the archive. */
 async function recordRun(
   out: string,
-  { team, engine, tools }: { team: string | undefined; engine: string | undefined; tools: readonly string[] },
+  options: readonly string[],
   signal: AbortSignal,
+  name = options.join(' '),
 ): Promise<string> {
   const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
-  const options = [
-    ...(team === undefined ? [] : ['--team', team]),
-    ...(engine === undefined ? [] : ['--engine', engine]),
-    ...tools.flatMap((tool) => ['--tool', tool]),
-  ];
-  complain(`recording a run${options.length > 0 ? ` (${options.join(' ')})` : ''} …`);
+  complain(`recording a run${name === '' ? '' : ` (${name})`} …`);
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const release = guard({ pid: child.pid });

@@ -14,12 +14,18 @@ import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/com
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
 import { measure } from '../../evaluation/compare/measure.ts';
 import { writeResults } from '../../evaluation/compare/results-page.ts';
-import { type Scenario, type ScenarioChoice, scenariosOf } from '../../evaluation/compare/scenario.ts';
+import {
+  recordScenario,
+  type Scenario,
+  type ScenarioChoice,
+  scenariosOf,
+} from '../../evaluation/compare/scenario.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
@@ -29,6 +35,7 @@ import { demandsOf, type OutcomeOptions, settle } from './compare-outcome.ts';
 
 interface CompareCommandOptions extends OutcomeOptions {
   readonly recording?: string;
+  readonly scenario?: readonly string[];
   readonly teams?: readonly string[];
   readonly engines?: readonly string[];
   readonly tool?: readonly string[];
@@ -70,6 +77,11 @@ export function compare(command: Command): void {
     .option(
       '--recording <file>',
       'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
+    )
+    .option(
+      '--scenario <names>',
+      `record a scenario after published work now, and compare on it: ${scenarioNames.join(', ')}`,
+      listOf,
     )
     .option('--teams <names>', 'record a run of each of these teams now, and compare on it', listOf)
     .option('--engines <names>', '… on each of these engines', listOf)
@@ -121,7 +133,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
   checkTogether(options, bindings !== undefined);
   if (bindings !== undefined) {
     const { compareBindings } = await import('../compare/compare-bindings.ts');
-    return compareBindings({ ...options, bindings });
+    return onScenario(options, (chosen) => compareBindings({ ...chosen, bindings }));
   }
   const demands = demandsOf(options);
   const names = options.adapters ?? adapterNames;
@@ -168,11 +180,46 @@ async function run(options: CompareCommandOptions): Promise<void> {
   }
 }
 
+/** Bindings take one recording: that of the scenario, where one is asked for. */
+async function onScenario(
+  options: CompareCommandOptions,
+  run: (options: CompareCommandOptions) => Promise<void>,
+): Promise<void> {
+  const { scenarios = [] } = choiceOf(options);
+  const [name, other] = scenarios;
+  if (other !== undefined)
+    throw new MeshError('usage', `--bindings: one --scenario at a time, not also ${other}`);
+  if (name === undefined) return run(options);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-scenario-'));
+  const release = guard({ folder });
+  try {
+    const recording = await recordScenario(name, folder, interruptible().signal);
+    await run({ ...options, recording });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    release();
+  }
+}
+
 /** Far more processes than two cores can serve; a typing error must not start thousands. */
 const MAX_AGENTS = 256;
 
 /** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
-function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOptions): ScenarioChoice {
+function choiceOf({
+  recording,
+  scenario,
+  teams,
+  engines,
+  tool,
+  agents,
+}: CompareCommandOptions): ScenarioChoice {
+  if (scenario !== undefined && [recording, teams, engines, tool].some((option) => option !== undefined)) {
+    throw new MeshError(
+      'usage',
+      '--scenario has its own team and tasks: it goes with none of --recording, --teams, --engines and --tool',
+    );
+  }
+  for (const name of scenario ?? []) benchArguments(name);
   if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
       'usage',
@@ -187,6 +234,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareCommandOpt
   });
   return {
     recording: recording === undefined ? undefined : userPath(recording),
+    scenarios: scenario ?? [],
     teams: teams ?? [],
     engines: engines ?? [],
     tools: tool ?? [],

@@ -160,7 +160,9 @@ describe('list', () => {
     const kinds = Map.groupBy(items, ({ kind }) => kind);
     const named = (kind: string) => kinds.get(kind)?.map(({ name }) => name);
     expect([...kinds.keys()]).toEqual(['pipeline', 'entry', 'role', 'tool']);
-    expect(named('entry')).toEqual(['answer_alone', 'route', 'react_step', 'oversee', 'moderate']);
+    const ofTeams = ['answer_alone', 'route', 'react_step', 'oversee', 'moderate'];
+    const ofScenarios = ['queue_coordinator', 'ring_coordinator', 'clinic_reception'];
+    expect(named('entry')).toEqual([...ofTeams, ...ofScenarios]);
     expect(named('role')).toEqual(expect.arrayContaining(['plan', 'critique', 'finalize']));
     expect(named('tool')).toEqual(
       expect.arrayContaining(['wikipedia', 'read_excel', 'calculator', 'gap_store']),
