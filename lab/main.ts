@@ -36,6 +36,12 @@ await runProgram({
       load: async () => (await import('./measure/prompt-tokens.ts')).promptTokens,
     },
     {
+      name: 'lab:claims',
+      group: 'Measure',
+      summary: 'decide published claims about formats and protocols by our recording and our bindings',
+      load: async () => (await import('./claims/claims-command.ts')).claimsCommand,
+    },
+    {
       name: 'lab:traffic',
       group: 'Make',
       summary: 'write the recording that compare takes by itself: traffic of four kinds',
