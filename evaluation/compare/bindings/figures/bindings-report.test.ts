@@ -99,8 +99,15 @@ test('every arm with figures is a cell of a factorial plan', () => {
   const cells = cellsOf(file.arms, 'latency_us');
   // One did not keep up with the rate.
   expect(cells).toHaveLength(NAMES.length - 1);
-  expect(cells[0]?.levels).toEqual({ protocol: 'json', transport: 'tcp', implementation: 'bare' });
+  expect(cells[0]?.levels).toEqual({ protocol: 'mesh/json', transport: 'tcp', implementation: 'bare' });
   expect(cells[0]?.samples).toHaveLength(6);
+});
+
+test('bindings of one protocol on one transport are cells of their own', () => {
+  const protocols = cellsOf(file.arms, 'cpu_us').map(({ levels }) => levels.protocol);
+  expect(protocols).toEqual(NAMES);
+  const apart = file.arms.map((arm, index) => ({ ...arm, transport: `t-${index}` }));
+  expect(new Set(cellsOf(apart, 'cpu_us').map(({ levels }) => levels.protocol))).toEqual(new Set(['json']));
 });
 
 test('conditions are about bytes to the unit and about times by their intervals', () => {

@@ -10,22 +10,33 @@ export interface ArmCell extends Cell {
   readonly name: string;
 }
 
+type Measured = Pick<
+  ArmFigures,
+  'name' | 'binding' | 'protocol' | 'transport' | 'implementation' | 'levels' | 'samples'
+>;
+
 /**
  * The arms as cells, for whoever asks how much of a difference is protocol, transport, implementation or setting. Every cell has all
- * factors. An arm that has no figures of this kind, such as the time at a rate that it did not keep up with, is no cell.
+ * factors, and no two cells have the same levels: bindings of one protocol on one transport, such as `a2a/jsonrpc` and `a2a/rest`, are
+ * told apart by their names. An arm that has no figures of this kind, such as the time at a rate that it did not keep up with, is no cell.
  */
-export function cellsOf(
-  arms: readonly Pick<
-    ArmFigures,
-    'name' | 'protocol' | 'transport' | 'implementation' | 'levels' | 'samples'
-  >[],
-  figure: keyof BindingArm['samples'],
-): ArmCell[] {
+export function cellsOf(arms: readonly Measured[], figure: keyof BindingArm['samples']): ArmCell[] {
   const factors = new Set(arms.flatMap(({ levels }) => Object.keys(levels)));
   const none = Object.fromEntries([...factors].map((factor) => [factor, NONE]));
-  return arms.flatMap(({ name, protocol, transport, implementation, levels, samples }) => {
+  const protocolOf = protocolLevels(arms);
+  return arms.flatMap((arm) => {
+    const { name, transport, implementation, levels, samples } = arm;
     const own = samples[figure];
-    const all = { protocol, transport, implementation, ...none, ...levels };
+    const all = { protocol: protocolOf(arm), transport, implementation, ...none, ...levels };
     return own.length === 0 ? [] : [{ name, levels: all, samples: own }];
   });
+}
+
+/** The protocol of an arm, or its binding's name where others have the same protocol and transport. */
+function protocolLevels(arms: readonly Measured[]): (arm: Measured) => string {
+  const named = Map.groupBy(arms, ({ protocol, transport }) => `${protocol} ${transport}`);
+  return ({ protocol, transport, binding }) => {
+    const names = new Set((named.get(`${protocol} ${transport}`) ?? []).map((arm) => arm.binding));
+    return names.size > 1 ? binding : protocol;
+  };
 }

@@ -8,77 +8,85 @@ import type {
 } from '../../../../protocols/bindings/contract/binding.ts';
 
 /** The least that is a binding, as a user might write one: JSON behind a length, on one TCP connection. */
-export const framedTcp: Binding = {
-  name: 'framed/tcp',
-  protocol: 'json',
-  transport: 'tcp',
-  implementation: 'bare',
-  packages: [],
-  traits: {
-    replies: 'same exchange',
-    oneWay: 'acknowledged',
-    later: ['hold'],
-    hasTls: false,
-    largestMessageBytes: null,
-  },
-  async serve(inbox: Inbox) {
-    const framed = new Set<Framed>();
-    const signal = new AbortController().signal;
-    const server = net.createServer({ noDelay: true }, (socket) => {
-      const connection = new Framed(socket, (message) => {
-        const packet: Packet = JSON.parse(message);
-        inbox(packet, signal).then(
-          (packets) => connection.send(JSON.stringify({ id: packet.id, packets })),
-          () => socket.destroy(),
-        );
+export const framedTcp: Binding = framedBinding('framed/tcp');
+
+/** @param isSplit a message is written in two, with Nagle's algorithm on */
+export function framedBinding(name: string, { isSplit = false } = {}): Binding {
+  const noDelay = !isSplit;
+  return {
+    name,
+    protocol: 'json',
+    transport: 'tcp',
+    implementation: 'bare',
+    packages: [],
+    traits: {
+      replies: 'same exchange',
+      oneWay: 'acknowledged',
+      later: ['hold'],
+      hasTls: false,
+      largestMessageBytes: null,
+    },
+    async serve(inbox: Inbox) {
+      const framed = new Set<Framed>();
+      const signal = new AbortController().signal;
+      const server = net.createServer({ noDelay }, (socket) => {
+        const connection = new Framed(socket, isSplit, (message) => {
+          const packet: Packet = JSON.parse(message);
+          inbox(packet, signal).then(
+            (packets) => connection.send(JSON.stringify({ id: packet.id, packets })),
+            () => socket.destroy(),
+          );
+        });
+        framed.add(connection);
       });
-      framed.add(connection);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    return {
-      address: String(typeof address === 'object' ? address?.port : address),
-      wire: () => wireOf([...framed]),
-      async close() {
-        for (const { socket } of framed) socket.destroy();
-        await new Promise((resolve) => server.close(resolve));
-      },
-    };
-  },
-  async connect(address) {
-    const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay: true });
-    const waiting = new Map<string, (packets: readonly Packet[]) => void>();
-    const framed = new Framed(socket, (message) => {
-      const { id, packets }: { id: string; packets: readonly Packet[] } = JSON.parse(message);
-      waiting.get(id)?.(packets);
-      waiting.delete(id);
-    });
-    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    return {
-      exchange: (packet) =>
-        new Promise((resolve, reject) => {
-          if (socket.destroyed) reject(new Error('the connection is closed'));
-          waiting.set(packet.id, resolve);
-          framed.send(JSON.stringify(packet));
-        }),
-      wire: () => wireOf([framed]),
-      async close() {
-        socket.destroy();
-      },
-    };
-  },
-};
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const address = server.address();
+      return {
+        address: String(typeof address === 'object' ? address?.port : address),
+        wire: () => wireOf([...framed]),
+        async close() {
+          for (const { socket } of framed) socket.destroy();
+          await new Promise((resolve) => server.close(resolve));
+        },
+      };
+    },
+    async connect(address) {
+      const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay });
+      const waiting = new Map<string, (packets: readonly Packet[]) => void>();
+      const framed = new Framed(socket, isSplit, (message) => {
+        const { id, packets }: { id: string; packets: readonly Packet[] } = JSON.parse(message);
+        waiting.get(id)?.(packets);
+        waiting.delete(id);
+      });
+      await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+      return {
+        exchange: (packet) =>
+          new Promise((resolve, reject) => {
+            if (socket.destroyed) reject(new Error('the connection is closed'));
+            waiting.set(packet.id, resolve);
+            framed.send(JSON.stringify(packet));
+          }),
+        wire: () => wireOf([framed]),
+        async close() {
+          socket.destroy();
+        },
+      };
+    },
+  };
+}
 
 const LENGTH_BYTES = 4;
 
 class Framed {
   readonly socket: net.Socket;
+  readonly #isSplit: boolean;
   messagesSent = 0;
   messagesReceived = 0;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(socket: net.Socket, onMessage: (message: string) => void) {
+  constructor(socket: net.Socket, isSplit: boolean, onMessage: (message: string) => void) {
     this.socket = socket;
+    this.#isSplit = isSplit;
     socket.on('error', () => socket.destroy());
     socket.on('data', (data) => {
       this.#rest = Buffer.concat([this.#rest, data]);
@@ -98,7 +106,12 @@ class Framed {
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(body.length);
     this.messagesSent += 1;
-    this.socket.write(Buffer.concat([length, body]));
+    if (!this.#isSplit) {
+      this.socket.write(Buffer.concat([length, body]));
+      return;
+    }
+    this.socket.write(length);
+    this.socket.write(body);
   }
 }
 
