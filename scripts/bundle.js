@@ -40,11 +40,21 @@ async function bundle(input, folder) {
       return code.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) => place[name]);
     },
   };
+  // Megabytes of tokens, which the published package need not hold twice: they are loaded from where they are.
+  const tables = {
+    name: 'tables',
+    resolveId: (id) => {
+      const [table] = /\/(?:o200k|cl100k)\.js$/.exec(id) ?? [];
+      if (table === undefined) return null;
+      const file = path.join(root, 'dist', 'core', 'tokens', table);
+      return { id: path.relative(folder, file).split(path.sep).join('/'), external: true };
+    },
+  };
   const { rolldown } = await import('rolldown');
   const built = await rolldown({
     input,
     platform: 'node',
-    plugins: [ownPlace],
+    plugins: [tables, ownPlace],
     external: (id, importer) =>
       importer !== undefined &&
       !importer.includes('node_modules') &&
