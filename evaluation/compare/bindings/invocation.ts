@@ -1,4 +1,4 @@
-import type { WireBytes } from '../../../protocols/bindings/contract/binding.ts';
+import type { DirectionBytes, WireBytes } from '../../../protocols/bindings/contract/binding.ts';
 import { percentile } from '../../statistics/inference/quantile.ts';
 import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
@@ -41,6 +41,8 @@ interface Cpu {
 export interface CountedBytes {
   readonly answered: WireBytes;
   readonly oneWay: WireBytes;
+  /** What the first pass took more than the second: connections that are opened, and tables that are filled, when they are first used. */
+  readonly firstUse: { readonly sent: number; readonly received: number };
 }
 
 /** What one pair of fresh processes came to. */
@@ -98,17 +100,27 @@ export async function measureInvocation(
 async function countBytes(pair: Pair, options: PairOptions): Promise<CountedBytes> {
   const { exchanges, workMs } = options;
   const concurrency = workMs > 0 ? PASS_CONCURRENCY : 1;
+  const firstUse = { sent: 0, received: 0 };
   const passOf = async (part: Part, count: number) => {
     if (count === 0) return NO_BYTES;
     const pass = { kind: 'closed', count, concurrency, maxMs: PASS_MS } as const;
-    await pair.play(pass, { part });
-    return (await pair.play(pass, { part })).wire;
+    const first = (await pair.play(pass, { part })).wire;
+    const { wire } = await pair.play(pass, { part });
+    firstUse.sent += moreThan(first.sent, wire.sent);
+    firstUse.received += moreThan(first.received, wire.received);
+    return wire;
   };
   const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
-  return {
+  const own = {
     answered: await passOf('answered', answered),
     oneWay: await passOf('one-way', exchanges.length - answered),
   };
+  return { ...own, firstUse };
+}
+
+/** Bytes around messages alone: those of the messages differ by their ids. */
+function moreThan(first: DirectionBytes, second: DirectionBytes): number {
+  return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
 
 async function warmUp(pair: Pair, { budgetMs }: Protocol): Promise<PairLoad> {

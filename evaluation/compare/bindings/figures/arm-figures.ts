@@ -1,7 +1,7 @@
 import type { DirectionBytes, WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
 import { median, percentile } from '../../../statistics/inference/quantile.ts';
 import type { Arm } from '../arms.ts';
-import { type Invocation, latencyOf, type Round } from '../invocation.ts';
+import { type CountedBytes, type Invocation, latencyOf, type Round } from '../invocation.ts';
 import { kneeOf } from '../load-curve.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { BindingArm, ByteLines } from './bindings-file.ts';
@@ -95,8 +95,13 @@ function bytesOf(
   return {
     ...partOf(answered, first.answered),
     one_way: oneWay.length === 0 ? null : partOf(oneWay, first.oneWay),
-    is_repeatable: counted.every((bytes) => JSON.stringify(bytes) === JSON.stringify(first)),
+    is_repeatable: counted.every((bytes) => passText(bytes) === passText(first)),
   };
+}
+
+/** Of a pass; a handshake of TLS has signatures of several lengths. */
+function passText({ answered, oneWay }: CountedBytes): string {
+  return JSON.stringify([answered, oneWay]);
 }
 
 function partOf(exchanges: readonly PlannedExchange[], { sent, received }: WireBytes) {
@@ -125,9 +130,10 @@ function setupOf({ transport, settings }: Arm, invocations: readonly Invocation[
   if (first === undefined) throw new Error('there was no invocation');
   const { wire } = first.setup;
   const samples = invocations.map(({ setup }) => setup.ms);
+  const firstUse = first.bytes?.firstUse ?? { sent: 0, received: 0 };
   return {
-    sent_bytes: wire.sent.raw,
-    received_bytes: wire.received.raw,
+    sent_bytes: wire.sent.raw + firstUse.sent,
+    received_bytes: wire.received.raw + firstUse.received,
     connections: wire.connections,
     messages: wire.sent.messages + wire.received.messages,
     ms: median(samples),

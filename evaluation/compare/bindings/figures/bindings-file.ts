@@ -85,7 +85,7 @@ const armSchema = z.object({
     /** The same in every invocation in which they were counted. */
     is_repeatable: z.boolean(),
   }),
-  /** From nothing to a session that is ready. */
+  /** From nothing to a session that is ready, with the bytes of connections that are opened when they are first used; `ms` is without those. */
   setup: z.object({
     sent_bytes: amount,
     received_bytes: amount,

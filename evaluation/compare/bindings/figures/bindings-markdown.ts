@@ -161,7 +161,7 @@ function limitsOf({ environment, arms, invocations }: BindingsFile): string[] {
     'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
     'CPU time includes what asks and what answers, which is the same for all bindings; the ratio of two bindings would be larger without it.',
     'Exchanges without an answer are in the bytes and in none of the times: some protocols acknowledge them, others say nothing, and to have written is not to have arrived.',
-    'The time of a set-up is that of a process that sets up its first session: its code is cold.',
+    'The time of a set-up is that of a process that sets up its first session: its code is cold. Clients that connect when they are first used have that time in their first exchange; the bytes of it are in the set-up.',
     ...(invocations < 5
       ? [`With ${invocations} invocations of each, no difference in time can be called one.`]
       : []),

@@ -65,7 +65,7 @@ function invocationOf(factor: number, index: number, isOverloaded: boolean, rand
   const wire = wireOf(20 * Math.round(1200 * factor));
   return {
     setup: { ms: noisy(20), wire: wireOf(Math.round(1000 * factor)) },
-    bytes: index < 2 ? { answered: wire, oneWay: wireOf(0) } : null,
+    bytes: index < 2 ? { answered: wire, oneWay: wireOf(0), firstUse: { sent: 0, received: 0 } } : null,
     rounds: Array.from({ length: 3 }, () => ({
       cpuUs: {
         client: { user: noisy(100), system: noisy(20) },
