@@ -3,7 +3,7 @@ import { evaluateThreshold, parseThreshold } from '../statistics/thresholds.ts';
 import type { ComparisonFile } from './comparison-file.ts';
 import { figuresFor } from './conditions.ts';
 import { junitOf } from './junit.ts';
-import { changesSince, checkComparable } from './saved-baseline.ts';
+import { changesSince, checkComparable, checkSameMachine } from './saved-baseline.ts';
 import { summaryMarkdown } from './summary.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 
@@ -62,14 +62,14 @@ describe('a comparison that was saved', () => {
   });
 
   test('of another machine or recording is refused, with what is different', () => {
-    const other = { ...now, run_id: 'other', environment: { ...now.environment, cpus: 64 } };
-    expect(() => checkComparable(other, now, 'base.json')).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: expect.stringMatching(
-          /base\.json: cannot be compared.*the recording \(then other.*cores \(then 64, now 2\)/,
-        ),
-      }),
+    const elsewhere = { ...now, environment: { ...now.environment, cpus: 64 } };
+    const refused = (message: RegExp) =>
+      expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
+    expect(() => checkSameMachine(elsewhere, now.environment, 'base.json')).toThrow(
+      refused(/base\.json: cannot be compared.*cores \(then 64, now 2\)/),
+    );
+    expect(() => checkComparable({ ...now, run_id: 'other' }, now, 'base.json')).toThrow(
+      refused(/the recording \(then other/),
     );
     expect(() => checkComparable(now, now, 'base.json')).not.toThrow();
   });

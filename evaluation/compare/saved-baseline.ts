@@ -18,17 +18,46 @@ const SAME: readonly { readonly what: string; of(file: ComparisonFile): string |
   { what: 'the engine', of: ({ engine }) => engine },
   { what: 'the number of agents', of: ({ agents }) => agents },
   { what: 'the baseline', of: ({ baseline }) => baseline },
-  { what: 'the processor', of: ({ environment: { cpu } }) => cpu },
-  { what: 'the number of cores', of: ({ environment: { cpus } }) => cpus },
-  { what: 'the platform', of: ({ environment: { platform, arch } }) => `${platform} ${arch}` },
-  { what: 'Node', of: ({ environment: { node } }) => node },
 ];
+
+type Environment = ComparisonFile['environment'];
+
+const SAME_MACHINE: readonly {
+  readonly what: string;
+  of(environment: Environment): string | number | undefined;
+}[] = [
+  { what: 'the processor', of: ({ cpu }) => cpu },
+  { what: 'the number of cores', of: ({ cpus }) => cpus },
+  { what: 'the platform', of: ({ platform, arch }) => `${platform} ${arch}` },
+  { what: 'Node', of: ({ node }) => node },
+];
+
+/** Before the minutes that it takes. @throws MeshError `config` for a comparison that another machine or Node made */
+export function checkSameMachine(
+  { environment: then }: ComparisonFile,
+  now: Environment,
+  file: string,
+): void {
+  refuse(
+    SAME_MACHINE.flatMap(({ what, of }) =>
+      of(then) === of(now) ? [] : [`${what} (then ${of(then)}, now ${of(now)})`],
+    ),
+    file,
+  );
+}
 
 /** @throws MeshError `config` for two comparisons that say nothing about each other, with what is different */
 export function checkComparable(saved: ComparisonFile, now: ComparisonFile, file: string): void {
-  const differences = SAME.flatMap(({ what, of }) =>
-    of(saved) === of(now) ? [] : [`${what} (then ${of(saved)}, now ${of(now)})`],
+  checkSameMachine(saved, now.environment, file);
+  refuse(
+    SAME.flatMap(({ what, of }) =>
+      of(saved) === of(now) ? [] : [`${what} (then ${of(saved)}, now ${of(now)})`],
+    ),
+    file,
   );
+}
+
+function refuse(differences: readonly string[], file: string): void {
   if (differences.length === 0) return;
   throw new MeshError(
     'config',

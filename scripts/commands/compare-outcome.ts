@@ -1,12 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { environmentOf } from '../../core/run/manifest.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { writeWhole } from '../../core/system/whole-file.ts';
 import { type ComparisonFile, readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { figuresFor } from '../../evaluation/compare/conditions.ts';
 import { junitOf } from '../../evaluation/compare/junit.ts';
-import { changesSince, checkComparable, type SavedChange } from '../../evaluation/compare/saved-baseline.ts';
+import {
+  changesSince,
+  checkComparable,
+  checkSameMachine,
+  type SavedChange,
+} from '../../evaluation/compare/saved-baseline.ts';
 import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/summary.ts';
 import {
   evaluateThreshold,
@@ -43,7 +50,10 @@ export function demandsOf({ failIf = [], baseline }: OutcomeOptions): Demands {
       `--fail-if '${needsSaved.text}': expected --baseline <comparison.json>, which "${SAVED}" is about`,
     );
   }
-  return { thresholds, saved: baseline === undefined ? undefined : readComparison(userPath(baseline)) };
+  if (baseline === undefined) return { thresholds, saved: undefined };
+  const saved = readComparison(userPath(baseline));
+  checkSameMachine(saved, environmentOf(packageVersion), baseline);
+  return { thresholds, saved };
 }
 
 /** Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget. */
