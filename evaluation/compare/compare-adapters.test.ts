@@ -33,7 +33,15 @@ async function compareSimulated({ ms = () => 40, processes = 4, design, lost, la
         seen.passes.push(passes);
         const total = { ...emptyLine(), wire: 100 * passes };
         const ledger = { types: {}, total, written: { packets: 1 }, read: { packets: 1 } };
-        const figures = { adapter: name, passes, elapsedMs: ms(name) * passes, ledger, sessionBytes: 1 };
+        const groups = { parts: [], sizes: [] };
+        const figures = {
+          ...groups,
+          adapter: name,
+          passes,
+          elapsedMs: ms(name) * passes,
+          ledger,
+          sessionBytes: 1,
+        };
         return { ...figures, encodeUs: passes, decodeUs: passes, cpuUs: 500 * passes } as unknown as Round;
       },
       stop: async () => {

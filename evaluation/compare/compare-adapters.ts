@@ -90,13 +90,15 @@ function wireOf([invocation]: readonly PlayedInvocation[]): number {
 function figuresOf(adapter: string, invocations: readonly PlayedInvocation[]) {
   const [invocation] = invocations;
   if (invocation === undefined) throw new Error(`no round of ${adapter} was played`);
-  const { ledger } = invocation.first;
+  const { ledger, parts, sizes } = invocation.first;
   const rounds = invocations.flatMap((own) => own.rounds);
   const times = invocations.flatMap(timeUs).filter((us) => us !== undefined);
   const cpu = valuesOf(invocations, cpuUs);
   const firsts = invocations.map(({ first }) => first);
   return {
     adapter,
+    by_part: parts.map(({ elapsedMs: _ms, ...bytes }) => bytes),
+    by_size: sizes,
     ledger: { types: ledger.types, total: ledger.total },
     bytes_on_wire: ledger.written.packets + ledger.read.packets,
     session_bytes: median(firsts.map((first) => first.sessionBytes)),

@@ -38,8 +38,19 @@ const judgedSchema = z.object({
 /** By invocation, its rounds; microseconds of one pass of the recording. */
 const samplesSchema = z.array(z.array(z.number().nonnegative()).max(10_000)).max(10_000);
 
+/** Packets of one kind or of one class of size, each once. */
+const groupSchema = z.object({
+  name: z.string().min(1),
+  packets: z.int().nonnegative(),
+  payload: amount,
+  wire: amount,
+});
+
 const adapterSchema = z.object({
   adapter: z.string().min(1),
+  /** Bytes by the recording's parts, and by size of payload; each sums to the ledger's total. */
+  by_part: z.array(groupSchema).max(100).default([]),
+  by_size: z.array(groupSchema).max(100).default([]),
   ledger: z.object({ types: z.record(z.string(), ledgerLineSchema), total: ledgerLineSchema }),
   /** Bytes of all sockets for packets, copies included. */
   bytes_on_wire: amount,

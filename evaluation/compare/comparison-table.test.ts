@@ -25,6 +25,30 @@ describe('the outputs of a comparison', () => {
   });
 });
 
+test('bytes are shown by kind and by size where there are several, against the baseline of the same group', async () => {
+  const file = await sampleFile(['json', 'msgpack']);
+  const groups = (scale: number) => ({
+    by_part: ['chatty', 'tables'].map((name, at) => ({
+      name,
+      packets: 2,
+      payload: 10,
+      wire: 100 * (1 + at * scale),
+    })),
+    by_size: ['below 256 B', '8 KiB and more'].map((name) => ({
+      name,
+      packets: 4,
+      payload: 20,
+      wire: 300 * scale,
+    })),
+  });
+  const adapters = file.adapters.map((row, at) => ({ ...row, ...groups(1 + at) }));
+
+  const text = comparisonMarkdown({ ...file, adapters });
+  expect(text).toContain('| msgpack | 1.00 | 1.50 |');
+  expect(text).toContain('| msgpack | 2.00 | 2.00 |');
+  expect(comparisonMarkdown(file)).not.toContain('by kind and by size');
+});
+
 test('how much of a task it is about is said where it is known', async () => {
   const file = await sampleFile(['json', 'anp']);
   expect(taskShareText(file)).toBe(

@@ -129,6 +129,24 @@ export function taskShareText({ adapters, baseline, task_ms, tasks }: Comparison
   );
 }
 
+/** Bytes of each adapter against the baseline: by kind of traffic, and by size of payload. None where all packets are of one. */
+function groupTables({ adapters, baseline }: ComparisonFile): TableView[] {
+  const base = adapters.find(({ adapter }) => adapter === baseline);
+  return (['by_part', 'by_size'] as const).flatMap((key) => {
+    const groups = base?.[key] ?? [];
+    if (groups.length < 2) return [];
+    const titles = groups.map(({ name, packets }) => `#${oneLine(name, 20)} (${packets})`);
+    const rows = adapters.map((row) => [
+      oneLine(row.adapter, 40),
+      ...groups.map(({ name, wire }) => {
+        const own = row[key].find((group) => group.name === name)?.wire;
+        return own === undefined || wire === 0 ? '–' : decimals(own / wire, 2);
+      }),
+    ]);
+    return [tableView(['bytes ×', ...titles], rows)];
+  });
+}
+
 /** For people at a terminal. */
 export function comparisonText(file: ComparisonFile): string {
   const { bold, dim, yellow } = stylesFor(process.stdout);
@@ -151,6 +169,7 @@ export function comparisonText(file: ComparisonFile): string {
             : ''),
       ),
     ),
+    ...groupTables(file).flatMap((groups) => ['', terminalTable(groups, [])]),
     ...(hasMatrix(file) ? ['', terminalTable(matrixTable(file), ['ms a task'])] : []),
     '',
   ].join('\n');
@@ -173,5 +192,8 @@ export function comparisonMarkdown(file: ComparisonFile): string {
     `${taskShareText(file)} ${playedText(file)}. ${nullTestText(file)}.`,
     COLUMNS_EXPLAINED,
   ];
+  const groups = groupTables(file);
+  if (groups.length > 0)
+    parts.push(`Bytes against ${file.baseline}, by kind and by size of payload:`, ...groups.map(markdownOf));
   return `${[...parts, ...(hasMatrix(file) ? [markdownOf(matrixTable(file))] : [])].join('\n\n')}\n`;
 }
