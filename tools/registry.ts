@@ -18,7 +18,6 @@ const entries: Record<string, Entry> = {
   reason: { load: async () => (await import('./pipeline/reason.ts')).reason },
   replay: { load: async () => (await import('./pipeline/replay.ts')).replay },
   // Scenarios after published benchmarks: see docs/scenarios.md.
-  ring_shard: { load: async () => (await import('./scenarios/ring.ts')).ringShard },
   clinic_intruder: { load: async () => (await import('./scenarios/clinic.ts')).clinicIntruder },
   consensus_peer: { load: async () => (await import('./scenarios/consensus.ts')).consensusPeer },
   consensus_watch: { load: async () => (await import('./scenarios/consensus.ts')).consensusWatch },
@@ -43,6 +42,7 @@ const entries: Record<string, Entry> = {
   finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
   queue_worker: { load: async () => (await import('./scenarios/queue.ts')).queueWorker },
   clinic_doctor: { load: async () => (await import('./scenarios/clinic.ts')).clinicDoctor },
+  ring_shard: { load: async () => (await import('./scenarios/ring.ts')).ringShard },
   // Tools that the roles ask.
   ...Object.fromEntries(
     Object.entries(dataTools).map(([name, { load, needs }]) => [

@@ -36,7 +36,6 @@ export interface EngineOptions {
 // Who uses no model server loads no client for one.
 const engines = registry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).extractiveEngine,
-  recorded: async () => (await import('./recorded.ts')).recordedEngine,
   ollama: async () => (await import('./servers/ollama.ts')).ollamaEngine,
   openai: () =>
     withPackage(
@@ -50,6 +49,7 @@ const engines = registry<(options: EngineOptions) => Engine>('engine', {
       '--engine anthropic',
       async () => (await import('./servers/anthropic.ts')).anthropicEngine,
     ),
+  recorded: async () => (await import('./recorded.ts')).recordedEngine,
 });
 
 export const engineNames = engines.names;
