@@ -32,7 +32,8 @@ export function watchSockets(): void {
 
 function accepted(socket: Socket): void {
   const meter = WireMeter.current;
-  if (meter === undefined) return;
+  // Node tells of a socket after its server has: who counts it by itself has done so.
+  if (meter === undefined || WireMeter.of(socket) !== undefined) return;
   const server: unknown = Reflect.get(socket, 'server');
   if (!(server instanceof TlsServer)) {
     meter.add(socket);

@@ -29,17 +29,16 @@ export async function listenForPipes(meter: WireMeter, serve: (pipes: Socket) =>
   const file = path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`);
   const open = new Set<Socket>();
   // Not a connection of the binding's own, which is a pair of pipes.
-  const server = WireMeter.exit(() =>
-    net.createServer((socket) => {
-      open.add(socket);
-      socket.once('close', () => open.delete(socket)).on('error', () => socket.destroy());
-      meter.run(() => {
-        watchPipes(meter, socket, socket);
-        serve(socket);
-      });
-    }),
-  );
-  server.listen(file);
+  const server = net.createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket)).on('error', () => socket.destroy());
+    meter.run(() => {
+      watchPipes(meter, socket, socket);
+      serve(socket);
+    });
+  });
+  // Whoever listens is told of its sockets.
+  WireMeter.exit(() => server.listen(file));
   await once(server, 'listening');
   return {
     address: JSON.stringify({ command: process.execPath, args: ['-e', PASS_ON, file] }),
