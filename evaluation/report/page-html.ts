@@ -9,7 +9,7 @@ import type { ReportData } from './report-html.ts';
 
 const require = createRequire(import.meta.url);
 const folder = fileURLToPath(new URL('./page/', import.meta.url));
-const STYLES = ['page.css', 'table.css', 'chart.css', 'sequence.css', 'gaia.css'];
+const STYLES = ['page.css', 'table.css', 'chart.css', 'sequence.css', 'gaia.css', 'bindings.css'];
 /** The class of every chart: Plot writes it into a style sheet of its own, which the page's policy must know. */
 const CHART_CLASS = 'chart';
 

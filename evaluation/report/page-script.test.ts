@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
@@ -7,7 +7,10 @@ import { pageScript } from './page-script.ts';
 /** A folder with these modules. */
 function folderOf(modules: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(modules)) writeFileSync(path.join(folder, name), text);
+  for (const [name, text] of Object.entries(modules)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
   return folder;
 }
 
@@ -21,6 +24,20 @@ test('modules become one script, each once, those imported before those that imp
   expect(pageScript(folder, 'main.js')).toBe(
     '// c.js\nconst c = 1;\n\n// b.js\nfunction b() {\n  return c;\n}\n\n// main.js\nb(c);\n',
   );
+});
+
+test('modules of folders are found from where they are asked for, and come once', () => {
+  const folder = folderOf({
+    'main.js': "import { a } from './a.js';\nimport { b } from './inner/b.js';\na(b);\n",
+    'a.js': 'export const a = 1;\n',
+    'inner/b.js': "import { a } from '../a.js';\nimport { c } from './c.js';\nexport const b = a + c;\n",
+    'inner/c.js': 'export const c = 2;\n',
+  });
+
+  const script = pageScript(folder, 'main.js');
+
+  expect(script.match(/^\/\/ .*$/gm)).toEqual(['// a.js', '// inner/c.js', '// inner/b.js', '// main.js']);
+  expect(script).not.toContain('import');
 });
 
 test('a name that two modules declare is refused', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** `import { a, b } from './file.js';`, on one line or several. */
-const IMPORT = /^import \{[^}]*\} from '\.\/([\w-]+\.js)';\n/gm;
+/** `import { a, b } from './file.js';` or from another folder, on one line or several. */
+const IMPORT = /^import \{[^}]*\} from '(\.\.?\/[\w./-]+\.js)';\n/gm;
 const DECLARATION = /^(?:export )?(?:function|const|let|class) (\w+)/gm;
 
 /**
@@ -16,7 +16,7 @@ export function pageScript(folder: string, main: string): string {
     if (texts.has(name)) return;
     const source = readFileSync(path.join(folder, name), 'utf8');
     texts.set(name, ''); // It is on its way: modules that import each other end here.
-    for (const [, imported = ''] of source.matchAll(IMPORT)) include(imported);
+    for (const [, imported = ''] of source.matchAll(IMPORT)) include(path.join(path.dirname(name), imported));
     for (const [, declared = ''] of source.matchAll(DECLARATION)) {
       const owner = owners.get(declared);
       if (owner !== undefined) throw new Error(`${declared} is declared in ${owner} and in ${name}`);

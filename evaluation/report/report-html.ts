@@ -1,5 +1,7 @@
 import { packageVersion } from '../../core/system/package-root.ts';
+import type { BindingsFile } from '../compare/bindings/figures/bindings-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
+import { type BindingsView, bindingsView } from './bindings/bindings-view.ts';
 import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
 import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
 import { pageHtml } from './page-html.ts';
@@ -9,6 +11,7 @@ import { type VersusView, versusView } from './run/versus-view.ts';
 
 export interface ReportSources {
   readonly comparison?: ComparisonFile;
+  readonly bindings?: BindingsFile;
   readonly gaia?: GaiaSource;
   readonly runs: readonly ArchivedRun[];
 }
@@ -18,6 +21,7 @@ export interface ReportData {
   readonly version: string;
   readonly gaia: GaiaView | null;
   readonly comparison: ComparisonView | null;
+  readonly bindings: BindingsView | null;
   readonly runs: readonly RunView[];
   readonly versus: VersusView | null;
 }
@@ -27,13 +31,14 @@ export async function reportHtml(sources: ReportSources): Promise<string> {
   return pageHtml(await reportData(sources));
 }
 
-async function reportData({ comparison, gaia, runs }: ReportSources): Promise<ReportData> {
+async function reportData({ comparison, bindings, gaia, runs }: ReportSources): Promise<ReportData> {
   const views: RunView[] = [];
   for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
   return {
     version: packageVersion,
     gaia: gaia === undefined ? null : gaiaView(gaia),
     comparison: comparison === undefined ? null : comparisonView(comparison),
+    bindings: bindings === undefined ? null : bindingsView(bindings),
     runs: views,
     versus: versusView(runs),
   };

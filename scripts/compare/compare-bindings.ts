@@ -24,8 +24,9 @@ import { playTopologies } from '../../evaluation/compare/bindings/play-topologie
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
 import { junitOf } from '../../evaluation/compare/junit.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
-import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
@@ -94,6 +95,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     concurrency: factors.concurrency,
     ratePerS: options.rate,
     seed,
+    command: commandOf(process.argv.slice(2)),
     requests: requestsOf(recording, factors.agents),
     ...topologies,
     tokens: await tokenFigures(
@@ -103,7 +105,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     leftOut: [...leftOut, ...lacking],
     margin: options.margin / 100,
   });
-  writeAll(report, out);
+  await writeAll(report, out);
   if (options.json) printText(jsonOf(report));
   else print(bindingsText(report));
   if (report.failed.length > 0) process.exitCode = 1;
@@ -137,11 +139,12 @@ function hold(
   if (junit !== undefined) writeWhole(userPath(junit), junitOf(results));
 }
 
-function writeAll(report: BindingsFile, out: string): void {
+async function writeAll(report: BindingsFile, out: string): Promise<void> {
   writeWhole(path.join(out, 'bindings.json'), jsonOf(report));
   writeWhole(path.join(out, 'bindings.csv'), bindingsCsv(report));
   writeWhole(path.join(out, 'bindings.md'), bindingsMarkdown(report));
-  complain(`written: bindings.json, bindings.csv and bindings.md in ${out}`);
+  writeWhole(path.join(out, 'bindings.html'), await reportHtml({ bindings: report, runs: [] }));
+  complain(`written: bindings.html, bindings.json, bindings.csv and bindings.md in ${out}`);
 }
 
 function jsonOf(report: BindingsFile): string {

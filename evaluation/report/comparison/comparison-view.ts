@@ -17,7 +17,7 @@ import { bound, bytesText, msText, ratioText } from '../wording.ts';
 import { type GrowthView, growthView } from './growth-view.ts';
 
 /** A ratio with its interval; `high` is null where there are too few rounds for one. */
-interface RatioView {
+export interface RatioView {
   readonly label: string;
   readonly ratio: number;
   readonly low: number;

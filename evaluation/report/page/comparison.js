@@ -55,7 +55,7 @@ function timeRatiosFigure({ time, baseline }) {
  * @param {ComparisonView['time']['equal']} equal
  * @param {number} width
  */
-function drawRatios(ratios, equal, width) {
+export function drawRatios(ratios, equal, width) {
   const known = ratios.flatMap(({ ratio, low, high }) => [
     ratio,
     ...(low > 0 ? [low] : []),

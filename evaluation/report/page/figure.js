@@ -86,3 +86,28 @@ export function chartFigure({ finding, caption, table, controls, draw }) {
   );
   return { figure, redraw };
 }
+
+/**
+ * @param {string} id
+ * @param {string} name
+ * @param {string} heading
+ * @param {readonly (import('./dom.js').Child)[]} children
+ */
+export function section(id, name, heading, ...children) {
+  return { id, name, node: element('section', { id }, element('h2', {}, heading), ...children) };
+}
+
+/**
+ * @param {string} finding
+ * @param {TableView} table
+ * @param {string} note
+ */
+export function tableBlock(finding, table, note) {
+  return element(
+    'div',
+    { class: 'block' },
+    element('h3', {}, finding),
+    tableOf(table, finding),
+    element('p', { class: 'note' }, note),
+  );
+}

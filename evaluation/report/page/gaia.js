@@ -1,6 +1,6 @@
 import { cycleLinesFigure } from './cycle-lines.js';
 import { choiceOf, element } from './dom.js';
-import { tableOf } from './figure.js';
+import { section, tableBlock, tableOf } from './figure.js';
 import { questionGrid } from './question-grid.js';
 import { scoreCostFigure } from './score-cost.js';
 
@@ -88,31 +88,6 @@ function changesBlock({ finding, table }) {
       { class: 'note' },
       'A gain in one kind of question does not make up for a loss in another, so each is named.',
     ),
-  );
-}
-
-/**
- * @param {string} id
- * @param {string} name
- * @param {string} heading
- * @param {readonly (import('./dom.js').Child)[]} children
- */
-function section(id, name, heading, ...children) {
-  return { id, name, node: element('section', { id }, element('h2', {}, heading), ...children) };
-}
-
-/**
- * @param {string} finding
- * @param {TableView} table
- * @param {string} note
- */
-function tableBlock(finding, table, note) {
-  return element(
-    'div',
-    { class: 'block' },
-    element('h3', {}, finding),
-    tableOf(table, finding),
-    element('p', { class: 'note' }, note),
   );
 }
 

@@ -1,3 +1,4 @@
+import { bindingsSections } from './bindings/bindings.js';
 import { comparisonSection } from './comparison.js';
 import { element } from './dom.js';
 import { gaiaSections } from './gaia.js';
@@ -8,19 +9,25 @@ import { versusSection } from './versus.js';
 
 /** @type {ReportData} */
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '');
-const { comparison, gaia, runs, versus, version } = data;
+const { bindings, comparison, gaia, runs, versus, version } = data;
+const ofBindings = bindings === null ? [] : bindingsSections(bindings);
 const ofGaia = gaia === null ? [] : gaiaSections(gaia);
 
 /** @type {[id: string, name: string][]} */
 const places = [
-  ...ofGaia.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])),
+  ...[...ofGaia, ...ofBindings].map(({ id, name }) => /** @type {[string, string]} */ ([id, name])),
   ...(comparison === null ? [] : [/** @type {[string, string]} */ (['comparison', 'Adapters'])]),
   ...(versus === null ? [] : [/** @type {[string, string]} */ (['versus', 'Run against run'])]),
   ...runs.map(({ name }, index) => /** @type {[string, string]} */ ([`run-${index + 1}`, name])),
 ];
 
 const headline =
-  gaia?.finding ?? comparison?.sentence ?? versus?.finding ?? runs[0]?.title ?? 'Nothing to report';
+  gaia?.finding ??
+  bindings?.sentence ??
+  comparison?.sentence ??
+  versus?.finding ??
+  runs[0]?.title ??
+  'Nothing to report';
 document.title = `${headline} · Gaia Mesh`;
 document
   .getElementById('report')
@@ -41,7 +48,7 @@ document
     element(
       'main',
       {},
-      ...ofGaia.map(({ node }) => node),
+      ...[...ofGaia, ...ofBindings].map(({ node }) => node),
       ...(comparison === null ? [] : [comparisonSection(comparison)]),
       ...(versus === null ? [] : [versusSection(versus)]),
       ...runs.map((run, index) => runSection(run, index + 1, run.title === headline)),

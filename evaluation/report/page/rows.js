@@ -19,15 +19,18 @@ export const CHARACTER = 7.8;
  *
  * @param {readonly { label: string, text: string, isQuiet?: boolean }[]} rows
  * @param {number} width
+ * @param {number} [nameRoom] characters of a label that stand beside its bar
  */
-export function rowLayout(rows, width) {
+export function rowLayout(rows, width, nameRoom = 28) {
   const isNarrow = width < NARROW;
   const longest = (/** @type {readonly string[]} */ texts) =>
     texts.reduce((most, text) => Math.max(most, text.length), 0);
-  const marginLeft = isNarrow ? 6 : Math.min(240, 16 + CHARACTER * longest(rows.map(({ label }) => label)));
+  const marginLeft = isNarrow
+    ? 6
+    : Math.min(22 + CHARACTER * nameRoom, 16 + CHARACTER * longest(rows.map(({ label }) => label)));
   const marginRight = isNarrow ? 10 : 16 + CHARACTER * longest(rows.map(({ text }) => text));
   const rowHeight = isNarrow ? 46 : 32;
-  const room = isNarrow ? Math.floor(width / CHARACTER) : 28;
+  const room = isNarrow ? Math.floor(width / CHARACTER) : nameRoom;
   const places = rows.map((row, y) => ({ ...row, y }));
   const dy = isNarrow ? -12 : 0;
   // Under labels that stand within the frame lines would run through the words.

@@ -39,6 +39,8 @@ describe('a comparison of bindings', () => {
     expect(readFileSync(path.join(out, 'bindings.md'), 'utf8')).toContain(
       '## What these numbers cannot tell',
     );
+    const html = readFileSync(path.join(out, 'bindings.html'), 'utf8');
+    expect(html).toContain('"command":"npm run compare -- --bindings ');
     expect(readFileSync(path.join(out, 'bindings.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
   });
 

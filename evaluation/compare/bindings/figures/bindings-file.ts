@@ -219,6 +219,8 @@ const bindingsSchema = z.object({
   kind: z.literal('gaia-mesh-bindings'),
   schema_version: z.literal(1),
   sentence: z.string(),
+  /** What measures it again, as it was typed; null in files of before it was kept. */
+  command: z.string().nullable().default(null),
   /** Where the traffic comes from, and what it is. */
   traffic: z.object({
     source: z.string(),

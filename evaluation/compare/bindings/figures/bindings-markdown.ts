@@ -14,6 +14,7 @@ import {
   topologyTable,
 } from './bindings-table.ts';
 import { pairText } from './bindings-text.ts';
+import { tokensText, tokenTables } from './tokens-table.ts';
 
 /** The same as Markdown, for a file of its own. */
 export function bindingsMarkdown(file: BindingsFile): string {
@@ -126,32 +127,8 @@ const REQUESTS =
   'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
   'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';
 
-function tokensSection({ tokens: { encoding, definitions, results, shapes } }: BindingsFile): string {
-  const known = tableView(
-    ['what a model is shown of the tools', '#tools', '#bytes', '#tokens'],
-    definitions.map(({ what, items, bytes, tokens }) => [what, count(items), count(bytes), count(tokens)]),
-  );
-  const forms = tableView(
-    ['all payloads as results of a tool', '#tokens'],
-    results.map(({ form, tokens }) => [form, count(tokens)]),
-  );
-  const ratio = (tokens: number, compact: number) => decimals(tokens / Math.max(1, compact), 2);
-  const written = tableView(
-    ['payloads that are mostly', '#payloads', '#compact JSON', '#pretty JSON', '#×', '#TOON', '#×'],
-    shapes.map(({ shape, payloads, compact, pretty, toon }) => [
-      shape,
-      count(payloads),
-      count(compact),
-      count(pretty),
-      ratio(pretty, compact),
-      count(toon),
-      ratio(toon, compact),
-    ]),
-  );
-  const about =
-    `Tokens of ${encoding}, of what a model reads: definitions with each of its turns, results once. What is around them on the wire is read by no ` +
-    'model, so no envelope has tokens. × is against compact JSON.';
-  return `## Tokens that a model reads\n\n${about}\n\n${[known, forms, written].map(markdownOf).join('\n\n')}`;
+function tokensSection(file: BindingsFile): string {
+  return `## Tokens that a model reads\n\n${tokensText(file)}\n\n${tokenTables(file).map(markdownOf).join('\n\n')}`;
 }
 
 function limitsOf({ environment, arms, invocations }: BindingsFile): string[] {

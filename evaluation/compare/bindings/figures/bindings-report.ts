@@ -19,6 +19,8 @@ interface Reported {
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly seed: number;
+  /** What measures it again. */
+  readonly command: string;
   readonly requests: BindingsFile['requests'];
   readonly topologies: BindingsFile['topologies'];
   readonly tokens: BindingsFile['tokens'];
@@ -57,6 +59,7 @@ export function bindingsReport(reported: Reported): BindingsFile {
     kind: 'gaia-mesh-bindings',
     schema_version: 1,
     sentence: bindingsSentence(baseline.name, rows),
+    command: reported.command,
     traffic: trafficOf(traffic),
     seed: reported.seed,
     environment: environmentOf(packageVersion),

@@ -46,6 +46,7 @@ export function sampleBindings(samples: readonly SampleArm[], invocations = 6): 
     concurrency: CONCURRENCY,
     ratePerS: 200,
     seed: 1,
+    command: 'npm run compare -- --bindings mesh/json,a2a/jsonrpc',
     requests: requestsOf(sampleRecording, []),
     topologies: [],
     tokens: {

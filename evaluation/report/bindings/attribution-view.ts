@@ -1,0 +1,111 @@
+import type { BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
+import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
+import { intervalText } from '../../compare/verdict-text.ts';
+import { oneLine } from '../../terminal/table.ts';
+import { tableView } from '../../terminal/table-view.ts';
+import { bound, ratioText } from '../wording.ts';
+import { type StackRow, type StackView, stacked } from './stack-view.ts';
+
+type Attributed = BindingsFile['attributions'][number];
+
+const FIGURES = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time at full load' } as const;
+
+/** Colours of the factors that there always are; settings take those that are left, in turn. */
+const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, implementation: 4 };
+const OTHER_HUES = [5, 6, 7, 2];
+const REST_HUE = 0;
+
+/** How much of each difference is protocol, transport, implementation and setting; null where nothing was attributed. */
+export function attributionView({ attributions, baseline }: BindingsFile): StackView | null {
+  const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
+  if (figures.length === 0) return null;
+  const factors = [...new Set(attributions.flatMap(({ shares }) => shares.map(({ factor }) => factor)))];
+  const others = factors.filter((factor) => HUES[factor] === undefined);
+  const hueOf = (factor: string) =>
+    HUES[factor] ?? OTHER_HUES[others.indexOf(factor) % OTHER_HUES.length] ?? REST_HUE;
+  const hasRest = attributions.some(({ rest }) => rest !== null);
+  return {
+    finding: bound(findingOf(attributions)),
+    key: [
+      ...factors.map((factor) => ({ hue: hueOf(factor), name: oneLine(factor, 40), what: '' })),
+      ...(hasRest ? [{ hue: REST_HUE, name: 'rest', what: 'what the shares do not explain' }] : []),
+    ],
+    choices: figures.map(([figure, own]) => ({
+      name: FIGURES[figure],
+      axis: `times the ${FIGURES[figure]} of ${nameText(baseline)}`,
+      rows: own.map((one) => rowOf(one, hueOf)),
+    })),
+    scale: 'product',
+    caption:
+      `Shares multiply to the whole, the mark, on a logarithmic scale: to the right of 1× what takes more than with ${nameText(baseline)}, to the left what takes ` +
+      'less. Faint: a share that cannot be told from none. What never changed alone among the bindings cannot be told apart and has no share; add the ' +
+      'binding that has the one without the other.',
+    table: tableView(
+      ['', 'of', 'factor', 'change', '#share', '#95 % interval', 'verdict'],
+      attributions.flatMap(tableRows),
+    ),
+  };
+}
+
+function rowOf({ arm, total, shares, rest }: Attributed, hueOf: (factor: string) => number): StackRow {
+  const label = nameText(arm);
+  const known = shares.flatMap(({ factor, from, to, share, verdict }) =>
+    share === null
+      ? []
+      : [
+          {
+            name: oneLine(factor, 40),
+            hue: hueOf(factor),
+            value: share.ratio,
+            isSure: verdict === 'contributes',
+            title: `${label}: ${oneLine(`${factor} ${from} → ${to}`, 80)} ${ratioText(share.ratio)} (${intervalText(share)}), ${verdict}`,
+          },
+        ],
+  );
+  const left =
+    rest === null
+      ? []
+      : [
+          {
+            ...{ name: 'rest', hue: REST_HUE, value: rest.ratio, isSure: true },
+            title: `${label}: the rest ${ratioText(rest.ratio)}`,
+          },
+        ];
+  const open = shares.filter(({ share }) => share === null).length;
+  const mark = open === 0 ? '' : ` · ${open} not apart`;
+  return {
+    label,
+    text: `${ratioText(total.ratio)}${mark}`,
+    end: total.ratio,
+    parts: stacked([...known, ...left], 'product'),
+  };
+}
+
+function tableRows({ arm, figure, total, shares, rest }: Attributed): string[][] {
+  const start = [nameText(arm), FIGURES[figure]];
+  return [
+    [...start, 'whole', '', ratioText(total.ratio), intervalText(total), ''],
+    ...shares.map(({ factor, from, to, share, verdict }) => [
+      ...start,
+      oneLine(factor, 40),
+      oneLine(`${from} → ${to}`, 80),
+      share === null ? '–' : ratioText(share.ratio),
+      share === null ? '–' : intervalText(share),
+      verdict,
+    ]),
+    ...(rest === null ? [] : [[...start, 'rest', '', ratioText(rest.ratio), intervalText(rest), '']]),
+  ];
+}
+
+/** Which factors were seen to contribute, of how many differences. */
+function findingOf(attributions: readonly Attributed[]): string {
+  const arms = new Set(attributions.map(({ arm }) => arm));
+  const sure = attributions.flatMap(({ arm, shares }) =>
+    shares.filter(({ verdict }) => verdict === 'contributes').map(({ factor }) => ({ arm, factor })),
+  );
+  const parts = [...Map.groupBy(sure, ({ factor }) => oneLine(factor, 40))].map(
+    ([factor, own]) => `${factor} of ${new Set(own.map(({ arm }) => arm)).size}`,
+  );
+  const of = `the differences of ${arms.size} ${arms.size === 1 ? 'binding' : 'bindings'}`;
+  return parts.length === 0 ? `Of ${of}, no share can be told` : `A share in ${of}: ${parts.join(', ')}`;
+}

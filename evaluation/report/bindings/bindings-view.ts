@@ -1,0 +1,78 @@
+import type { BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
+import { bindingsPart } from '../../compare/bindings/figures/bindings-markdown.ts';
+import {
+  absenceLines,
+  measuredText,
+  nullText,
+  requestsTable,
+  topologyTable,
+} from '../../compare/bindings/figures/bindings-table.ts';
+import { tokensText, tokenTables } from '../../compare/bindings/figures/tokens-table.ts';
+import { oneLine } from '../../terminal/table.ts';
+import type { TableView } from '../../terminal/table-view.ts';
+import { bound } from '../wording.ts';
+import { cpuTimes, exchangeBytes, setupBytes } from './amounts-view.ts';
+import { attributionView } from './attribution-view.ts';
+import { type DensitiesView, densitiesView } from './density-view.ts';
+import { headlineOf } from './headline.ts';
+import { type PairsView, pairsView } from './pairs-view.ts';
+import { loadCurves, type PanelsView, roundsOverTime, throughput } from './panels-view.ts';
+import type { StackView } from './stack-view.ts';
+
+/** A comparison of bindings as the page shows it; every arm stands where it was asked for. */
+export interface BindingsView {
+  /** The answer in one line. */
+  readonly sentence: string;
+  /** What was wrong with the machine meanwhile. */
+  readonly warnings: readonly string[];
+  readonly made: string;
+  readonly pairs: PairsView;
+  readonly nullTest: string;
+  /** null where no arm differs in more than one thing, or where there are too few invocations. */
+  readonly attribution: StackView | null;
+  readonly bytes: StackView;
+  readonly latency: DensitiesView | null;
+  readonly curves: PanelsView | null;
+  readonly throughput: PanelsView | null;
+  readonly cpu: StackView;
+  readonly setup: StackView;
+  readonly rounds: PanelsView | null;
+  readonly requests: readonly TableView[];
+  readonly tokens: { readonly note: string; readonly tables: readonly TableView[] };
+  /** What was asked for and is not there. */
+  readonly absent: readonly string[];
+  readonly limits: readonly string[];
+  /** What measures it again; null where the file does not say. */
+  readonly command: string | null;
+  /** All of it, to be taken away. */
+  readonly file: BindingsFile;
+}
+
+export function bindingsView(file: BindingsFile): BindingsView {
+  const { cpu, cpus, node } = file.environment;
+  const machine = oneLine(
+    `${cpu ?? 'unknown processor'}, ${cpus ?? '?'} cores, Node ${node ?? 'unknown'}`,
+    120,
+  );
+  return {
+    sentence: headlineOf(file),
+    warnings: file.warnings.map((warning) => oneLine(warning, 200)),
+    made: `${bound(oneLine(measuredText(file), 800))}. ${machine}.`,
+    pairs: pairsView(file),
+    nullTest: bound(oneLine(nullText(file), 400)),
+    attribution: attributionView(file),
+    bytes: exchangeBytes(file),
+    latency: densitiesView(file),
+    curves: loadCurves(file),
+    throughput: throughput(file),
+    cpu: cpuTimes(file),
+    setup: setupBytes(file),
+    rounds: roundsOverTime(file),
+    requests: [requestsTable(file), ...(file.topologies.length === 0 ? [] : [topologyTable(file)])],
+    tokens: { note: bound(tokensText(file)), tables: tokenTables(file) },
+    absent: absenceLines(file).map((line) => oneLine(line, 300)),
+    limits: bindingsPart(file).limits,
+    command: file.command === null ? null : oneLine(file.command, 2000),
+    file,
+  };
+}

@@ -1,0 +1,167 @@
+import type { BindingArm, BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
+import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
+import { median } from '../../statistics/inference/quantile.ts';
+import { count, decimals } from '../../terminal/table.ts';
+import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { bound, msText } from '../wording.ts';
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+  readonly title: string;
+}
+
+/** One arm: a line, perhaps a second one above it, and what single rounds came to. */
+interface Panel {
+  readonly label: string;
+  readonly note: string;
+  readonly line: readonly Point[];
+  readonly upper: readonly Point[];
+  readonly dots: readonly Point[];
+  /** Where there is nothing to draw because it did not keep up. */
+  readonly lost: readonly number[];
+  /** Where the knee is. */
+  readonly mark: number | null;
+}
+
+/** A small chart for each arm, all on the same axes, with the baseline's line behind each. */
+export interface PanelsView {
+  readonly finding: string;
+  readonly panels: readonly Panel[];
+  readonly x: { readonly label: string; readonly isLog: boolean; readonly ticks: readonly number[] | null };
+  readonly y: { readonly label: string; readonly isLog: boolean };
+  readonly caption: string;
+  readonly table: TableView;
+}
+
+const EMPTY = { upper: [], dots: [], lost: [], mark: null } as const;
+
+/** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
+export function loadCurves({ arms }: BindingsFile): PanelsView | null {
+  const raised = arms.flatMap((arm) => (arm.curve === null ? [] : [{ ...arm, curve: arm.curve }]));
+  if (raised.length === 0) return null;
+  const knees = raised.flatMap(({ knee_per_s }) => (knee_per_s === null ? [] : [knee_per_s]));
+  return {
+    finding: bound(
+      knees.length === 0 ? 'No load had a knee' : `The latency bends at ${spanOf(knees)} exchanges a second`,
+    ),
+    panels: raised.map(({ name, curve, knee_per_s }) => ({
+      ...EMPTY,
+      label: nameText(name),
+      note: knee_per_s === null ? 'no knee' : `knee ${count(knee_per_s)}/s`,
+      line: pointsOf(curve, 'p50_us'),
+      upper: pointsOf(curve, 'p99_us'),
+      lost: curve.filter(({ p50_us }) => p50_us === null).map(({ offered_per_s }) => offered_per_s),
+      mark: knee_per_s,
+    })),
+    x: { label: 'exchanges offered a second', isLog: true, ticks: null },
+    y: { label: 'milliseconds', isLog: true },
+    caption:
+      'Strong line: half of the exchanges take at most this; thin line: 99 of 100 do. Dashed: the knee, the highest load at which the median is less than ten ' +
+      'times that of the lowest; ×: a load that it did not keep up with. Grey: the baseline. Both axes are logarithmic, and the same in all charts.',
+    table: tableView(
+      ['', '#offered/s', '#done/s', '#n', '#p50 ms', '#p99 ms'],
+      raised.flatMap(({ name, curve }) =>
+        curve.map((point) => [
+          nameText(name),
+          count(point.offered_per_s),
+          count(point.achieved_per_s),
+          count(point.n),
+          ...[point.p50_us, point.p99_us].map((us) => decimals(us === null ? null : us / 1000, 2)),
+        ]),
+      ),
+    ),
+  };
+}
+
+function pointsOf(curve: NonNullable<BindingArm['curve']>, which: 'p50_us' | 'p99_us'): Point[] {
+  return curve.flatMap((point) => {
+    const us = point[which];
+    if (us === null || us === 0 || point.offered_per_s === 0) return [];
+    const title = `${count(point.offered_per_s)}/s: ${which === 'p50_us' ? 'p50' : 'p99'} ${msText(us / 1000)}, ${count(point.achieved_per_s)}/s done`;
+    return [{ x: point.offered_per_s, y: us / 1000, title }];
+  });
+}
+
+/** Exchanges a second when so many are under way at once. */
+export function throughput({ arms }: BindingsFile): PanelsView | null {
+  const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
+  if (levels.length < 2) return null;
+  const bests = arms.map(({ saturation }) => Math.max(...saturation.map(({ per_s }) => per_s)));
+  return {
+    finding: bound(`At best ${spanOf(bests)} exchanges a second`),
+    panels: arms.map(({ name, saturation }, index) => ({
+      ...EMPTY,
+      label: nameText(name),
+      note: `at best ${count(bests[index] ?? 0)}/s`,
+      line: saturation.map(({ concurrency, per_s }) => ({
+        x: concurrency,
+        y: per_s,
+        title: `${concurrency} at once: ${count(per_s)}/s`,
+      })),
+      dots: saturation.flatMap(({ concurrency, samples }) =>
+        samples.flat().map((per_s) => ({ x: concurrency, y: per_s, title: `a round: ${count(per_s)}/s` })),
+      ),
+    })),
+    x: { label: 'exchanges under way at once', isLog: true, ticks: levels },
+    y: { label: 'exchanges a second', isLog: false },
+    caption:
+      'Each exchange begins as one before it ends. Dots are single rounds, the line goes through their medians. Grey: the baseline. The axes are the same in all charts.',
+    table: tableView(
+      ['', ...levels.map((level) => `#/s at ${level}`)],
+      arms.map(({ name, saturation }) => [nameText(name), ...saturation.map(({ per_s }) => count(per_s))]),
+    ),
+  };
+}
+
+/** What each fresh pair of processes came to, in the order in which they ran, and what the machine did then. */
+export function roundsOverTime({ arms, machine }: BindingsFile): PanelsView | null {
+  const measured = arms.filter(({ samples }) => samples.latency_us.length > 1);
+  if (measured.length === 0) return null;
+  const medians = (arm: BindingArm) => arm.samples.latency_us.map((rounds) => median(rounds) / 1000);
+  const drifts = measured.map((arm) => Math.max(...medians(arm)) / Math.min(...medians(arm)));
+  const most = measured[0]?.samples.latency_us.length ?? 0;
+  return {
+    finding: bound(
+      `From one fresh pair of processes to the next, medians of one binding differ by up to ${decimals((Math.max(...drifts) - 1) * 100, 0)} %`,
+    ),
+    panels: measured.map((arm, index) => ({
+      ...EMPTY,
+      label: nameText(arm.name),
+      note: `${decimals(((drifts[index] ?? 1) - 1) * 100, 0)} %`,
+      line: medians(arm).map((y, at) => ({ x: at + 1, y, title: `invocation ${at + 1}: ${msText(y)}` })),
+      dots: arm.samples.latency_us.flatMap((rounds, at) =>
+        rounds.map((us) => ({
+          x: at + 1,
+          y: us / 1000,
+          title: `invocation ${at + 1}, a round: ${msText(us / 1000)}`,
+        })),
+      ),
+    })),
+    x: {
+      label: 'invocation',
+      isLog: false,
+      ticks: Array.from({ length: most }, (_, index) => index + 1).filter((at) => most < 9 || at % 5 === 0),
+    },
+    y: { label: 'milliseconds', isLog: true },
+    caption:
+      'Dots are rounds, the line goes through the median of each invocation; invocations of all bindings ran side by side, so what the machine did at a ' +
+      'time is seen in all charts at the same place. Grey: the baseline. What the machine did meanwhile is in the table.',
+    table: tableView(
+      ['invocation', '#load', '#stolen ms', '#throttled ms', '#free MB'],
+      machine.map(({ load, steal_ms, throttled_ms, available_bytes }, at) => [
+        count(at + 1),
+        decimals(load, 1),
+        decimals(steal_ms, 0),
+        decimals(throttled_ms, 0),
+        count(available_bytes / 1e6),
+      ]),
+    ),
+  };
+}
+
+/** `812`, or `812 to 3,240` */
+function spanOf(values: readonly number[]): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map(count);
+  return least === most ? `${least}` : `${least} to ${most}`;
+}

@@ -1,0 +1,147 @@
+import { drawRatios } from '../comparison.js';
+import { choiceOf, element } from '../dom.js';
+import { chartFigure, section, tableOf } from '../figure.js';
+import { densitiesFigure } from './densities.js';
+import { downloadLink } from './download.js';
+import { panelsFigure } from './panels.js';
+import { stackFigure } from './stack.js';
+
+/** @typedef {import('../../bindings/bindings-view.ts').BindingsView} BindingsView */
+
+/**
+ * What real stacks cost on the same exchanges, a section a question.
+ *
+ * @param {BindingsView} view
+ */
+export function bindingsSections(view) {
+  const { latency, curves, throughput, rounds } = view;
+  const sections = [
+    section(
+      'pairs',
+      'Pairs',
+      'Each against the first',
+      element('p', { class: 'lead' }, view.made),
+      ...view.warnings.map((warning) => element('p', { class: 'alarm' }, `Warning: ${warning}.`)),
+      view.pairs.figures.length === 0
+        ? element('p', { class: 'note' }, 'There is no pair to compare.')
+        : pairsFigure(view),
+      ...view.absent.map((line) => element('p', { class: 'note' }, line)),
+    ),
+    view.attribution === null
+      ? null
+      : section(
+          'why',
+          'Why',
+          'What makes the difference',
+          stackFigure(view.attribution, 'Shares of differences'),
+        ),
+    section('bytes', 'Bytes', 'Bytes, layer by layer', stackFigure(view.bytes, 'Bytes of an exchange')),
+    section(
+      'latency',
+      'Latency',
+      'How long an exchange takes',
+      latency === null
+        ? element('p', { class: 'note' }, 'No binding kept up with the rate, so there are no times to draw.')
+        : densitiesFigure(latency),
+    ),
+    curves === null && throughput === null
+      ? null
+      : section(
+          'load',
+          'Load',
+          'What it bears',
+          curves === null ? null : panelsFigure(curves, 'Latency by load'),
+          throughput === null ? null : panelsFigure(throughput, 'Throughput by concurrency'),
+        ),
+    section('cpu', 'CPU', 'What it costs the processor', stackFigure(view.cpu, 'CPU time of an exchange')),
+    section('setup', 'Set-up', 'Before the first exchange', stackFigure(view.setup, 'Bytes of the set-up')),
+    section(
+      'requests',
+      'Requests',
+      'How packets become requests',
+      ...view.requests.map((table) => tableOf(table, 'How packets become requests')),
+    ),
+    section(
+      'tokens',
+      'Tokens',
+      'Tokens that a model reads',
+      element('p', { class: 'lead' }, view.tokens.note),
+      ...view.tokens.tables.map((table) =>
+        element('div', { class: 'block' }, tableOf(table, table.columns[0]?.title ?? 'Tokens')),
+      ),
+    ),
+    disagreeSection(view, rounds),
+  ];
+  return sections.filter((one) => one !== null);
+}
+
+/**
+ * @param {BindingsView} view
+ * @param {BindingsView['rounds']} rounds
+ */
+function disagreeSection({ command, file, limits }, rounds) {
+  return section(
+    'disagree',
+    'Disagree',
+    'How to disagree',
+    element(
+      'p',
+      { class: 'lead' },
+      command === null
+        ? 'The file does not say which command made it. All that was measured is in it: '
+        : 'Measure it yourself with the command below, on a machine of yours. All that was measured is here, single rounds and samples too: ',
+      downloadLink(file),
+    ),
+    command === null
+      ? null
+      : element('pre', { class: 'command', tabindex: '0' }, element('code', {}, command)),
+    rounds === null ? null : panelsFigure(rounds, 'Rounds over time'),
+    element('h3', { class: 'apart' }, 'What these numbers cannot tell'),
+    element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, limit))),
+  );
+}
+
+/**
+ * A dot with its interval for each pair, in one of the figures that have verdicts.
+ *
+ * @param {BindingsView} view
+ */
+function pairsFigure({ pairs, nullTest }) {
+  const { figures, equal, baseline } = pairs;
+  const parts = figures.map(
+    ({ finding, name, ratios, table }) =>
+      chartFigure({
+        finding,
+        caption: [
+          `Each against ${baseline}: ratio of the ${name} and its 95 % interval, on a logarithmic scale, in the order in which they were asked for. In the band (${equal.text}) ratios count as equal. “Detects” in the table is the smallest ratio, or its inverse, that so many invocations call in four of five measurements; “would tell” is how many invocations a verdict would take. ${nullTest}.`,
+        ],
+        table,
+        draw: (width) => drawRatios(ratios, equal, width),
+      }).figure,
+  );
+  return figuresByChoice(
+    'Figure shown',
+    figures.map(({ name }) => name),
+    parts,
+  );
+}
+
+/**
+ * Figures of which one is shown on a screen, and all are printed.
+ *
+ * @param {string} label
+ * @param {readonly string[]} names
+ * @param {readonly HTMLElement[]} figures
+ */
+function figuresByChoice(label, names, figures) {
+  const show = (/** @type {number} */ chosen) => {
+    for (const [index, figure] of figures.entries()) figure.classList.toggle('put-away', index !== chosen);
+  };
+  show(0);
+  return element(
+    'div',
+    { class: 'figures' },
+    figures.length < 2 ? null : choiceOf(label, names, show),
+    ...figures,
+  );
+}
