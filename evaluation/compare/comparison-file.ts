@@ -157,15 +157,18 @@ export type MatrixCell = ComparisonFile['matrix'][number];
 
 /** @throws MeshError `config` for a file that is not there, is too large or is no comparison */
 export function readComparison(file: string): ComparisonFile {
-  let text: string;
+  return parseComparison(comparisonFileText(file), `comparison ${file}`);
+}
+
+/** @throws MeshError `config` for a file that is not there or is too large */
+export function comparisonFileText(file: string): string {
   try {
     const { size } = statSync(file);
     if (size > MAX_COMPARISON_BYTES) throw new Error(`more than ${MAX_COMPARISON_BYTES} bytes`);
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     throw new MeshError('config', `comparison ${file}: ${fileFaultOf(error)}`, { cause: error });
   }
-  return parseComparison(text, `comparison ${file}`);
 }
 
 /** @throws MeshError `config` for a text that is no comparison */

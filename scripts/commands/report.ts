@@ -5,7 +5,8 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { writeWhole } from '../../core/system/whole-file.ts';
 import { openBatch, summariesOf } from '../../evaluation/batch/finished-batch.ts';
-import { readComparison } from '../../evaluation/compare/comparison-file.ts';
+import { isBindings, parseBindings } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
+import { comparisonFileText, parseComparison } from '../../evaluation/compare/comparison-file.ts';
 import { besides } from '../../evaluation/plan/batch-places.ts';
 import { type ReportSources, reportHtml } from '../../evaluation/report/report-html.ts';
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
@@ -31,7 +32,7 @@ export function report(command: Command): void {
       '[archives...]',
       'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
     )
-    .option('--comparison <file>', 'comparison.json of a comparison')
+    .option('--comparison <file>', 'comparison.json or bindings.json of a comparison')
     .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
     .option(
       '--what-if',
@@ -52,11 +53,10 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
     for (const archive of archivesOf(archives, options)) print(whatIfText(await whatIf(archive)));
     return;
   }
-  const comparison =
-    options.comparison === undefined ? undefined : readComparison(userPath(options.comparison));
+  const compared = comparedIn(options);
   const runs: ArchivedRun[] = [];
   for (const archive of archivesOf(archives, options)) runs.push(await readArchivedRun(archive));
-  const sources: ReportSources = { runs, ...(comparison === undefined ? {} : { comparison }) };
+  const sources: ReportSources = { runs, ...compared };
   if (options.gaia === undefined) {
     await write(sources, options.out ?? path.join(defaultOut(), 'report.html'));
     return;
@@ -68,6 +68,17 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
   } finally {
     batch.close();
   }
+}
+
+/** A comparison of adapters or of bindings: the file says which. */
+function comparedIn({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'bindings'> {
+  if (comparison === undefined) return {};
+  const file = userPath(comparison);
+  const text = comparisonFileText(file);
+  const where = `comparison ${file}`;
+  return isBindings(text)
+    ? { bindings: parseBindings(text, where) }
+    : { comparison: parseComparison(text, where) };
 }
 
 async function write(sources: ReportSources, out: string): Promise<void> {

@@ -111,7 +111,7 @@ export function setupBytes({ arms }: BindingsFile): StackView {
   const times = arms.flatMap(({ setup }) =>
     setup.round_trips_at_most === null ? [] : [setup.round_trips_at_most],
   );
-  const trips = times.length === 0 ? '' : `, in at most ${counts(times)} round trips`;
+  const trips = times.length === 0 ? '' : `, in ${counts(times)} round trips at most`;
   return {
     finding: bound(
       `A session takes ${counts(rows.map(({ end }) => end))} B before its first exchange${trips}`,

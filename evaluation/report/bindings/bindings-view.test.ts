@@ -18,7 +18,7 @@ const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' 
 describe('the heading', () => {
   test('names each pair with its verdict and interval, in the order in which they were asked for', () => {
     expect(plain(view.sentence)).toMatch(
-      /^Against mesh\/json bare, of an exchange: a2a\/jsonrpc bare takes longer \([23]\.\d\d times, 95 % interval \d\.\d\d–\d\.\d\d\); mcp\/http bare takes as long within ±5 % \(1\.00 times, 95 % interval [01]\.\d\d–1\.\d\d\); json\/websocket bare did not keep up with the rate\.$/,
+      /^Time of an exchange against mesh\/json bare: a2a\/jsonrpc bare takes longer \([23]\.\d\d times, 95 % interval \d\.\d\d–\d\.\d\d\); mcp\/http bare takes as long within ±5 % \(1\.00 times, 95 % interval [01]\.\d\d–1\.\d\d\); json\/websocket bare did not keep up with the rate\.$/,
     );
   });
 
@@ -30,7 +30,7 @@ describe('the heading', () => {
     );
     const { sentence } = bindingsView(many);
     expect(plain(sentence)).toMatch(
-      /^Against mesh\/json bare, of an exchange: 5 take longer \(95 % intervals within [12]\.\d\d–[56]\.\d\d times\)\.$/,
+      /^Time of an exchange against mesh\/json bare: 5 take longer \(95 % intervals within [12]\.\d\d–[56]\.\d\d times\)\.$/,
     );
   });
 
@@ -51,7 +51,7 @@ test('pairs have ratio, interval, what could have been detected and a verdict, t
     ['mcp/http bare', 'equal ±5 %'],
   ]);
   expect(plain(view.pairs.figures[0]?.finding)).toBe(
-    'Time of an exchange against mesh/json bare. slower: 1; equal ±5 %: 1; did not keep up with the rate: 1',
+    'Time of an exchange against mesh/json bare: 1 slower, 1 equal ±5 %, 1 did not keep up with the rate',
   );
   expect(view.warnings).toEqual(['the machine was busy meanwhile']);
 });

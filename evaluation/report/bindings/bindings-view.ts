@@ -1,5 +1,5 @@
 import type { BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
-import { bindingsPart } from '../../compare/bindings/figures/bindings-markdown.ts';
+import { bindingsPart, REQUESTS } from '../../compare/bindings/figures/bindings-markdown.ts';
 import {
   absenceLines,
   measuredText,
@@ -37,7 +37,7 @@ export interface BindingsView {
   readonly cpu: StackView;
   readonly setup: StackView;
   readonly rounds: PanelsView | null;
-  readonly requests: readonly TableView[];
+  readonly requests: { readonly note: string; readonly tables: readonly TableView[] };
   readonly tokens: { readonly note: string; readonly tables: readonly TableView[] };
   /** What was asked for and is not there. */
   readonly absent: readonly string[];
@@ -68,7 +68,10 @@ export function bindingsView(file: BindingsFile): BindingsView {
     cpu: cpuTimes(file),
     setup: setupBytes(file),
     rounds: roundsOverTime(file),
-    requests: [requestsTable(file), ...(file.topologies.length === 0 ? [] : [topologyTable(file)])],
+    requests: {
+      note: REQUESTS.replaceAll('`', ''),
+      tables: [requestsTable(file), ...(file.topologies.length === 0 ? [] : [topologyTable(file)])],
+    },
     tokens: { note: bound(tokensText(file)), tables: tokenTables(file) },
     absent: absenceLines(file).map((line) => oneLine(line, 300)),
     limits: bindingsPart(file).limits,

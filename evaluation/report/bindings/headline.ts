@@ -58,7 +58,7 @@ export function headlineOf(file: BindingsFile): string {
     open.length === 0 ? [] : [`no telling for ${names(open)}`],
     overloaded.length === 0 ? [] : [`${names(overloaded)} did not keep up with the rate`],
   ].flat();
-  return bound(`Against ${baseline}, of an exchange: ${parts.join('; ')}.`);
+  return bound(`Time of an exchange against ${baseline}: ${parts.join('; ')}.`);
 }
 
 /** Each by name with its ratio and interval, or how many there are and what their intervals span. */

@@ -110,9 +110,11 @@ function findingOf({ baseline, arms }: BindingsFile, words: Words, pairs: readon
     pairs.filter(({ isNull }) => !isNull),
     ({ judged }) => wordOf(judged, words),
   );
-  const parts = [...verdicts].map(([verdict, own]) => `${verdict}: ${own.length}`);
+  const parts = [...verdicts].map(
+    ([verdict, own]) => `${own.length} ${verdict === 'cannot tell' ? 'cannot be told' : verdict}`,
+  );
   const silent = arms.length - 1 - pairs.filter(({ isNull }) => !isNull).length;
-  if (silent > 0) parts.push(`did not keep up with the rate: ${silent}`);
+  if (silent > 0) parts.push(`${silent} did not keep up with the rate`);
   const name = `${words.name[0]?.toUpperCase()}${words.name.slice(1)}`;
-  return `${name} of an exchange against ${nameText(baseline)}. ${parts.join('; ')}`;
+  return `${name} of an exchange against ${nameText(baseline)}: ${parts.join(', ')}`;
 }

@@ -3,7 +3,7 @@ import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { median } from '../../statistics/inference/quantile.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bound, msText } from '../wording.ts';
+import { bound, msText, ratioText } from '../wording.ts';
 
 interface Point {
   readonly x: number;
@@ -45,10 +45,9 @@ export function loadCurves({ arms }: BindingsFile): PanelsView | null {
     finding: bound(
       knees.length === 0 ? 'No load had a knee' : `The latency bends at ${spanOf(knees)} exchanges a second`,
     ),
-    panels: raised.map(({ name, curve, knee_per_s }) => ({
+    panels: raised.map(({ curve, knee_per_s, ...arm }) => ({
       ...EMPTY,
-      label: nameText(name),
-      note: knee_per_s === null ? 'no knee' : `knee ${count(knee_per_s)}/s`,
+      ...titleOf(arm, knee_per_s === null ? 'no knee' : `knee ${count(knee_per_s)}/s`),
       line: pointsOf(curve, 'p50_us'),
       upper: pointsOf(curve, 'p99_us'),
       lost: curve.filter(({ p50_us }) => p50_us === null).map(({ offered_per_s }) => offered_per_s),
@@ -90,10 +89,9 @@ export function throughput({ arms }: BindingsFile): PanelsView | null {
   const bests = arms.map(({ saturation }) => Math.max(...saturation.map(({ per_s }) => per_s)));
   return {
     finding: bound(`At best ${spanOf(bests)} exchanges a second`),
-    panels: arms.map(({ name, saturation }, index) => ({
+    panels: arms.map(({ saturation, ...arm }, index) => ({
       ...EMPTY,
-      label: nameText(name),
-      note: `at best ${count(bests[index] ?? 0)}/s`,
+      ...titleOf(arm, `at best ${count(bests[index] ?? 0)}/s`),
       line: saturation.map(({ concurrency, per_s }) => ({
         x: concurrency,
         y: per_s,
@@ -123,12 +121,11 @@ export function roundsOverTime({ arms, machine }: BindingsFile): PanelsView | nu
   const most = measured[0]?.samples.latency_us.length ?? 0;
   return {
     finding: bound(
-      `From one fresh pair of processes to the next, medians of one binding differ by up to ${decimals((Math.max(...drifts) - 1) * 100, 0)} %`,
+      `From one fresh pair of processes to the next, medians of one binding are up to ${ratioText(Math.max(...drifts))} apart`,
     ),
     panels: measured.map((arm, index) => ({
       ...EMPTY,
-      label: nameText(arm.name),
-      note: `${decimals(((drifts[index] ?? 1) - 1) * 100, 0)} %`,
+      ...titleOf(arm, `up to ${ratioText(drifts[index] ?? 1)} apart`),
       line: medians(arm).map((y, at) => ({ x: at + 1, y, title: `invocation ${at + 1}: ${msText(y)}` })),
       dots: arm.samples.latency_us.flatMap((rounds, at) =>
         rounds.map((us) => ({
@@ -158,6 +155,15 @@ export function roundsOverTime({ arms, machine }: BindingsFile): PanelsView | nu
       ]),
     ),
   };
+}
+
+/** A small chart has two short lines above it: the binding, and its settings with what is to be said of it. */
+function titleOf(
+  { binding, implementation, levels }: Pick<BindingArm, 'binding' | 'implementation' | 'levels'>,
+  note: string,
+): Pick<Panel, 'label' | 'note'> {
+  const settings = Object.entries(levels).map(([factor, level]) => nameText(`${factor}=${level}`));
+  return { label: nameText(`${binding} ${implementation}`), note: bound([...settings, note].join(' ')) };
 }
 
 /** `812`, or `812 to 3,240` */

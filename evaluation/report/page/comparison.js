@@ -54,8 +54,9 @@ function timeRatiosFigure({ time, baseline }) {
  * @param {ComparisonView['time']['ratios']} ratios
  * @param {ComparisonView['time']['equal']} equal
  * @param {number} width
+ * @param {number} [nameRoom] as rowLayout has it
  */
-export function drawRatios(ratios, equal, width) {
+export function drawRatios(ratios, equal, width, nameRoom) {
   const known = ratios.flatMap(({ ratio, low, high }) => [
     ratio,
     ...(low > 0 ? [low] : []),
@@ -65,7 +66,7 @@ export function drawRatios(ratios, equal, width) {
   const low = Math.min(...all) * 0.94;
   const high = Math.max(...all) * 1.06;
   const rows = ratios.map((row) => ({ ...row, isQuiet: !row.isDetected }));
-  const { marks, grid, line, isNarrow, options } = rowLayout(rows, width);
+  const { marks, grid, line, isNarrow, options } = rowLayout(rows, width, nameRoom);
   const colour = (/** @type {{ isDetected: boolean }} */ row) =>
     row.isDetected ? 'var(--accent)' : 'var(--muted)';
   const places = ratios.map((row, y) => ({
@@ -80,7 +81,7 @@ export function drawRatios(ratios, equal, width) {
   const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
   return Plot.plot({
     ...options,
-    ariaLabel: 'Time of each adapter as a ratio to the baseline, with intervals',
+    ariaLabel: 'Time of each as a ratio to the baseline, with intervals',
     x: {
       type: 'log',
       domain: [low, high],

@@ -1,6 +1,6 @@
 import { tickText } from './dom.js';
 import { chartFigure } from './figure.js';
-import { logTicks, Plot, rowLayout } from './rows.js';
+import { axisBelow, logTicks, Plot, rowLayout } from './rows.js';
 
 /**
  * @typedef {import('../run/distribution.ts').DistributionsView} DistributionsView
@@ -40,9 +40,10 @@ function drawDistributions(distributions, width) {
   return Plot.plot({
     ...options,
     ariaLabel: 'Distributions of times',
-    x: { type: 'log', label: 'milliseconds', domain: [low * 0.95, high * 1.05], ticks, tickFormat: tickText },
+    x: { type: 'log', label: 'milliseconds', domain: [low * 0.95, high * 1.05] },
     marks: [
       grid(ticks),
+      axisBelow(ticks, tickText),
       ...marks,
       Plot.barX(middles, {
         x1: 'quarterMs',

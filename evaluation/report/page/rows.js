@@ -83,8 +83,37 @@ export function rowLayout(rows, width, nameRoom = 28) {
  * @param {string} text
  * @param {number} length
  */
-function cut(text, length) {
+export function cut(text, length) {
   return text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}…`;
+}
+
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ */
+export function evenTicks(low, high, most) {
+  return globals.d3.ticks(low, high, most);
+}
+
+/**
+ * The axis below a chart with these ticks, every one of them with its number: on a logarithmic scale Plot would leave some of them out.
+ *
+ * @param {number[]} ticks
+ * @param {(value: number) => string} format
+ */
+export function axisBelow(ticks, format) {
+  return Plot.axisX(ticks, { text: (/** @type {number} */ value) => format(value) });
+}
+
+/**
+ * The same at the left of it.
+ *
+ * @param {number[]} ticks
+ * @param {(value: number) => string} format
+ */
+export function axisBeside(ticks, format) {
+  return Plot.axisY(ticks, { text: (/** @type {number} */ value) => format(value) });
 }
 
 const STEPS = [1, 2, 5];
@@ -104,7 +133,7 @@ export function logTicks(low, high, most) {
       if (tick >= low && tick <= high) ticks.push(tick);
     }
   }
-  if (ticks.length < 3) return globals.d3.ticks(low, high, Math.min(5, most));
+  if (ticks.length < 3) return evenTicks(low, high, Math.min(5, most));
   const stride = Math.ceil(ticks.length / most);
   return ticks.filter((_, index) => index % stride === 0);
 }

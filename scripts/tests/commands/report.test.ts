@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sampleBindings } from '../../../evaluation/compare/bindings/testing/sample-bindings.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { writtenFile } from '../../testing/team-file.ts';
@@ -53,6 +54,21 @@ describe('report', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(reason);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test('of a comparison of bindings is its page', async () => {
+    const bindings = sampleBindings([
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 3 },
+    ]);
+    const folder = temporaryFolder();
+    const file = writtenFile(folder, 'bindings.json', JSON.stringify(bindings));
+    const html = path.join(folder, 'bindings.html');
+
+    const { code, stderr } = await runCli(['report', '--comparison', file, '--out', html]);
+
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(html, 'utf8')).toContain('"sentence":"a2a/jsonrpc bare takes ');
   });
 
   test('of a file that is no comparison says what is missing', async () => {

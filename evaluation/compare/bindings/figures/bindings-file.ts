@@ -215,6 +215,8 @@ const attributionSchema = z.object({
   rest: shareSchema.nullable(),
 });
 
+const kindSchema = z.looseObject({ kind: z.literal('gaia-mesh-bindings') });
+
 const bindingsSchema = z.object({
   kind: z.literal('gaia-mesh-bindings'),
   schema_version: z.literal(1),
@@ -267,6 +269,16 @@ const bindingsSchema = z.object({
 /** `bindings.json`. Every output is made of it. */
 export type BindingsFile = z.infer<typeof bindingsSchema>;
 export type BindingArm = BindingsFile['arms'][number];
+
+/** Whether the text of a file says of itself that it is a comparison of bindings. */
+export function isBindings(text: string): boolean {
+  try {
+    return kindSchema.safeParse(JSON.parse(text)).success;
+  } catch {
+    // Whoever reads it says what is wrong with it.
+    return false;
+  }
+}
 
 /** @throws MeshError `config` for a text that is no comparison of bindings */
 export function parseBindings(text: string, where: string): BindingsFile {

@@ -122,7 +122,7 @@ function topologySection(file: BindingsFile): string {
   return `## How packets become requests\n\n${markdownOf(requestsTable(file))}\n\n${REQUESTS}\n\n${played}`;
 }
 
-const REQUESTS =
+export const REQUESTS =
   '`hub`: the hub asks each agent and is asked by each; a broadcast is one request up and one down to each other agent. `direct`: each agent ' +
   'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
   'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';

@@ -4,7 +4,7 @@ import { chartFigure, section, tableOf } from '../figure.js';
 import { densitiesFigure } from './densities.js';
 import { downloadLink } from './download.js';
 import { panelsFigure } from './panels.js';
-import { stackFigure } from './stack.js';
+import { NAME_ROOM, stackFigure } from './stack.js';
 
 /** @typedef {import('../../bindings/bindings-view.ts').BindingsView} BindingsView */
 
@@ -59,7 +59,10 @@ export function bindingsSections(view) {
       'requests',
       'Requests',
       'How packets become requests',
-      ...view.requests.map((table) => tableOf(table, 'How packets become requests')),
+      element('p', { class: 'lead' }, view.requests.note),
+      ...view.requests.tables.map((table) =>
+        element('div', { class: 'block' }, tableOf(table, 'How packets become requests')),
+      ),
     ),
     section(
       'tokens',
@@ -113,10 +116,10 @@ function pairsFigure({ pairs, nullTest }) {
       chartFigure({
         finding,
         caption: [
-          `Each against ${baseline}: ratio of the ${name} and its 95 % interval, on a logarithmic scale, in the order in which they were asked for. In the band (${equal.text}) ratios count as equal. “Detects” in the table is the smallest ratio, or its inverse, that so many invocations call in four of five measurements; “would tell” is how many invocations a verdict would take. ${nullTest}.`,
+          `Each against ${baseline}: ratio of the ${name} and its 95 % interval, on a logarithmic scale, in the order in which they were asked for. ${ratios.some(({ high }) => high === null) ? 'A line from end to end is no interval: there are too few invocations for one. ' : ''}In the band (${equal.text}) ratios count as equal. “Detects” in the table is the smallest ratio, or its inverse, that so many invocations call in four of five measurements; “would tell” is how many invocations a verdict would take. ${nullTest}.`,
         ],
         table,
-        draw: (width) => drawRatios(ratios, equal, width),
+        draw: (width) => drawRatios(ratios, equal, width, NAME_ROOM),
       }).figure,
   );
   return figuresByChoice(

@@ -1,10 +1,10 @@
 import { tickText } from '../dom.js';
 import { chartFigure } from '../figure.js';
-import { logTicks, Plot, rowLayout } from '../rows.js';
+import { axisBelow, logTicks, Plot, rowLayout } from '../rows.js';
+import { NAME_ROOM } from './stack.js';
 
 /** @typedef {import('../../bindings/density-view.ts').DensitiesView} DensitiesView */
 
-const NAMES_AT_MOST = 36;
 /** Of a row's height, what a full bin takes; where labels stand above, less is left. */
 const FILL = { wide: 0.78, narrow: 0.46 };
 
@@ -27,7 +27,7 @@ export function densitiesFigure({ finding, densities, caption, table }) {
  * @param {number} width
  */
 function drawDensities(densities, width) {
-  const { marks, grid, isNarrow, options } = rowLayout(densities, width, NAMES_AT_MOST);
+  const { marks, grid, isNarrow, options } = rowLayout(densities, width, NAME_ROOM);
   const fill = isNarrow ? FILL.narrow : FILL.wide;
   const floor = 0.42;
   // Two corners a bin, so that the outline is that of its bars, down to the floor at both ends.
@@ -53,10 +53,11 @@ function drawDensities(densities, width) {
   return Plot.plot({
     ...options,
     ariaLabel: 'Distributions of the time of an exchange',
-    x: { type: 'log', label: 'milliseconds', domain: [low, high], ticks, tickFormat: tickText },
+    x: { type: 'log', label: 'milliseconds', domain: [low, high] },
     y: { type: 'linear', domain: [densities.length - 0.5, -0.5], axis: null },
     marks: [
       grid(ticks),
+      axisBelow(ticks, tickText),
       ...marks,
       Plot.areaY(corners, {
         x: 'ms',

@@ -1,6 +1,6 @@
 import { tickText } from '../dom.js';
 import { chartFigure } from '../figure.js';
-import { logTicks, Plot } from '../rows.js';
+import { axisBelow, axisBeside, CHARACTER, cut, evenTicks, logTicks, Plot } from '../rows.js';
 
 /**
  * @typedef {import('../../bindings/panels-view.ts').PanelsView} PanelsView
@@ -8,7 +8,7 @@ import { logTicks, Plot } from '../rows.js';
  */
 
 /** Pixels of a small chart: narrower ones have no room for their axis, and more than four in a row are a wall. */
-const PANEL = { least: 230, height: 170, most: 4 };
+const PANEL = { least: 230, height: 190, most: 4 };
 
 /**
  * A small chart for each binding, all on the same axes.
@@ -52,35 +52,36 @@ function drawPanels({ panels, x, y }, width, label) {
   const ys = points.map((point) => point.y);
   const xTicks = x.ticks ?? logTicks(Math.min(...xs), Math.max(...xs), 4);
   const yDomain = y.isLog ? [Math.min(...ys) * 0.85, Math.max(...ys) * 1.2] : [0, Math.max(...ys) * 1.1];
-  const yTicks = y.isLog ? logTicks(yDomain[0] ?? 1, yDomain[1] ?? 1, 4) : 4;
+  const [yLow = 0, yHigh = 1] = yDomain;
+  const yTicks = y.isLog ? logTicks(yLow, yHigh, 4) : evenTicks(yLow, yHigh, 4);
   const at = { fx: 'fx', fy: 'fy' };
+  const title = { ...at, frameAnchor: /** @type {const} */ ('top-left'), fill: 'var(--ink)' };
+  const room = Math.floor((width - 60) / columns / (1.1 * CHARACTER));
   return Plot.plot({
     width,
-    height: rows * PANEL.height + 60,
+    height: rows * PANEL.height + 98,
     marginLeft: 48,
     marginRight: 12,
-    marginTop: 24,
+    marginTop: 58,
     marginBottom: 40,
     className: 'chart',
     ariaLabel: label,
-    fx: { axis: null, padding: 0.1 },
-    fy: { axis: null, padding: 0.26 },
+    fx: { axis: null, paddingInner: 0.1, paddingOuter: 0 },
+    fy: { axis: null, paddingInner: 0.34, paddingOuter: 0 },
     x: {
       type: x.isLog ? 'log' : 'linear',
       label: x.label,
-      ticks: [...xTicks],
-      tickFormat: tickText,
       inset: 8,
       domain: [Math.min(...xs), Math.max(...xs)],
     },
     y: {
       type: y.isLog ? 'log' : 'linear',
       domain: yDomain,
-      label: y.label,
-      ticks: yTicks,
-      tickFormat: tickText,
+      label: null,
     },
     marks: [
+      axisBelow([...xTicks], tickText),
+      axisBeside(yTicks, tickText),
       Plot.gridY({ ticks: yTicks, stroke: 'var(--rule)', strokeOpacity: 1 }),
       Plot.ruleX(knees, { x: 'x', ...at, stroke: 'var(--muted)', strokeDasharray: '3 3' }),
       Plot.line(behind, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--muted)', strokeOpacity: 0.6 }),
@@ -88,28 +89,17 @@ function drawPanels({ panels, x, y }, width, label) {
       Plot.line(uppers, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--accent)', strokeWidth: 1 }),
       Plot.line(lines, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--accent)', strokeWidth: 2.5 }),
       Plot.dot(lost, { x: 'x', ...at, frameAnchor: 'top', symbol: 'times', stroke: 'var(--alarm)', dy: 8 }),
-      Plot.text(titles, {
+      Plot.text(titles, { ...title, text: ({ name }) => cut(name, room), dy: -28, fontWeight: 600 }),
+      Plot.text(titles, { ...title, text: 'note', dy: -12, fill: 'var(--muted)' }),
+      Plot.text([{ fx: 0, fy: 0 }], {
         ...at,
-        text: (panel) => panelTitle(panel, (width - 60) / columns),
+        text: () => `↑ ${y.label}`,
         frameAnchor: 'top-left',
-        dy: -16,
-        fontWeight: 600,
-        fill: 'var(--ink)',
+        dx: -46,
+        dy: -46,
+        fill: 'var(--muted)',
       }),
       Plot.tip(points, Plot.pointer({ x: 'x', y: 'y', ...at, title: 'title' })),
     ],
   });
-}
-
-/**
- * The name and what is to be noted, or of both what there is room for.
- *
- * @param {{ name: string, note: string }} panel
- * @param {number} width
- */
-function panelTitle({ name, note }, width) {
-  const room = Math.floor(width / 7.4);
-  const both = `${name} · ${note}`;
-  if (both.length <= room) return both;
-  return name.length <= room ? name : `${name.slice(0, room - 1)}…`;
 }

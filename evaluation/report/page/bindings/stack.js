@@ -1,11 +1,11 @@
 import { choiceOf, element, tickText } from '../dom.js';
 import { chartFigure } from '../figure.js';
-import { logTicks, Plot, rowLayout } from '../rows.js';
+import { axisBelow, logTicks, Plot, rowLayout } from '../rows.js';
 
 /** @typedef {import('../../bindings/stack-view.ts').StackView} StackView */
 
 /** Characters of a binding's name with its settings; there is room for so many beside the bars. */
-const NAME_ROOM = 36;
+export const NAME_ROOM = 36;
 
 /**
  * Bars of parts, with a mark where the whole is.
@@ -54,9 +54,10 @@ function drawStacks({ rows, axis }, scale, width, label) {
     ariaLabel: `${label}: ${axis}`,
     x: isSum
       ? { label: axis, tickFormat: tickText, ticks: most, nice: true }
-      : { type: 'log', domain: span, label: axis, ticks, tickFormat: (ratio) => `${tickText(ratio)}×` },
+      : { type: 'log', domain: span, label: axis },
     marks: [
       grid(ticks),
+      typeof ticks === 'number' ? null : axisBelow(ticks, (ratio) => `${tickText(ratio)}×`),
       ...marks,
       Plot.barX(parts, {
         y: 'y',
