@@ -20,19 +20,15 @@ const optionsSchema = z.looseObject({
  * and schema are; the n-th time that it comes, it gets the n-th reply, and after the last the first again. Whatever was not asked then
  * has no reply: that fails, by name, and is never made up.
  *
- * @throws MeshError `config` for a file that is none
+ * The file is read at the first request, which fails with `usage` or `config` where there is none.
  */
 export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success)
-    throw new MeshError(
-      'usage',
-      `--engine recorded: give the run to take replies from with --replies (${issuesOf(parsed.error)})`,
-    );
-  const replies = repliesIn(parsed.data.replies);
+  let kept: ReadonlyMap<string, readonly RecordedReply[]> | undefined;
   const taken = new Map<string, number>();
 
   return engineAsking('recorded', prompts, async (question: Question, work: EngineWork) => {
+    kept ??= repliesOf(options);
+    const replies = kept;
     const key = requestKey(question);
     const known = replies.get(key) ?? [];
     const times = taken.get(key) ?? 0;
@@ -67,6 +63,17 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
       by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
     };
   });
+}
+
+function repliesOf(
+  options: NonNullable<EngineOptions['options']>,
+): ReadonlyMap<string, readonly RecordedReply[]> {
+  const parsed = optionsSchema.safeParse(options);
+  if (parsed.success) return repliesIn(parsed.data.replies);
+  throw new MeshError(
+    'usage',
+    `--engine recorded: give the run to take replies from with --replies (${issuesOf(parsed.error)})`,
+  );
 }
 
 function repliesIn(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
