@@ -42,8 +42,8 @@ describe('a document of the user’s', () => {
       'Word, 213 characters, English',
       () => docxOf(SENTENCES.map((text) => docxParagraph(text)).join('')),
     ],
-    ['bridge.html', 'HTML, 239 characters, English', () => html(SENTENCES)],
-    ['bridge.epub', 'EPUB, 265 characters, English', epub],
+    ['bridge.html', 'HTML, 237 characters, English', () => html(SENTENCES)],
+    ['bridge.epub', 'EPUB, 261 characters, English', epub],
     ['bridge.md', 'text, 213 characters, English', () => `# ${SENTENCES.join('\n')}`],
   ])('%s is read as what it is, and stderr says so', async (name, facts, content) => {
     const { code, stdout, stderr } = await ask(name, await content());

@@ -100,7 +100,8 @@ export class PeerProcess {
     this.#call += 1;
     const call = this.#call;
     this.#calls.set(call, { resolve, reject });
-    this.#child.send({ call, command });
+    // One that is gone is told of by its end, which says how.
+    this.#child.send({ call, command }, () => undefined);
     const callOff = afterPatience(patienceMs, () =>
       reject(this.#failure(`no answer to "${command.do}" within ${Math.round(patienceMs / 1000)} s`)),
     );
