@@ -51,13 +51,13 @@ describe('the page of bindings in a browser', () => {
       'Bytes',
       'Latency',
       'Load',
-      'CPU',
+      'CPU, memory',
       'Set-up',
       'Requests',
       'Tokens',
       'Disagree',
     ]);
-    await expect.poll(() => page.locator('svg.chart').count()).toBe(11);
+    await expect.poll(() => page.locator('svg.chart').count()).toBe(12);
     expect(await page.locator('pre.command').textContent()).toContain('npm run compare -- --bindings');
     expect(await page.evaluate('globalThis.taken')).toBeUndefined();
     expect(await page.locator('img, #report script').count()).toBe(0);

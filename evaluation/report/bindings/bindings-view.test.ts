@@ -136,6 +136,26 @@ test('loads that were not kept up with are marked, and rounds stand at their inv
   expect(view.throughput?.x.ticks).toEqual([1, 4, 16, 64]);
 });
 
+test('memory is that of a growing task, and sizes that were asked for are a sweep of each binding', () => {
+  expect(plain(view.growth?.finding)).toMatch(/^Of each exchange of one task, the server keeps [\d,]+ B$/);
+  expect(view.sizes).toBeNull();
+
+  const arms = [64, 4096].flatMap((size) =>
+    file.arms.map((arm) => ({
+      ...arm,
+      settings: { ...arm.settings, size },
+      levels: { size: `${size}` },
+    })),
+  );
+  const { sizes } = bindingsView({ ...file, arms });
+
+  expect(sizes?.panels.map(({ label, line }) => [label, line.map(({ x }) => x)])).toEqual([
+    ['mesh/json bare', [64, 4096]],
+    ['a2a/jsonrpc bare', [64, 4096]],
+    ['mcp/http bare', [64, 4096]],
+  ]);
+});
+
 test('a file that does not say how it was made has no command', () => {
   const { command: _, ...old } = file;
   const again = parseBindings(JSON.stringify(old), 'old');

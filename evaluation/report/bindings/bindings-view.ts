@@ -18,6 +18,7 @@ import { headlineOf } from './headline.ts';
 import { type PairsView, pairsView } from './pairs-view.ts';
 import { loadCurves, type PanelsView, roundsOverTime, throughput } from './panels-view.ts';
 import type { StackView } from './stack-view.ts';
+import { sizeSweep, taskGrowth } from './sweeps-view.ts';
 
 /** A comparison of bindings as the page shows it; every arm stands where it was asked for. */
 export interface BindingsView {
@@ -34,6 +35,8 @@ export interface BindingsView {
   readonly latency: DensitiesView | null;
   readonly curves: PanelsView | null;
   readonly throughput: PanelsView | null;
+  readonly sizes: PanelsView | null;
+  readonly growth: PanelsView | null;
   readonly cpu: StackView;
   readonly setup: StackView;
   readonly rounds: PanelsView | null;
@@ -65,6 +68,8 @@ export function bindingsView(file: BindingsFile): BindingsView {
     latency: densitiesView(file),
     curves: loadCurves(file),
     throughput: throughput(file),
+    sizes: sizeSweep(file),
+    growth: taskGrowth(file),
     cpu: cpuTimes(file),
     setup: setupBytes(file),
     rounds: roundsOverTime(file),

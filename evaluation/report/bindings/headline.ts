@@ -89,7 +89,7 @@ function told(
 }
 
 function names(pairs: readonly { readonly name: string }[]): string {
-  if (pairs.length > MAX_NAMED) return `${pairs.length} bindings`;
+  if (pairs.length > MAX_NAMED) return `${pairs.length} others`;
   const all = pairs.map(({ name }) => name);
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }

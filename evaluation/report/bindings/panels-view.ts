@@ -34,7 +34,7 @@ export interface PanelsView {
   readonly table: TableView;
 }
 
-const EMPTY = { upper: [], dots: [], lost: [], mark: null } as const;
+export const EMPTY = { upper: [], dots: [], lost: [], mark: null } as const;
 
 /** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
 export function loadCurves({ arms }: BindingsFile): PanelsView | null {
@@ -158,12 +158,15 @@ export function roundsOverTime({ arms, machine }: BindingsFile): PanelsView | nu
 }
 
 /** A small chart has two short lines above it: the binding, and its settings with what is to be said of it. */
-function titleOf(
+export function titleOf(
   { binding, implementation, levels }: Pick<BindingArm, 'binding' | 'implementation' | 'levels'>,
   note: string,
 ): Pick<Panel, 'label' | 'note'> {
   const settings = Object.entries(levels).map(([factor, level]) => nameText(`${factor}=${level}`));
-  return { label: nameText(`${binding} ${implementation}`), note: bound([...settings, note].join(' ')) };
+  return {
+    label: nameText(`${binding} ${implementation}`),
+    note: bound([settings.join(' '), note].filter((part) => part !== '').join(' · ')),
+  };
 }
 
 /** `812`, or `812 to 3,240` */

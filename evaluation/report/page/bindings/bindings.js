@@ -14,7 +14,7 @@ import { NAME_ROOM, stackFigure } from './stack.js';
  * @param {BindingsView} view
  */
 export function bindingsSections(view) {
-  const { latency, curves, throughput, rounds } = view;
+  const { latency, curves, throughput, sizes, growth, rounds } = view;
   const sections = [
     section(
       'pairs',
@@ -43,6 +43,7 @@ export function bindingsSections(view) {
       latency === null
         ? element('p', { class: 'note' }, 'No binding kept up with the rate, so there are no times to draw.')
         : densitiesFigure(latency),
+      sizes === null ? null : panelsFigure(sizes, 'Latency by size'),
     ),
     curves === null && throughput === null
       ? null
@@ -53,7 +54,13 @@ export function bindingsSections(view) {
           curves === null ? null : panelsFigure(curves, 'Latency by load'),
           throughput === null ? null : panelsFigure(throughput, 'Throughput by concurrency'),
         ),
-    section('cpu', 'CPU', 'What it costs the processor', stackFigure(view.cpu, 'CPU time of an exchange')),
+    section(
+      'cpu',
+      'CPU, memory',
+      'What it costs the machine',
+      stackFigure(view.cpu, 'CPU time of an exchange'),
+      growth === null ? null : panelsFigure(growth, 'Memory as a task grows'),
+    ),
     section('setup', 'Set-up', 'Before the first exchange', stackFigure(view.setup, 'Bytes of the set-up')),
     section(
       'requests',

@@ -90,7 +90,7 @@ function drawPanels({ panels, x, y }, width, label) {
       Plot.line(lines, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--accent)', strokeWidth: 2.5 }),
       Plot.dot(lost, { x: 'x', ...at, frameAnchor: 'top', symbol: 'times', stroke: 'var(--alarm)', dy: 8 }),
       Plot.text(titles, { ...title, text: ({ name }) => cut(name, room), dy: -28, fontWeight: 600 }),
-      Plot.text(titles, { ...title, text: 'note', dy: -12, fill: 'var(--muted)' }),
+      Plot.text(titles, { ...title, text: ({ note }) => cut(note, room), dy: -12, fill: 'var(--muted)' }),
       Plot.text([{ fx: 0, fy: 0 }], {
         ...at,
         text: () => `↑ ${y.label}`,
