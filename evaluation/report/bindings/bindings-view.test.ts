@@ -54,6 +54,8 @@ test('pairs have ratio, interval, what could have been detected and a verdict, t
     'Time of an exchange against mesh/json bare: 1 slower, 1 equal ±5 %, 1 did not keep up with the rate',
   );
   expect(view.warnings).toEqual(['the machine was busy meanwhile']);
+  expect(view.failed).toEqual(['x/http sdk: 3 packets were sent, and 2 arrived']);
+  expect(view.absent).toEqual(['nats/core bare: there is no nats-server']);
 });
 
 test('the parts of each bar come to its whole, in bytes and in CPU time', () => {

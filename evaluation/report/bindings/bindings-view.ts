@@ -1,7 +1,6 @@
 import type { BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
 import { bindingsPart, REQUESTS } from '../../compare/bindings/figures/bindings-markdown.ts';
 import {
-  absenceLines,
   measuredText,
   nullText,
   requestsTable,
@@ -42,6 +41,8 @@ export interface BindingsView {
   readonly rounds: PanelsView | null;
   readonly requests: { readonly note: string; readonly tables: readonly TableView[] };
   readonly tokens: { readonly note: string; readonly tables: readonly TableView[] };
+  /** What was measured and failed, with reasons. */
+  readonly failed: readonly string[];
   /** What was asked for and is not there. */
   readonly absent: readonly string[];
   readonly limits: readonly string[];
@@ -78,7 +79,8 @@ export function bindingsView(file: BindingsFile): BindingsView {
       tables: [requestsTable(file), ...(file.topologies.length === 0 ? [] : [topologyTable(file)])],
     },
     tokens: { note: bound(tokensText(file)), tables: tokenTables(file) },
-    absent: absenceLines(file).map((line) => oneLine(line, 300)),
+    failed: file.failed.map((what) => oneLine(what, 300)),
+    absent: file.left_out.map((what) => oneLine(what, 300)),
     limits: bindingsPart(file).limits,
     command: file.command === null ? null : oneLine(file.command, 2000),
     file,

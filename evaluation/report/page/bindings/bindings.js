@@ -22,10 +22,11 @@ export function bindingsSections(view) {
       'Each against the first',
       element('p', { class: 'lead' }, view.made),
       ...view.warnings.map((warning) => element('p', { class: 'alarm' }, `Warning: ${warning}.`)),
+      ...view.failed.map((what) => element('p', { class: 'alarm' }, `Failed: ${what}.`)),
       view.pairs.figures.length === 0
         ? element('p', { class: 'note' }, 'There is no pair to compare.')
         : pairsFigure(view),
-      ...view.absent.map((line) => element('p', { class: 'note' }, line)),
+      ...view.absent.map((what) => element('p', { class: 'note' }, `Not measured: ${what}.`)),
     ),
     view.attribution === null
       ? null

@@ -88,6 +88,7 @@ function drawPanels({ panels, x, y }, width, label) {
       Plot.dot(dots, { x: 'x', y: 'y', ...at, r: 1.8, fill: 'var(--accent)', fillOpacity: 0.45 }),
       Plot.line(uppers, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--accent)', strokeWidth: 1 }),
       Plot.line(lines, { x: 'x', y: 'y', ...at, z: null, stroke: 'var(--accent)', strokeWidth: 2.5 }),
+      Plot.dot(lines, { x: 'x', y: 'y', ...at, r: 2.5, fill: 'var(--accent)' }),
       Plot.dot(lost, { x: 'x', ...at, frameAnchor: 'top', symbol: 'times', stroke: 'var(--alarm)', dy: 8 }),
       Plot.text(titles, { ...title, text: ({ name }) => cut(name, room), dy: -28, fontWeight: 600 }),
       Plot.text(titles, { ...title, text: ({ note }) => cut(note, room), dy: -12, fill: 'var(--muted)' }),
