@@ -1,5 +1,6 @@
 import { withPackage } from '../../../../core/system/optional-package.ts';
 import type { BindingServer, BindingSettings } from '../../contract/binding.ts';
+import { listenGrpc } from '../../plain/grpc/listen-grpc.ts';
 import type { AgentCard } from '../agent/agent.ts';
 import { type SdkAgent, sdkAgent } from '../sdk/server.ts';
 import type { AgentWork } from '../work.ts';
@@ -45,16 +46,6 @@ export async function listenSdkGrpc(
   const { A2AService, grpcService, UserBuilder } = await import('@a2a-js/sdk/server/grpc');
   const server = new Server();
   server.addService(A2AService, grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
-  const credentials =
-    tls === null
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [
-          { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) },
-        ]);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
+  const port = await listenGrpc(server, ServerCredentials, tls);
   return { port, close: () => server.forceShutdown() };
 }

@@ -16,6 +16,7 @@ import { withDeadline } from '../exchange-limit.ts';
 import { bodyOfPackets, packetOfBody, packetsOfBody } from '../http/packet-body.ts';
 import { httpTraits } from '../http/traits.ts';
 import { INTERNAL, METHOD, PATH } from './call.ts';
+import { listenGrpc } from './listen-grpc.ts';
 
 const NAME = 'json/grpc';
 /** What a server of the package takes unless it is told otherwise. */
@@ -43,17 +44,7 @@ export const jsonGrpc = metered({
   async serve(inbox, { tls, advertisedPort }) {
     const server = new Server();
     server.addService({ [METHOD]: method }, { [METHOD]: answerWith(inbox) });
-    const credentials =
-      tls === null
-        ? ServerCredentials.createInsecure()
-        : ServerCredentials.createSsl(null, [
-            { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) },
-          ]);
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
-        error === null ? resolve(bound) : reject(error),
-      );
-    });
+    const port = await listenGrpc(server, ServerCredentials, tls);
     return {
       address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
       port,
