@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { systemCodeOf } from '../contracts/errors.ts';
 import { folderNameOf } from '../contracts/node-id.ts';
+import { jsonIn } from '../system/json-line.ts';
 import type { AgentWork } from './recording.ts';
 
 /** What an agent reports of a packet that it sent. */
@@ -43,10 +44,10 @@ export async function reportedWork(
     let isOurs = false;
     for await (const line of linesOf(path.join(workspaces, folderNameOf(id), 'agent.log'))) {
       if (line.includes('"dir":"session"')) {
-        const session = beganSchema.safeParse(jsonOf(line));
+        const session = beganSchema.safeParse(jsonIn(line));
         if (session.success) isOurs = session.data.began === runId;
       } else if (isOurs && line.includes('"dir":"sent"')) {
-        const sent = sentSchema.safeParse(jsonOf(line));
+        const sent = sentSchema.safeParse(jsonIn(line));
         // What is sent again after a loss of the connection is logged again: the last line counts.
         if (sent.success) all.set(sent.data.id, workOf(sent.data));
       }
@@ -88,13 +89,5 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   } catch (error) {
     // It never came up, or keeps its log elsewhere, or what is there is no log.
     if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(systemCodeOf(error) ?? '')) throw error;
-  }
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // The last line of a process that was killed may be cut.
   }
 }

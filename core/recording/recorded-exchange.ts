@@ -1,11 +1,16 @@
+import path from 'node:path';
 import type { ChatMessage, ToolDefinition } from '../contracts/engine.ts';
+import { MeshError } from '../contracts/errors.ts';
 import {
+  EXCHANGES_FILE,
   type ExchangeLine,
   exchangeLineSchema,
   type MessageLine,
   type ModelExchange,
 } from '../contracts/model-exchange.ts';
 import { isJsonObject } from '../contracts/packet.ts';
+import { jsonIn } from '../system/json-line.ts';
+import { readArchivedTexts } from './read-archive.ts';
 
 /** An exchange of a run, and who asked for what. */
 export interface RecordedExchange {
@@ -13,6 +18,21 @@ export interface RecordedExchange {
   readonly role: string;
   readonly packetType: string;
   readonly exchange: ModelExchange;
+}
+
+/**
+ * What the agents of an archived run noted of their exchanges with models, a log each.
+ *
+ * @throws MeshError `config` for an archive that cannot be read, or logs of more than `maxBytes`
+ */
+export async function exchangeLogs(archive: string, maxBytes: number): Promise<string[]> {
+  const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
+  const texts = await readArchivedTexts(archive, isLog, maxBytes);
+  if (texts !== null) return [...texts.values()];
+  throw new MeshError(
+    'config',
+    `archive ${archive}: its exchanges with models have more than ${maxBytes} bytes`,
+  );
 }
 
 /** The exchanges of one agent, from its `exchanges.log`; those of which a text was not kept are left out, and counted. */
@@ -102,13 +122,4 @@ function isTool(value: unknown): value is ToolDefinition {
     'parameters' in value &&
     isJsonObject(value.parameters)
   );
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

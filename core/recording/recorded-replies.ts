@@ -1,9 +1,8 @@
-import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
-import { EXCHANGES_FILE, exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
-import { parseJsonLine } from '../system/json-line.ts';
-import { readArchivedTexts } from './read-archive.ts';
+import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
+import { jsonIn, parseJsonLine } from '../system/json-line.ts';
+import { exchangeLogs } from './recorded-exchange.ts';
 
 /** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
@@ -30,14 +29,8 @@ export type RecordedReply = z.infer<typeof replySchema>;
  * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
  */
 export async function recordedReplies(archive: string): Promise<RecordedReply[]> {
-  const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
-  const texts = await readArchivedTexts(archive, isLog, MAX_EXCHANGES_BYTES);
-  if (texts === null)
-    throw new MeshError(
-      'config',
-      `archive ${archive}: its exchanges have more than ${MAX_EXCHANGES_BYTES} bytes`,
-    );
-  const replies = [...texts.values()].flatMap((text) => text.split('\n').flatMap(replyIn));
+  const logs = await exchangeLogs(archive, MAX_EXCHANGES_BYTES);
+  const replies = logs.flatMap((text) => text.split('\n').flatMap(replyIn));
   if (replies.length > 0) return replies;
   throw new MeshError(
     'config',
@@ -46,20 +39,11 @@ export async function recordedReplies(archive: string): Promise<RecordedReply[]>
 }
 
 function replyIn(line: string): RecordedReply[] {
-  const parsed = exchangeLineSchema.safeParse(jsonOf(line));
+  const parsed = exchangeLineSchema.safeParse(jsonIn(line));
   // Texts, which replies do not need, and the log's own words.
   if (!parsed.success || 'text' in parsed.data) return [];
   const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed.data;
   return [{ key, role, model, ...reply, prompt_tokens, completion_tokens }];
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** A file of replies, as engines of agents read it: one JSON line each. */

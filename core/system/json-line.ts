@@ -20,3 +20,13 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
   if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
   return result.data;
 }
+
+/** The value of a line of a log; undefined where it is no JSON: the last line of a process that was killed may be cut. */
+export function jsonIn(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import { jsonIn } from '../../core/system/json-line.ts';
 
 const LOG = 'reason.log';
 const MAX_BYTES = 1024 * 1024;
@@ -12,7 +13,7 @@ const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) }
 /** The passage that the agent of `workspace` took its answer to a task from, as its log says; undefined where it says nothing. */
 export function evidenceIn(workspace: string, taskId: string): string | undefined {
   for (const line of lastText(path.join(workspace, LOG)).split('\n').reverse()) {
-    const entry = lineSchema.safeParse(jsonOf(line));
+    const entry = lineSchema.safeParse(jsonIn(line));
     if (entry.success && entry.data.task_id === taskId) return entry.data.evidence;
   }
   return undefined;
@@ -29,13 +30,5 @@ function lastText(file: string): string {
     return ''; // Not every agent that answers keeps one.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

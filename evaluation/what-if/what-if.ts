@@ -1,7 +1,10 @@
 import { MeshError } from '../../core/contracts/errors.ts';
-import { EXCHANGES_FILE, type ModelExchange } from '../../core/contracts/model-exchange.ts';
-import { readArchivedTexts } from '../../core/recording/read-archive.ts';
-import { type RecordedExchange, recordedExchanges } from '../../core/recording/recorded-exchange.ts';
+import type { ModelExchange } from '../../core/contracts/model-exchange.ts';
+import {
+  exchangeLogs,
+  type RecordedExchange,
+  recordedExchanges,
+} from '../../core/recording/recorded-exchange.ts';
 import { countExchange } from '../../core/tokens/count-exchange.ts';
 import { type Prompt, VARIANTS } from './variants.ts';
 
@@ -29,17 +32,7 @@ export interface WhatIf {
 
 /** @throws MeshError `config` for an archive that cannot be read, or whose run asked no model */
 export async function whatIf(archive: string): Promise<WhatIf> {
-  const texts = await readArchivedTexts(
-    archive,
-    (name) => name.endsWith(EXCHANGES_FILE),
-    MAX_EXCHANGES_BYTES,
-  );
-  if (texts === null)
-    throw new MeshError(
-      'config',
-      `archive ${archive}: its exchanges with models have more than ${MAX_EXCHANGES_BYTES} bytes`,
-    );
-  const agents = [...texts.values()].map(recordedExchanges);
+  const agents = (await exchangeLogs(archive, MAX_EXCHANGES_BYTES)).map(recordedExchanges);
   const exchanges = agents.flatMap((agent) => agent.exchanges);
   const lost = agents.reduce((sum, agent) => sum + agent.lost, 0);
   if (exchanges.length + lost === 0)

@@ -46,13 +46,3 @@ export class GrowingFile {
     return bytes.subarray(0, readSync(descriptor, bytes, 0, length, this.#offset));
   }
 }
-
-/** The value of a line; undefined where it is no JSON. */
-export function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}

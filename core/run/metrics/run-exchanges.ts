@@ -3,8 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
 import { folderNameOf } from '../../contracts/node-id.ts';
 import { exchangeIn } from '../../recording/recorded-exchange.ts';
+import { jsonIn } from '../../system/json-line.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
-import { GrowingFile, jsonIn } from './growing-file.ts';
+import { GrowingFile } from './growing-file.ts';
 import { sumOfLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
 /** Of tasks that have not ended: what agents note of others that nobody asked is not kept. */

@@ -4,7 +4,8 @@ import type { Engine } from '../../contracts/engine.ts';
 import { folderNameOf } from '../../contracts/node-id.ts';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
-import { GrowingFile, jsonIn } from './growing-file.ts';
+import { jsonIn } from '../../system/json-line.ts';
+import { GrowingFile } from './growing-file.ts';
 
 const lineSchema = usageSchema.extend({ task_id: z.string() });
 

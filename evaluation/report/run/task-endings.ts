@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonIn } from '../../../core/system/json-line.ts';
 
 const endingSchema = z.object({
   event: z.literal('task_ended'),
@@ -17,18 +18,10 @@ export function taskEndings(hubLog: string): Map<string, TaskEnding> {
   const endings = new Map<string, TaskEnding>();
   for (const line of hubLog.split('\n')) {
     if (!line.includes('"task_ended"')) continue;
-    const parsed = endingSchema.safeParse(jsonOf(line));
+    const parsed = endingSchema.safeParse(jsonIn(line));
     if (!parsed.success) continue;
     const { event: _event, task_id, ...ending } = parsed.data;
     endings.set(task_id, ending);
   }
   return endings;
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // The last line of a hub that was killed may be cut.
-  }
 }
