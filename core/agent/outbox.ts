@@ -8,8 +8,8 @@ import {
   MAX_OUTBOX_PACKETS,
 } from '../contracts/limits.ts';
 import { type Packet, parsePacket } from '../contracts/packet.ts';
-import { whenAborted } from '../system/abort.ts';
 import { parseJsonText } from '../system/parse-json.ts';
+import { whenAborted } from '../system/process/abort.ts';
 import type { Journal } from './journal.ts';
 
 /** The journal is written anew, without what the hub has taken over, when so much of it is of no more use. */

@@ -2,7 +2,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { MAX_OPEN_REQUESTS } from '../contracts/limits.ts';
 import type { Packet } from '../contracts/packet.ts';
 import type { AskOptions } from '../contracts/tool.ts';
-import { whenAborted } from '../system/abort.ts';
+import { whenAborted } from '../system/process/abort.ts';
 import { sharedId } from '../wire/copy-id.ts';
 
 /** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */

@@ -30,7 +30,7 @@ export const MAX_BEGUN_FRAMES_BYTES = 3 * MAX_FRAME_BYTES;
 /** Of a frame that did not come on in this time nobody waits for the end. */
 export const LARGE_FRAME_PATIENCE_MS = 100;
 
-/** For each message of the handshake (see `core/system/patience.ts` for what counts). */
+/** For each message of the handshake (see `core/system/process/patience.ts` for what counts). */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /** Connections that an agent lets wait in the handshake at once; for one more the oldest that has proved nothing is closed. */

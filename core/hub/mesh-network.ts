@@ -3,7 +3,7 @@ import { MeshError } from '../contracts/errors.ts';
 import type { LedgerLine } from '../contracts/ledger.ts';
 import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../contracts/limits.ts';
 import { issuesOf, type JsonObject } from '../contracts/packet.ts';
-import { afterPatience } from '../system/patience.ts';
+import { afterPatience } from '../system/process/patience.ts';
 import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { sharedId } from '../wire/copy-id.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';

@@ -1,5 +1,5 @@
 import { FINAL_ANSWER, type PacketHead, TASK_FAILED } from '../contracts/packet.ts';
-import { unlessAborted } from '../system/abort.ts';
+import { unlessAborted } from '../system/process/abort.ts';
 import type { Recording } from './recording.ts';
 
 /** What of a recording has come while it is played: each pass expects every packet that had a cause, once. */

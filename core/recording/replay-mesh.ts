@@ -12,7 +12,7 @@ import { MeshNetwork } from '../hub/mesh-network.ts';
 import { routerNamed } from '../hub/routing.ts';
 import { AgentGroup, type AgentGroupOptions } from '../run/agent-group.ts';
 import { type RunLedger, runLedger } from '../run/metrics/run-ledger.ts';
-import { cpuUsOf } from '../system/machine-state.ts';
+import { cpuUsOf } from '../system/process/machine-state.ts';
 import { tcpTransport } from '../transports/run-transport.ts';
 import { Arrivals } from './arrivals.ts';
 import { recordedCopies } from './recorded-copies.ts';

@@ -4,7 +4,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { folderNameOf } from '../contracts/node-id.ts';
 import type { Team, TeamAgent } from '../contracts/team.ts';
 import type { MeshNode } from '../hub/link.ts';
-import { unlessAborted } from '../system/abort.ts';
+import { unlessAborted } from '../system/process/abort.ts';
 import { type RunTransport, tcpTransport } from '../transports/run-transport.ts';
 import { secretIn } from '../wire/run-secret.ts';
 import { AgentProcess } from './launcher.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../contracts/limits.ts';
 import type { MeshNode } from '../hub/link.ts';
-import { unlessAborted } from '../system/abort.ts';
+import { unlessAborted } from '../system/process/abort.ts';
 
 /** One loss of an agent. Times are milliseconds from the start of the first task; null for one that did not come back. */
 interface Recovery {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { AgentPermissions } from '../agent/spec.ts';
-import { hasNamespaces, nodeWithoutNetwork } from '../system/without-network.ts';
+import { hasNamespaces, nodeWithoutNetwork } from '../system/process/without-network.ts';
 
 /** How a process is started that may do less than its parent. */
 interface Confined {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { AgentPermissions } from '../agent/spec.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS } from '../contracts/limits.ts';
-import { hasNamespaces } from '../system/without-network.ts';
+import { hasNamespaces } from '../system/process/without-network.ts';
 import { AgentProcess } from './launcher.ts';
 import { RateLimiter } from './rate-limiter.ts';
 

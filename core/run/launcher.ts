@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../agent/spec.ts';
 import { lackOf, MeshError } from '../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../contracts/limits.ts';
-import { afterPatience } from '../system/patience.ts';
+import { afterPatience } from '../system/process/patience.ts';
 import { openPort } from '../transports/tcp/tcp-transport.ts';
 import { confined } from './confinement.ts';
 import { isPermitMessage, type RateLimiter } from './rate-limiter.ts';

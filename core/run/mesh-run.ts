@@ -15,7 +15,7 @@ import { routerNamed } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { RunRecord } from '../recording/run-record.ts';
 import { type Log, openLog } from '../system/log.ts';
-import { warmUp } from '../system/warm-up.ts';
+import { warmUp } from '../system/process/warm-up.ts';
 import { writeWhole } from '../system/whole-file.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
 import { secretIn } from '../wire/run-secret.ts';

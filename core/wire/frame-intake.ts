@@ -1,6 +1,6 @@
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
-import { afterPatience } from '../system/patience.ts';
+import { afterPatience } from '../system/process/patience.ts';
 import { FrameReader, type FrameRun } from './frame.ts';
 
 /** Blobs that may wait unread while the handshake takes turns. More is flooding. */

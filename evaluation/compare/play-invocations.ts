@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { ReplayMesh, Round } from '../../core/recording/replay-mesh.ts';
-import { type MachineState, watchMachine } from '../../core/system/machine-state.ts';
+import { type MachineState, watchMachine } from '../../core/system/process/machine-state.ts';
 import type { Random } from '../../core/system/random.ts';
 import { roundOf } from '../statistics/schedule.ts';
 

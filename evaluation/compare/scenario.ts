@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { guard } from '../../core/system/guard.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
+import { guard } from '../../core/system/process/guard.ts';
 import { complain } from '../terminal/print.ts';
 import { benchArguments } from '../traffic/published-scenarios.ts';
 

@@ -136,11 +136,11 @@ export const edgeMutants: readonly Mutant[] = [
     tests: ['evaluation/questions'],
   },
   {
-    file: 'core/system/guard.ts',
+    file: 'core/system/process/guard.ts',
     find: '[ -z "$1" ] || kill -9 "$1"',
     put: ':',
     breaks: 'servers outlive who made them',
-    tests: ['core/system/guard.test.ts'],
+    tests: ['core/system/process/guard.test.ts'],
   },
   // Keys and what is shown.
   {

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { freePort } from '../../core/system/free-port.ts';
+import { freePort } from '../../core/system/process/free-port.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
 import { adapterNamed } from '../../protocols/registry.ts';

@@ -6,7 +6,7 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
-import { guard } from '../../core/system/guard.ts';
+import { guard } from '../../core/system/process/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';

@@ -10,7 +10,7 @@ import { MeshNetwork } from '../../core/hub/mesh-network.ts';
 import type { MeshObserver } from '../../core/hub/mesh-observer.ts';
 import { ROUTINGS, type Routing, routerNamed } from '../../core/hub/routing.ts';
 import { RunRecord } from '../../core/recording/run-record.ts';
-import { whenAborted } from '../../core/system/abort.ts';
+import { whenAborted } from '../../core/system/process/abort.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { ANY } from '../../core/wire/handshake.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';

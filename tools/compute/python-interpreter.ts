@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { JsonObject } from '../../core/contracts/packet.ts';
-import { whenAborted } from '../../core/system/abort.ts';
+import { whenAborted } from '../../core/system/process/abort.ts';
 
 /** How a process that speaks the driver's protocol is started. */
 export interface PythonCommand {

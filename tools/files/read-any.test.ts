@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { hasNamespaces } from '../../core/system/without-network.ts';
+import { hasNamespaces } from '../../core/system/process/without-network.ts';
 import { readAnyText } from './read-any.ts';
 import { docxOf, docxParagraph, pdfOf, pdfText, pptxOf, shapeOf, zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';

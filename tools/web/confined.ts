@@ -3,9 +3,9 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { whenAborted } from '../../core/system/abort.ts';
-import { guard } from '../../core/system/guard.ts';
-import { nodeWithoutNetwork } from '../../core/system/without-network.ts';
+import { whenAborted } from '../../core/system/process/abort.ts';
+import { guard } from '../../core/system/process/guard.ts';
+import { nodeWithoutNetwork } from '../../core/system/process/without-network.ts';
 
 /**
  * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that

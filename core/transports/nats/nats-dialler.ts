@@ -1,7 +1,7 @@
 import { MeshError } from '../../contracts/errors.ts';
 import { HANDSHAKE_TIMEOUT_MS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
-import { afterPatience } from '../../system/patience.ts';
+import { afterPatience } from '../../system/process/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
 import type { Dialler } from '../transport.ts';
 import { readMessage } from './link-message.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../contracts/errors.ts';
-import { guard } from '../../system/guard.ts';
+import { guard } from '../../system/process/guard.ts';
 
 /** A server that does not listen within this time does not come up. */
 const START_TIMEOUT_MS = 10_000;

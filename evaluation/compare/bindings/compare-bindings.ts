@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { type MachineState, watchMachine } from '../../../core/system/machine-state.ts';
+import { type MachineState, watchMachine } from '../../../core/system/process/machine-state.ts';
 import type { Random } from '../../../core/system/random.ts';
 import type { TlsIdentity } from '../../../protocols/bindings/contract/binding.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';

@@ -3,7 +3,7 @@ import net from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { freePort } from '../../../core/system/free-port.ts';
+import { freePort } from '../../../core/system/process/free-port.ts';
 import { openStore } from '../open-store.ts';
 import { startPglite } from '../testing/pglite-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../testing/postgres-server.ts';

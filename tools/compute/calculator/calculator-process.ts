@@ -4,7 +4,7 @@ import path from 'node:path';
 import PQueue from 'p-queue';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { whenAborted } from '../../../core/system/abort.ts';
+import { whenAborted } from '../../../core/system/process/abort.ts';
 import { childNode } from '../child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
 import { LIBRARY } from './evaluators.ts';

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { type ErrorCode, MeshError } from '../../../../core/contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../../../core/contracts/limits.ts';
 import { codeFolder } from '../../../../core/system/package-root.ts';
-import { afterPatience } from '../../../../core/system/patience.ts';
+import { afterPatience } from '../../../../core/system/process/patience.ts';
 import {
   answerSchema,
   type Command,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MeshError } from '../../../../core/contracts/errors.ts';
-import { cpuUsOf } from '../../../../core/system/machine-state.ts';
+import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
 
 interface CpuUs {
   readonly user: number;

@@ -1,6 +1,6 @@
-import type { ProtocolAdapter } from '../contracts/adapter.ts';
-import { HUB_ID, type Packet } from '../contracts/packet.ts';
-import { openMembers } from '../wire/members.ts';
+import type { ProtocolAdapter } from '../../contracts/adapter.ts';
+import { HUB_ID, type Packet } from '../../contracts/packet.ts';
+import { openMembers } from '../../wire/members.ts';
 
 const MEMBER_ID = 'member';
 /** What a small document makes; enough to have the code compiled that a packet runs through. */
