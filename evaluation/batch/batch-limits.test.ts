@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
-import type { AskTeam } from './team-reply.ts';
+import type { AskTeam } from './teams/team-reply.ts';
 import { ids, journal, kept, rightly, run, teamOf, untilAborted } from './testing/batch-run.ts';
 import { replyOf } from './testing/results.ts';
 

@@ -1,12 +1,12 @@
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { type GaiaResult, gaiaResult } from '../results/gaia-result.ts';
-import { SharedCause } from '../results/shared-cause.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
 import { type BatchLimits, questionOverrun, Spending } from './limits.ts';
-import type { AskTeam, TeamReply } from './team-reply.ts';
+import { SharedCause } from './shared-cause.ts';
+import type { AskTeam, TeamReply } from './teams/team-reply.ts';
 
 export interface Batch {
   readonly team: string;

@@ -17,8 +17,8 @@ import { type BatchEnd, runBatch } from './batch.ts';
 import type { BatchStore } from './batch-store.ts';
 import { Journal } from './journal/journal.ts';
 import { keyText } from './journal/journal-index.ts';
-import type { MeshTeam } from './mesh-team.ts';
 import { redactor } from './redact.ts';
+import type { MeshTeam } from './teams/mesh-team.ts';
 
 /** Failed tasks that are named at the end; `results.jsonl` has them all. */
 const SHOWN_FAILURES = 5;

@@ -4,8 +4,8 @@ import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '../../core/contracts/limits.ts';
 import { makeFolder } from '../../core/system/make-folder.ts';
 import type { Question } from '../questions/question.ts';
+import { isToolStep, stepsOf } from '../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
-import { isToolStep, stepsOf } from '../results/trace-steps.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** What each kind of line begins with, so that a person finds it and a program can tell them apart (RA-55). */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
 import { itemsOf } from '../../tools/tables/answer-form.ts';
-import type { TeamReply } from '../batch/team-reply.ts';
+import type { TeamReply } from '../batch/teams/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { wtqCorrect } from '../scorers/wtq.ts';
-import { KNOWN_GAPS, knownGapOf } from './known-gap.ts';
+import { KNOWN_GAPS, knownGapOf } from './failures/known-gap.ts';
 import { lenientlyCorrect } from './lenient.ts';
 import { meshResultSchema } from './task-result.ts';
 

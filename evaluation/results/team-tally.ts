@@ -1,7 +1,7 @@
 import { sumOfKnown } from '../../core/contracts/usage.ts';
 import { sumOfLedgers, type TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
+import type { KnownGap } from './failures/known-gap.ts';
 import type { GaiaResult } from './gaia-result.ts';
-import type { KnownGap } from './known-gap.ts';
 
 /** What a report says of how a team worked, over all its attempts (RA-57). */
 export interface RunMetricsOfTeam {

@@ -12,7 +12,7 @@ import {
   runBenchBatch,
 } from '../../evaluation/batch/bench-batch.ts';
 import { Journal } from '../../evaluation/batch/journal/journal.ts';
-import { MeshTeam } from '../../evaluation/batch/mesh-team.ts';
+import { MeshTeam } from '../../evaluation/batch/teams/mesh-team.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
 import { answerPlace } from '../../evaluation/questions/answer-place.ts';

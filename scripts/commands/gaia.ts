@@ -11,8 +11,8 @@ import { type BatchHead, writeBatchHead } from '../../evaluation/batch/journal/b
 import { Journal } from '../../evaluation/batch/journal/journal.ts';
 import { redactor } from '../../evaluation/batch/redact.ts';
 import { RunLog } from '../../evaluation/batch/run-log.ts';
-import { runTeam, type SharedBatch, type TeamEnd } from '../../evaluation/batch/run-team.ts';
-import { factsOf, type TeamFacts } from '../../evaluation/batch/team-facts.ts';
+import { runTeam, type SharedBatch, type TeamEnd } from '../../evaluation/batch/teams/run-team.ts';
+import { factsOf, type TeamFacts } from '../../evaluation/batch/teams/team-facts.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { teamFile } from '../../evaluation/plan/gaia-places.ts';
 import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '../../evaluation/plan/gaia-plan.ts';

@@ -8,7 +8,7 @@ import type { GaiaResult } from '../../results/gaia-result.ts';
 import { teamSummary } from '../../results/summary.ts';
 import { runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
-import type { AskTeam } from '../team-reply.ts';
+import type { AskTeam } from '../teams/team-reply.ts';
 import { replyOf } from './results.ts';
 
 /**

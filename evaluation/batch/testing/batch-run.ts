@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import type { Question } from '../../questions/question.ts';
 import { type Batch, type BatchEvent, runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
-import type { AskTeam, TeamReply } from '../team-reply.ts';
+import type { AskTeam, TeamReply } from '../teams/team-reply.ts';
 import { questionOf, replyOf } from './results.ts';
 
 /** The folder of the running test. */

@@ -1,6 +1,6 @@
 import type { Question } from '../../questions/question.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import type { TeamReply } from '../team-reply.ts';
+import type { TeamReply } from '../teams/team-reply.ts';
 
 /** Small real values for tests: what is not said is plain. */
 

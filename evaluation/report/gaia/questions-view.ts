@@ -1,6 +1,6 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import { isToolStep, stepsOf } from '../../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import { isToolStep, stepsOf } from '../../results/trace-steps.ts';
 import { count, decimals, oneLine } from '../../terminal/table.ts';
 import { bound, bytesText, counted } from '../wording.ts';
 

@@ -1,5 +1,5 @@
 import type { TokenLine } from '../../../core/run/metrics/token-ledger.ts';
-import { KNOWN_GAPS } from '../../results/known-gap.ts';
+import { KNOWN_GAPS } from '../../results/failures/known-gap.ts';
 import { TOKEN_LABELS, tokenShares } from '../../results/token-shares.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';

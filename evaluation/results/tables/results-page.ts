@@ -1,5 +1,5 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
-import type { TeamFacts } from '../../batch/team-facts.ts';
+import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import { againstBaseline, pairedTeams } from '../../report/gaia/paired-teams.ts';
 import type { MeasuredPart } from '../../terminal/docs-page.ts';
 import { markdownTable } from '../../terminal/markdown-table.ts';

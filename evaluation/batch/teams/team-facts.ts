@@ -1,4 +1,4 @@
-import type { PlannedTeam } from '../plan/team-options.ts';
+import type { PlannedTeam } from '../../plan/team-options.ts';
 import type { TeamEnd } from './run-team.ts';
 
 /** What a summary says of a team beside its figures. */

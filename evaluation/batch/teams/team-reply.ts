@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../core/contracts/errors.ts';
-import type { TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
-import type { Question } from '../questions/question.ts';
-import type { MeshResult } from '../results/task-result.ts';
+import type { ErrorCode } from '../../../core/contracts/errors.ts';
+import type { TokenLedgerFigures } from '../../../core/run/metrics/token-ledger.ts';
+import type { Question } from '../../questions/question.ts';
+import type { MeshResult } from '../../results/task-result.ts';
 
 /**
  * Has one question answered by a team. It is the only thing that the batch knows of the mesh.

@@ -1,5 +1,5 @@
-import type { TeamReply } from '../batch/team-reply.ts';
-import type { Question } from '../questions/question.ts';
+import type { TeamReply } from '../../batch/teams/team-reply.ts';
+import type { Question } from '../../questions/question.ts';
 import { isToolStep, stepsOf } from './trace-steps.ts';
 
 /**

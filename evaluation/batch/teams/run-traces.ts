@@ -1,10 +1,10 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import { TRACE_FILE } from '../../core/contracts/tool.ts';
-import { GrowingFile } from '../../core/run/metrics/growing-file.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
-import { type TraceEntry, traceEntrySchema } from '../../tools/roles/trace.ts';
+import { folderNameOf } from '../../../core/contracts/node-id.ts';
+import { TRACE_FILE } from '../../../core/contracts/tool.ts';
+import { GrowingFile } from '../../../core/run/metrics/growing-file.ts';
+import { jsonIn } from '../../../core/system/json-line.ts';
+import { type TraceEntry, traceEntrySchema } from '../../../tools/roles/trace.ts';
 
 const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 type Line = z.infer<typeof lineSchema>;

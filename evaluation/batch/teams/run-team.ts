@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { RunObserver } from '../../core/run/mesh-run.ts';
-import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
-import type { GaiaPlan } from '../plan/gaia-plan.ts';
-import type { PlannedTeam } from '../plan/team-options.ts';
-import { placeFile } from '../questions/place-file.ts';
-import { oneLine } from '../terminal/table.ts';
-import { type Batch, type BatchEnd, runBatch } from './batch.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { RunObserver } from '../../../core/run/mesh-run.ts';
+import { cleanAnswer } from '../../../tools/roles/answer/clean-answer.ts';
+import type { GaiaPlan } from '../../plan/gaia-plan.ts';
+import type { PlannedTeam } from '../../plan/team-options.ts';
+import { placeFile } from '../../questions/place-file.ts';
+import { oneLine } from '../../terminal/table.ts';
+import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
 import { MeshTeam } from './mesh-team.ts';
 
 /** What the teams of a batch share. */

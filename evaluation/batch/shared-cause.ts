@@ -1,5 +1,5 @@
 import { type ErrorCode, MeshError } from '../../core/contracts/errors.ts';
-import type { GaiaResult } from './gaia-result.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
 
 /** So many failures in a row by the model or the agents, with no other end between them, are not the questions' fault. */
 const MAX_FAILURES_IN_A_ROW = 3;
