@@ -109,9 +109,12 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     load: async () => (await import('./compute/calculator/calculator.ts')).calculator,
     needs: RUNS_CODE,
   },
-  python_repl: { load: async () => (await import('./compute/python-repl.ts')).pythonRepl, needs: RUNS_CODE },
+  python_repl: {
+    load: async () => (await import('./compute/python/python-repl.ts')).pythonRepl,
+    needs: RUNS_CODE,
+  },
   execute_python_file: {
-    load: async () => (await import('./compute/execute-python-file.ts')).executePythonFile,
+    load: async () => (await import('./compute/python/execute-python-file.ts')).executePythonFile,
     needs: RUNS_CODE,
   },
   analyze_chess: { load: async () => (await import('./compute/chess/analyze-chess.ts')).analyzeChess },

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../core/contracts
 import type { Partner } from '../core/contracts/tool.ts';
 import { dataTools } from './data-tools.ts';
 import { schemaToSend } from './engines/schemas/portable-schema.ts';
-import { readerFor } from './files/readers.ts';
+import { readerFor } from './files/reading/readers.ts';
 
 /**
  * Tools that read a file, and what they read. A model is offered one of them for all, under the name of the first: which one it

@@ -5,8 +5,8 @@ import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
 import { kindOf } from '../../tools/files/file-kind.ts';
 import { loadFile } from '../../tools/files/load-file.ts';
 import { readConfined } from '../../tools/files/read-confined.ts';
-import { extensionOf } from '../../tools/files/readers.ts';
-import { contentOf, type Reading } from '../../tools/files/reading.ts';
+import { extensionOf } from '../../tools/files/reading/readers.ts';
+import { contentOf, type Reading } from '../../tools/files/reading/reading.ts';
 import { readDocument } from './read-questions.ts';
 import { languageOf } from './text-language.ts';
 

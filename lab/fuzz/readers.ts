@@ -11,8 +11,8 @@ import { readQuestions, readTaskFile } from '../../evaluation/questions/read-que
 import { readWtq } from '../../evaluation/questions/wtq-questions.ts';
 import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
 import { readArguments, readJson } from '../../tools/engines/replies/json-reply.ts';
-import type { Reading } from '../../tools/files/reading.ts';
-import { readInThread } from '../../tools/files/reading-thread.ts';
+import type { Reading } from '../../tools/files/reading/reading.ts';
+import { readInThread } from '../../tools/files/reading/reading-thread.ts';
 import {
   docxOf,
   docxParagraph,

@@ -14,7 +14,7 @@ import { NatsServer } from '../../core/transports/nats/nats-server.ts';
 import { loadTeam } from '../../evaluation/teams/load-team.ts';
 import { print, printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
-import { probePython } from '../../tools/compute/python-sandbox.ts';
+import { probePython } from '../../tools/compute/python/python-sandbox.ts';
 import { checkOllama } from '../../tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '../../tools/web/services.ts';
 import { loadKeys } from '../command-line/load-keys.ts';

@@ -60,6 +60,3 @@ function nearestPackage(folder: string): string {
 export function folderOf(file: string): string {
   return path.dirname(require.resolve(file)) + path.sep;
 }
-
-/** The folder with the code of these tools, with a separator at its end. */
-export const codeFolder: string = here + path.sep;

@@ -1,4 +1,4 @@
-import type { ReaderName } from './readers.ts';
+import type { ReaderName } from './reading/readers.ts';
 
 /** What the first bytes of a file say that it is. */
 interface FileKind {

@@ -3,8 +3,8 @@ import * as XLSX from '@e965/xlsx';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { perform, type Reading } from './reading.ts';
-import { readInThread } from './reading-thread.ts';
+import { perform, type Reading } from './reading/reading.ts';
+import { readInThread } from './reading/reading-thread.ts';
 import {
   docxOf,
   docxParagraph,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { loadFile } from './load-file.ts';
 import { readConfined } from './read-confined.ts';
-import { contentOf, perform, readingFor } from './reading.ts';
+import { contentOf, perform, readingFor } from './reading/reading.ts';
 
 /**
  * The text of a document, spreadsheet, archive (its list) or text file, and nothing else, for a prompt; libraries read it in a

@@ -3,7 +3,7 @@ import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
-import { perform, type Reading } from './reading.ts';
+import { perform, type Reading } from './reading/reading.ts';
 
 const JOB = 'read-document';
 /** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */

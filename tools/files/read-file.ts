@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
 import { loadTaskFile } from './load-file.ts';
-import { isWebPage } from './reading.ts';
-import { readInThread } from './reading-thread.ts';
+import { isWebPage } from './reading/reading.ts';
+import { readInThread } from './reading/reading-thread.ts';
 import { textReport } from './text-report.ts';
 
 const input = z.strictObject({

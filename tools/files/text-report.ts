@@ -2,7 +2,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { kindOf } from './file-kind.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
-import { noReaderMessage, readerFor } from './readers.ts';
+import { noReaderMessage, readerFor } from './reading/readers.ts';
 import { decodeText } from './text-encoding.ts';
 
 /** @throws MeshError `tool` for what is no text, with the tool that reads it */

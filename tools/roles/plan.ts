@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Tool } from '../../core/contracts/tool.ts';
-import { contentOfFile, readerFor } from '../files/readers.ts';
+import { contentOfFile, readerFor } from '../files/reading/readers.ts';
 import { toolDefinitions } from '../tool-definitions.ts';
 import { attachedShape, attachedText } from './attached.ts';
 import { promptText } from './conversation/conversation.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { childNode } from '../child-node.ts';
-import { GUARANTEES, type PythonBackend } from '../python-backend.ts';
+import { GUARANTEES, type PythonBackend } from '../python/python-backend.ts';
 
 /**
  * JavaScript (and TypeScript that Node takes as it is) in a Node process of its own that may read the task's files and the code in this

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { loadTaskFile } from '../load-file.ts';
-import { readInThread } from '../reading-thread.ts';
+import { readInThread } from '../reading/reading-thread.ts';
 
 /** A tool that reads one kind of office document whole, so that its name is all there is to say. */
 function officeTool(kind: 'docx' | 'pptx', description: string) {

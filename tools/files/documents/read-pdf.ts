@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { loadTaskFile } from '../load-file.ts';
-import { readInThread } from '../reading-thread.ts';
+import { readInThread } from '../reading/reading-thread.ts';
 
 const input = z.strictObject({
   file: z.string().min(1),

@@ -3,7 +3,7 @@ import type { CellValue } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { extensionOf } from '../readers.ts';
+import { extensionOf } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
 import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';
 

@@ -4,7 +4,7 @@ import type { DataTool } from '../../data-tool.ts';
 import { formulaOf, OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
 import { DATE_ORDERS } from '../../tables/values/date.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
-import { readInThread } from '../reading-thread.ts';
+import { readInThread } from '../reading/reading-thread.ts';
 import { AGGREGATES } from './table-query.ts';
 
 /** More files than a question comes with. */

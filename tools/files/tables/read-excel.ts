@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { loadTaskFile } from '../load-file.ts';
-import { readInThread } from '../reading-thread.ts';
+import { readInThread } from '../reading/reading-thread.ts';
 
 /** As many rows as may be asked for; `query_table` calculates over all. */
 const MAX_REPLY_ROWS = 5000;

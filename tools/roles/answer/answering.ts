@@ -1,5 +1,5 @@
 import { chunkDocument } from '../../../core/contracts/task.ts';
-import { contentOfFile } from '../../files/readers.ts';
+import { contentOfFile } from '../../files/reading/readers.ts';
 import { extractSentences } from '../../reader/extract.ts';
 import { answerSchema, chooseAnswer } from '../../reader/reason.ts';
 import { searchPassages } from '../../reader/search.ts';

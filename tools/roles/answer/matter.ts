@@ -1,5 +1,5 @@
-import { contentOfFile, type FileContent, readerFor } from '../../files/readers.ts';
-import { contentOf } from '../../files/reading.ts';
+import { contentOfFile, type FileContent, readerFor } from '../../files/reading/readers.ts';
+import { contentOf } from '../../files/reading/reading.ts';
 import { rowsIn } from '../../tables/markdown-rows.ts';
 import type { RoleWork } from '../role-work.ts';
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import type { ModelSums } from '../../../core/contracts/usage.ts';
-import { readerFor } from '../../files/readers.ts';
+import { readerFor } from '../../files/reading/readers.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { NO_ANSWER } from '../answer/no-answer.ts';

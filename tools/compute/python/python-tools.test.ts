@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as XLSX from '@e965/xlsx';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeBackEnds } from './fixtures/back-ends.ts';
-import { type Call, RestrictedAgent, textOf } from './fixtures/restricted-agent.ts';
+import { describeBackEnds } from '../fixtures/back-ends.ts';
+import { type Call, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 
 await describeBackEnds((python) => {
   let agent: RestrictedAgent;

@@ -1,9 +1,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { DataTool, DataToolPlace } from '../data-tool.ts';
-import { absence, findFile, shown } from '../files/find-file.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import { absence, findFile, shown } from '../../files/find-file.ts';
 import { poolOf } from './python-pool.ts';
 import { inputInput, javascriptJob, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 import { tablesFor } from './task-tables.ts';

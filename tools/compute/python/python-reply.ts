@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import type { DataToolPlace, DataToolReply } from '../data-tool.ts';
-import { findJavascript } from './javascript/node-javascript.ts';
+import type { DataToolPlace, DataToolReply } from '../../data-tool.ts';
+import { findJavascript } from '../javascript/node-javascript.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';

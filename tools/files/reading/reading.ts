@@ -1,9 +1,9 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { DataToolReply } from '../data-tool.ts';
-import { shown } from './find-file.ts';
-import type { LoadedFile } from './load-file.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
+import type { QueryAsked } from '../tables/table-query.ts';
 import { type ReaderName, readerFor } from './readers.ts';
-import type { QueryAsked } from './tables/table-query.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
 export type Reading =
@@ -27,25 +27,25 @@ export type Reading =
 export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
   switch (reading.kind) {
     case 'text':
-      return { text: (await import('./text-report.ts')).textReport(file) };
+      return { text: (await import('../text-report.ts')).textReport(file) };
     case 'spreadsheet':
-      return (await import('./tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
+      return (await import('../tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
     case 'cells':
-      return { text: await (await import('./tables/sheet-cells.ts')).sheetCells(file) };
+      return { text: await (await import('../tables/sheet-cells.ts')).sheetCells(file) };
     case 'query':
-      return (await import('./tables/table-query.ts')).answerQuery(file, reading);
+      return (await import('../tables/table-query.ts')).answerQuery(file, reading);
     case 'pdf':
-      return { text: await (await import('./documents/pdf-report.ts')).pdfReport(file, reading.pages) };
+      return { text: await (await import('../documents/pdf-report.ts')).pdfReport(file, reading.pages) };
     case 'docx':
-      return { text: await (await import('./documents/docx-report.ts')).docxReport(file) };
+      return { text: await (await import('../documents/docx-report.ts')).docxReport(file) };
     case 'pptx':
-      return { text: await (await import('./documents/pptx-report.ts')).pptxReport(file) };
+      return { text: await (await import('../documents/pptx-report.ts')).pptxReport(file) };
     case 'html':
-      return { text: await (await import('./documents/html-report.ts')).htmlReport(file) };
+      return { text: await (await import('../documents/html-report.ts')).htmlReport(file) };
     case 'epub':
-      return { text: await (await import('./documents/html-report.ts')).epubReport(file) };
+      return { text: await (await import('../documents/html-report.ts')).epubReport(file) };
     case 'zip': {
-      const { ALL_MEMBERS, zipListing, zipMember } = await import('./archives/zip-report.ts');
+      const { ALL_MEMBERS, zipListing, zipMember } = await import('../archives/zip-report.ts');
       if (reading.entry === ALL_MEMBERS) return readMembers(file);
       return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));
     }
@@ -92,7 +92,7 @@ const MAX_MEMBERS_READ = 200;
 
 /** Member after member; what one has too much, and what is left when the room is full, is named. */
 async function readMembers(file: LoadedFile): Promise<DataToolReply> {
-  const { zipMembers } = await import('./archives/zip-report.ts');
+  const { zipMembers } = await import('../archives/zip-report.ts');
   const members = zipMembers(file);
   const parts: string[] = [];
   const left: string[] = [];

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { shown } from './find-file.ts';
+import { shown } from '../find-file.ts';
 
 export type ReaderName =
   | 'read_file'

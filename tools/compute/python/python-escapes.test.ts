@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeBackEnds } from './fixtures/back-ends.ts';
-import { computing, descendants } from './fixtures/processes.ts';
-import { isRunning, RestrictedAgent, textOf } from './fixtures/restricted-agent.ts';
-import { TO_JAVASCRIPT } from './fixtures/to-javascript.ts';
+import { describeBackEnds } from '../fixtures/back-ends.ts';
+import { computing, descendants } from '../fixtures/processes.ts';
+import { isRunning, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
+import { TO_JAVASCRIPT } from '../fixtures/to-javascript.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 
@@ -55,7 +55,7 @@ await describeBackEnds((python) => {
       `/proc/${agent.pid}/environ`,
       '/sys/kernel/uevent_seqnum',
       '/old/etc/passwd',
-      '../../../../../../etc/passwd',
+      '../../../../../etc/passwd',
       '/files/../etc/passwd',
       '/files/../secret.txt',
       path.join(os.homedir(), '.bashrc'),

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import { whenAborted } from '../../core/system/process/abort.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { whenAborted } from '../../../core/system/process/abort.ts';
 
 /** How a process that speaks the driver's protocol is started. */
 export interface PythonCommand {

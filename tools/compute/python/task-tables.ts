@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { DataToolPlace } from '../data-tool.ts';
-import { taskFiles } from '../files/find-file.ts';
-import { loadTaskFile } from '../files/load-file.ts';
-import { readConfined } from '../files/read-confined.ts';
-import { readerFor } from '../files/readers.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { DataToolPlace } from '../../data-tool.ts';
+import { taskFiles } from '../../files/find-file.ts';
+import { loadTaskFile } from '../../files/load-file.ts';
+import { readConfined } from '../../files/read-confined.ts';
+import { readerFor } from '../../files/reading/readers.ts';
 
 /** A question comes with one or two; each takes a process half a second. */
 const MAX_SPREADSHEETS = 8;

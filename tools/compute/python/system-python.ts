@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { codeFolder } from './child-node.ts';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
 import {
   DESK_BYTES,
   FILE_BYTES,
@@ -14,6 +12,7 @@ import {
   type PythonBackend,
   type PythonPlace,
 } from './python-backend.ts';
+import { codeFolder, codeText } from './python-code.ts';
 import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
 
 /**
@@ -136,7 +135,7 @@ async function tryOut(sandbox: Sandbox, interpreter: Interpreter): Promise<Pytho
         port,
         memory: PROBE_MEGABYTES * 1024 * 1024,
       };
-      const code = `probe = ${JSON.stringify(JSON.stringify(probe))}\n${assetText('python-probe.py')}`;
+      const code = `probe = ${JSON.stringify(JSON.stringify(probe))}\n${codeText('python-probe.py')}`;
       const { output } = await started.interpreter.run(
         { do: 'cell', code },
         { timeoutMs: PROBE_TIMEOUT_MS, signal },
@@ -187,7 +186,7 @@ function commandOf(
   place: PythonPlace,
 ): PythonCommand {
   const memoryBytes = place.memoryMegabytes * 1024 * 1024;
-  const source = ['python-driver.py', 'python-tables.py', 'python-system.py'].map(assetText).join('\n');
+  const source = ['python-driver.py', 'python-tables.py', 'python-system.py'].map(codeText).join('\n');
   const python = [
     executable,
     '-I',
@@ -235,7 +234,7 @@ function commandOf(
         '--uts',
       ],
       ...['--fork', '--kill-child', 'env', '-i', ...environment.map(([name, value]) => `${name}=${value}`)],
-      ...['sh', '-c', assetText('sandbox-setup.sh'), 'sh', place.files ?? '', String(DESK_BYTES)],
+      ...['sh', '-c', codeText('sandbox-setup.sh'), 'sh', place.files ?? '', String(DESK_BYTES)],
       ...[String(prefixes.length), ...prefixes, ...python],
     ],
     environment: outside,
@@ -284,10 +283,6 @@ function bwrapArgs(
     ...['--size', String(DESK_BYTES), '--perms', '0700', '--tmpfs', '/desk', '--symlink', 'desk', '/tmp'],
     ...['--remount-ro', '/', '--chdir', '/desk'],
   ];
-}
-
-function assetText(name: string): string {
-  return readFileSync(path.join(codeFolder, name), 'utf8');
 }
 
 function firstLine(text: string): string {

@@ -1,10 +1,10 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type PQueue from 'p-queue';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { whenAborted } from '../../core/system/process/abort.ts';
-import type { DataToolReply } from '../data-tool.ts';
-import { shown } from './find-file.ts';
-import type { LoadedFile } from './load-file.ts';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { whenAborted } from '../../../core/system/process/abort.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
 import { perform, type Reading } from './reading.ts';
 
 interface ThreadBounds {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import type { DataToolPlace } from '../data-tool.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../core/contracts/packet.ts';
+import type { DataToolPlace } from '../../data-tool.ts';
 import { findPyodide } from './pyodide-python.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { probeSystemPython } from './system-python.ts';

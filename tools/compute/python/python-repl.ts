@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { DataTool } from '../data-tool.ts';
+import type { DataTool } from '../../data-tool.ts';
 import { poolOf } from './python-pool.ts';
 import { inputInput, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 import { tablesFor } from './task-tables.ts';

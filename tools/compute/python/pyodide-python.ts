@@ -6,9 +6,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { childNode, codeFolder, folderOf } from './child-node.ts';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { childNode, folderOf } from '../child-node.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
+import { codeFolder } from './python-code.ts';
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
@@ -155,7 +156,7 @@ function childOf(
   snapshot: string | undefined,
   files: string | undefined,
 ): ReturnType<typeof childNode> {
-  return childNode('pyodide-child', {
+  return childNode('python/pyodide-child', {
     readable: [
       folder,
       ...(snapshot === undefined ? [] : [snapshot]),

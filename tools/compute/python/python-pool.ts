@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import { unlessAborted } from '../../core/system/process/abort.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { unlessAborted } from '../../../core/system/process/abort.ts';
 import type { PythonBackend, PythonPlace } from './python-backend.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
