@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ProtocolAdapter } from '../contracts/adapter.ts';
-import type { Engine } from '../contracts/engine.ts';
 import { folderNameOf } from '../contracts/node-id.ts';
 import { documentPayload, type Task } from '../contracts/task.ts';
-import type { ModelSums, Usage } from '../contracts/usage.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
-import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { routerNamed } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { RunRecord } from '../recording/run-record.ts';
@@ -19,7 +15,7 @@ import { warmUp } from '../system/process/warm-up.ts';
 import { writeWhole } from '../system/whole-file.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
 import { secretIn } from '../wire/run-secret.ts';
-import { AgentGroup, type AgentGroupOptions, type AgentUp } from './agent-group.ts';
+import { AgentGroup } from './agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { loggedObserver, taskEnded } from './logged-observer.ts';
 import { gitRevision } from './manifest.ts';
@@ -30,75 +26,10 @@ import type { RunMetrics } from './metrics/metrics-schema.ts';
 import { networkLedger } from './metrics/network-ledger.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { RunUsage } from './metrics/run-usage.ts';
-import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
-import { type FaultRequest, RunFaults } from './run-faults.ts';
+import { RunFaults } from './run-faults.ts';
 import { newRunId, RunFolder } from './run-folder.ts';
+import type { Asked, RunOptions, TaskBounds } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
-
-interface RunOptions
-  extends Pick<
-    AgentGroupOptions,
-    | 'team'
-    | 'portBase'
-    | 'external'
-    | 'entry'
-    | 'readable'
-    | 'launchOf'
-    | 'portHint'
-    | 'howToStart'
-    | 'environment'
-    | 'signal'
-  > {
-  readonly adapter: ProtocolAdapter;
-  /** What an answer is worth; no answer is null. */
-  readonly score: (task: Task, answer: string | null) => Scores;
-  /** Folder for the results. */
-  readonly out: string;
-  /** The results there are gone on with, instead of being put aside. */
-  readonly resumes?: boolean;
-  readonly timeoutMs: number;
-  readonly engine: Pick<Engine, 'tokenSource'> & { readonly name: string };
-  /** What the manifest says about how the run was asked for. */
-  readonly version: string;
-  readonly codeFolder: string;
-  readonly command: readonly string[];
-  readonly observer: RunObserver;
-  /** Files that lie in agents' workspaces from the start, for their tools alone. */
-  readonly workspaceFiles?: readonly {
-    readonly agent: string;
-    readonly name: string;
-    readonly text: string;
-  }[];
-  /** Faults to inject, and whether agents that die are started again. */
-  readonly faults?: FaultRequest;
-}
-
-/** Bounds of one task, instead of the run's. */
-interface TaskBounds {
-  readonly timeoutMs?: number;
-  readonly maxTokens?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** What a run tells whoever watches, beside what its mesh does. */
-export interface RunObserver extends Partial<MeshObserver> {
-  agentUp?(agent: AgentUp): void;
-  taskEnded?(outcome: TaskOutcome): void;
-  /** A fault with a time of its own began or ended, or an agent came back. */
-  faultNews?(news: string): void;
-}
-
-/** What asking a task came to, with all that its end came with. */
-export interface Asked {
-  readonly outcome: TaskOutcome;
-  readonly scores: Scores;
-  /** What models took for it; undefined in runs without one. */
-  readonly models: ModelSums | undefined;
-  /** The same by role and model. */
-  readonly usage: readonly Usage[];
-  /** Its tokens part by part; undefined where no model was asked. */
-  readonly tokenLedger: TokenLedgerFigures | undefined;
-}
 
 const HOST = '127.0.0.1';
 /** Frames of the run until the recording is made of them. */

@@ -1,12 +1,24 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import * as z from 'zod';
+import { randomBytes } from 'node:crypto';
 import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
-import { DELIVERY_WINDOW, HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
-import { nodeIdSchema } from '../contracts/node-id.ts';
-import { HEAD_LENGTHS, HUB_ID, issuesOf, type JsonValue } from '../contracts/packet.ts';
-import { parseJsonText } from '../system/parse-json.ts';
+import { messageOf } from '../contracts/errors.ts';
+import { HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
+import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
 import type { FrameLink } from './frame-link.ts';
+import { proofOf, proves, sessionOf, ticketOf } from './handshake-keys.ts';
+import {
+  type AgentDelivery,
+  ANY,
+  beginSchema,
+  type Hello,
+  type HubDelivery,
+  helloSchema,
+  type Offers,
+  readySchema,
+  receive,
+  refuse,
+  send,
+  welcomeSchema,
+} from './handshake-messages.ts';
 
 /**
  * What hub and agent agree on before the first packet, as JSON in frames, in turns:
@@ -31,68 +43,8 @@ import type { FrameLink } from './frame-link.ts';
  */
 const WIRE_VERSION = 1;
 
-const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
-const authSchema = z.enum(['hmac', 'open']);
-
 /** Members come up one after the other; the last is waited for so many times as long as a message. */
 const OTHERS_PATIENCE = 4;
-
-/** In a hello: the hub takes whichever node and tool it finds. */
-export const ANY = '*';
-
-const offerSchema: z.ZodType<JsonValue> = z.json();
-const packetTypesSchema = z.array(z.string().min(1).max(64)).max(64);
-
-const packetIdSchema = z.string().min(1).max(HEAD_LENGTHS.id);
-const hubDeliverySchema = z.strictObject({
-  mode: z.literal('acknowledged'),
-  have: packetIdSchema.nullable(),
-  /** Deliveries may get lost on the way, since that was asked for: the agent is to say what it has. */
-  lossy: z.literal(true).exactOptional(),
-});
-const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
-export type HubDelivery = z.infer<typeof hubDeliverySchema>;
-type AgentDelivery = z.infer<typeof agentDeliverySchema>;
-
-const helloSchema = z.strictObject({
-  kind: z.literal('hello'),
-  wire: z.int(),
-  run: z.string().min(1).max(128),
-  node: z.union([nodeIdSchema, z.literal(ANY)]),
-  tool: z.string().min(1).max(64),
-  adapter: z.string().min(1).max(256),
-  auth: authSchema,
-  nonce: nonceSchema,
-  ticket: z.string().max(64).exactOptional(),
-  delivery: hubDeliverySchema.exactOptional(),
-});
-
-const welcomeSchema = z.strictObject({
-  kind: z.literal('welcome'),
-  wire: z.int(),
-  node: nodeIdSchema,
-  tool: z.string().min(1).max(64),
-  adapter: z.string().min(1).max(256),
-  auth: authSchema,
-  nonce: nonceSchema,
-  proof: z.string().max(64),
-  subscribes: packetTypesSchema,
-  emits: packetTypesSchema,
-  offer: offerSchema.exactOptional(),
-  delivery: agentDeliverySchema.exactOptional(),
-});
-
-const beginSchema = z.strictObject({
-  kind: z.literal('begin'),
-  proof: z.string().max(64),
-  max_frame: z.int().positive(),
-  offers: z.record(nodeIdSchema, offerSchema).exactOptional(),
-});
-
-const readySchema = z.strictObject({ kind: z.literal('ready') });
-const refuseSchema = z.object({ kind: z.literal('refuse'), message: z.string().max(2048) });
-
-type Hello = z.infer<typeof helloSchema>;
 
 export interface HubSide {
   readonly runId: string;
@@ -110,9 +62,6 @@ export interface HubSide {
   /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
-
-/** Offers of all members, by node id. */
-export type Offers = Readonly<Record<string, JsonValue>>;
 
 export interface AgentSide {
   readonly node: string;
@@ -265,61 +214,9 @@ export async function answerHub(
   return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };
 }
 
-function sessionOf(
-  hello: Hello,
-  secret: string,
-  agentNonce: string,
-  self: string,
-  peer: string,
-  offers: Offers = {},
-): AdapterSession {
-  return {
-    runId: hello.run,
-    self,
-    peer,
-    linkKey: keyFrom(secret, Buffer.from(hello.nonce + agentNonce, 'hex'), hello.run),
-    runKey: runKeyOf(secret, hello.run),
-    offers: new Map(Object.entries(offers)),
-  };
-}
-
-/** The key that all members of a run share; see {@link AdapterSession.runKey}. */
-export function runKeyOf(secret: string, runId: string): Uint8Array {
-  return keyFrom(secret, Buffer.alloc(0), runId);
-}
-
-function keyFrom(secret: string, salt: Uint8Array, runId: string): Uint8Array {
-  if (secret === '') return new Uint8Array(32);
-  return new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${runId}`, 32));
-}
-
-function proofOf(
-  secret: string,
-  role: 'hub' | 'agent',
-  { wire, run, node, tool, adapter, nonce }: Hello,
-  agentNonce: string,
-  said: readonly unknown[],
-): string {
-  if (secret === '') return '';
-  return hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
-}
-
-function ticketOf(secret: string, { wire, run, node, tool, adapter, nonce }: Hello): string {
-  return hmacOf(secret, ['ticket', wire, run, node, tool, adapter, nonce]);
-}
-
-function hmacOf(secret: string, said: readonly unknown[]): string {
-  return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
-}
-
 /** What is proved only where it was said: without it, texts are those of a wire that does not know it. */
 function ifAny(value: unknown): unknown[] {
   return value === undefined ? [] : [value];
-}
-
-function proves(proof: string, expected: string): boolean {
-  const [came, wanted] = [Buffer.from(proof), Buffer.from(expected)];
-  return came.length === wanted.length && timingSafeEqual(came, wanted);
 }
 
 function mismatch(key: string, hub: string | number, agent: string | number): string {
@@ -328,34 +225,4 @@ function mismatch(key: string, hub: string | number, agent: string | number): st
       ? ' (hmac: GAIA_MESH_SECRET is set there; open: it is not; set the same value on both sides)'
       : '';
   return `hub and agent disagree about ${key}: the hub has ${hub}, the agent has ${agent}${hint}`;
-}
-
-type Message = z.infer<typeof helloSchema | typeof welcomeSchema | typeof beginSchema | typeof readySchema>;
-
-function send(socket: FrameLink, message: Readonly<Message>): void {
-  socket.sendBlob(Buffer.from(JSON.stringify(message)));
-}
-
-function refuse(socket: FrameLink, message: string): never {
-  socket.sendBlob(Buffer.from(JSON.stringify({ kind: 'refuse', message })));
-  socket.end();
-  throw new MeshError('handshake', message);
-}
-
-async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeoutMs: number): Promise<T> {
-  const blob = await socket.nextBlob(timeoutMs);
-  let value: unknown;
-  try {
-    value = parseJsonText(blob.toString('utf8'));
-  } catch (error) {
-    throw new MeshError('handshake', `the other end does not speak the handshake: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  const refusal = refuseSchema.safeParse(value);
-  if (refusal.success) throw new MeshError('handshake', `the other end refused: ${refusal.data.message}`);
-  const result = schema.safeParse(value);
-  if (!result.success)
-    throw new MeshError('handshake', `unexpected handshake message: ${issuesOf(result.error)}`);
-  return result.data;
 }

@@ -12,7 +12,7 @@ import { ROUTINGS, type Routing, routerNamed } from '../../core/hub/routing.ts';
 import { RunRecord } from '../../core/recording/run-record.ts';
 import { whenAborted } from '../../core/system/process/abort.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { ANY } from '../../core/wire/handshake.ts';
+import { ANY } from '../../core/wire/handshake-messages.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Codec, Membership, ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { HUB_ID, type JsonValue } from '../../core/contracts/packet.ts';
-import { runKeyOf } from '../../core/wire/handshake.ts';
+import { runKeyOf } from '../../core/wire/handshake-keys.ts';
 import type { Keys } from './key-file.ts';
 
 /** The members of a run that is only a key file: every call derives the same keys for them from its secret. */

@@ -2,7 +2,7 @@ import { ACK_DELAY_MS, MAX_ACK_IDS, MAX_OUTBOX_PACKETS, REDELIVER_AFTER_MS } fro
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
 import { monotonicUs } from '../../system/clock.ts';
 import { receiptIn } from '../../wire/delivery.ts';
-import type { HubDelivery } from '../../wire/handshake.ts';
+import type { HubDelivery } from '../../wire/handshake-messages.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { Link } from '../link.ts';

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { type Condition, formulaOf } from '../../tables/plan/plan.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { taskPlace } from '../testing/task-place.ts';
+import { AGGREGATES } from './aggregate-rows.ts';
 import { queryTable } from './query-table.ts';
 import { type Table, tableOf } from './sheet.ts';
-import { AGGREGATES, evaluate, type TableQuery } from './table-query.ts';
+import { evaluate, type TableQuery } from './table-query.ts';
 
 const tableFrom = (lines: readonly (readonly CellValue[])[]): Table =>
   tableOf({

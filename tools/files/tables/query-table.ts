@@ -5,7 +5,7 @@ import { formulaOf, OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
 import { DATE_ORDERS } from '../../tables/values/date.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
 import { readInThread } from '../reading/reading-thread.ts';
-import { AGGREGATES } from './table-query.ts';
+import { AGGREGATES } from './aggregate-rows.ts';
 
 /** More files than a question comes with. */
 const MAX_FILES = 8;
