@@ -85,7 +85,7 @@ export function adapterIn(file: string): ProtocolAdapter {
 
 /** @throws MeshError `config` for a file that exports no binding */
 export function bindingsIn(file: string): readonly Binding[] {
-  const bindings = Object.values(exportsOf(file)).filter(isBinding);
+  const bindings = Object.values(exportsOf(file)).flat().filter(isBinding);
   if (bindings.length > 0) return bindings;
   throw new MeshError('config', `${file} exports no binding: an object with name, traits, serve and connect`);
 }

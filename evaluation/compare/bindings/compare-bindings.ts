@@ -36,6 +36,10 @@ interface CompareBindingsOptions {
   readonly invocations: number;
   /** In each of them. */
   readonly rounds: number;
+  /** Milliseconds that each is measured for; what the budget leaves unless given. */
+  readonly measuredMs?: number;
+  /** Also lets a task grow in the first invocation of each arm, and raises the load in the second; true unless said otherwise. */
+  readonly hasExtras?: boolean;
   readonly random: Random;
   /** What was done of the budget, 0 to 1, and what is being done. */
   readonly onProgress: (share: number, what: string) => void;
@@ -61,7 +65,7 @@ export interface MeasuredBindings {
  * ends. An arm that fails is left out from then on, by name; what was measured of a block that was broken off does not count.
  */
 export async function measureBindings(options: CompareBindingsOptions): Promise<MeasuredBindings> {
-  const { random, budgetMs, onProgress, onNote, signal } = options;
+  const { random, budgetMs, onProgress, onNote, signal, hasExtras = true } = options;
   const [baseline] = options.arms;
   const left = new Map(options.arms.map((arm) => [arm.name, arm]));
   const done = new Map<string, Invocation[]>(options.arms.map(({ name }) => [name, []]));
@@ -78,7 +82,7 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
     const elapsedMs = performance.now() - startMs;
     const slots = left.size + 1;
     const blocksLeft = Math.max(1, Math.min(WANTED_INVOCATIONS, options.invocations) - block);
-    const ownMs = within((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
+    const ownMs = options.measuredMs ?? within((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
     if (block > 0 && elapsedMs + slots * (ownMs + overheadMs) > budgetMs) {
       stopped = 'budget';
       break;
@@ -119,8 +123,8 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
         concurrency: options.concurrency,
         ratePerS: options.ratePerS,
         countsBytes: block < COUNTED_INVOCATIONS && !isNull,
-        growsTask: isFirst,
-        raisesLoad: block === 1 && !isNull,
+        growsTask: hasExtras && isFirst,
+        raisesLoad: hasExtras && block === 1 && !isNull,
       });
       if (result === undefined) {
         if (arm === baseline) throw new MeshError('agent', `the baseline failed: ${failed.at(-1)}`);

@@ -8,6 +8,8 @@ import { type ArmCell, cellsOf } from './cells.ts';
 type Attributed = BindingsFile['attributions'][number];
 
 const FIGURES = ['latency_us', 'cpu_us', 'saturated_us'] as const;
+/** Probability of blaming any factor of an arm unjustly, in any of the figures. */
+const ALPHA = 0.01 / FIGURES.length;
 
 /**
  * Of every arm's difference from the baseline, how much is protocol, transport, implementation and setting: where more than one of them is
@@ -32,7 +34,12 @@ function attributionOf(
   figure: Attributed['figure'],
   margin: number,
 ) {
-  const { total, shares, method, rest } = attribute(cells, { from: baseline.levels, to: levels, margin });
+  const { total, shares, method, rest } = attribute(cells, {
+    from: baseline.levels,
+    to: levels,
+    margin,
+    alpha: ALPHA,
+  });
   return {
     arm: name,
     figure,

@@ -10,9 +10,14 @@ import type {
 /** The least that is a binding, as a user might write one: JSON behind a length, on one TCP connection. */
 export const framedTcp: Binding = framedBinding('framed/tcp');
 
-/** @param isSplit a message is written in two, with Nagle's algorithm on */
-export function framedBinding(name: string, { isSplit = false } = {}): Binding {
-  const noDelay = !isSplit;
+export interface Framing {
+  /** A message is two writes: its length, and the rest. */
+  readonly isSplit?: boolean;
+  /** How often a server parses each message. */
+  readonly parses?: number;
+}
+
+export function framedBinding(name: string, { isSplit = false, parses = 1 }: Framing = {}): Binding {
   return {
     name,
     protocol: 'json',
@@ -26,12 +31,13 @@ export function framedBinding(name: string, { isSplit = false } = {}): Binding {
       hasTls: false,
       largestMessageBytes: null,
     },
-    async serve(inbox: Inbox) {
+    async serve(inbox: Inbox, { noDelay }) {
       const framed = new Set<Framed>();
       const signal = new AbortController().signal;
       const server = net.createServer({ noDelay }, (socket) => {
         const connection = new Framed(socket, isSplit, (message) => {
           const packet: Packet = JSON.parse(message);
+          for (let again = 1; again < parses; again++) JSON.parse(message);
           inbox(packet, signal).then(
             (packets) => connection.send(JSON.stringify({ id: packet.id, packets })),
             () => socket.destroy(),
@@ -50,7 +56,7 @@ export function framedBinding(name: string, { isSplit = false } = {}): Binding {
         },
       };
     },
-    async connect(address) {
+    async connect(address, { noDelay }) {
       const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay });
       const waiting = new Map<string, (packets: readonly Packet[]) => void>();
       const framed = new Framed(socket, isSplit, (message) => {

@@ -1,41 +1,124 @@
 import type { Packet } from '../../../../core/contracts/packet.ts';
 import type { Binding, BindingClient, Inbox } from '../../../../protocols/bindings/contract/binding.ts';
-import { framedBinding, framedTcp } from './framed-tcp.ts';
+import { type Framing, framedBinding } from './framed-tcp.ts';
 
-/** Defects as people have them in real stacks, each in a binding that is otherwise `framed/tcp`: to see whether a comparison names them. */
+/**
+ * Designs of protocol × implementation × setting in which all levels do the same work, but for one defect as people have them in real
+ * stacks: to see whether a comparison names the factor that the defect was planted in, and blames none where there is no defect.
+ */
+export interface Design {
+  readonly name: string;
+  /** What was planted, for people. */
+  readonly defect: string;
+  /** The factor that is to be named. */
+  readonly factor: 'protocol' | 'implementation' | 'nagle';
+  /** As `--factor` takes them: two levels each. */
+  readonly settings: readonly string[];
+  /** Exchanges at once under full load. */
+  readonly concurrency: number;
+  /** Bytes of what is asked, and of what answers it. */
+  readonly sizes: readonly [number, number];
+  /** Fresh pairs of processes of each arm: more where the defect is small. */
+  readonly invocations: number;
+  /** Of each protocol and implementation; the first is the baseline. */
+  readonly bindings: readonly Binding[];
+}
 
-/** One connection that all callers share, each waiting for the one before. */
-export const plantedPool: Binding = {
-  ...framedTcp,
-  name: 'planted/pool',
-  async connect(address, settings) {
-    return oneAtATime(await framedTcp.connect(address, settings));
-  },
-};
+type Level = Pick<Binding, 'protocol' | 'implementation'>;
 
-/** Length and message are two writes, and Nagle's algorithm holds the second until the first is acknowledged, which takes its time. */
-export const plantedNagle: Binding = framedBinding('planted/nagle', { isSplit: true });
+const LEVELS: readonly Level[] = [
+  { protocol: 'json', implementation: 'bare' },
+  { protocol: 'json', implementation: 'sdk' },
+  { protocol: 'a2a', implementation: 'bare' },
+  { protocol: 'a2a', implementation: 'sdk' },
+];
 
-/** The server copies all that it has heard for each message, as a store of tasks that hands out copies does. */
-export const plantedHistory: Binding = withInbox('planted/history', (inbox) => {
+/** Nothing that is not written in these bindings makes it matter. */
+const IDLE_SETTING = 'keepalive=60000,30000';
+const MAX_HISTORY = 50;
+
+/** @param isPlanted without it, the same design with no defect */
+export function designs(isPlanted: boolean): Design[] {
+  const all: readonly (Omit<Design, 'bindings'> & { readonly plant: (level: Level) => Planted })[] = [
+    {
+      name: 'pool',
+      defect: 'a client that all callers share, with a pool of one connection',
+      factor: 'implementation',
+      settings: [IDLE_SETTING],
+      concurrency: 16,
+      sizes: [1024, 1024],
+      invocations: 6,
+      plant: ({ implementation }) => (implementation === 'sdk' ? { wrapClient: oneAtATime } : {}),
+    },
+    {
+      name: 'nagle',
+      defect: 'a message in two writes, and Nagle’s algorithm against delayed acknowledgements',
+      factor: 'nagle',
+      settings: ['nagle=off,on'],
+      concurrency: 1,
+      sizes: [1024, 1024],
+      invocations: 6,
+      plant: () => ({ isSplit: true }),
+    },
+    {
+      name: 'history',
+      defect: 'a history that the server copies deeply for each message',
+      factor: 'protocol',
+      settings: [IDLE_SETTING],
+      concurrency: 4,
+      sizes: [4096, 64],
+      invocations: 6,
+      plant: ({ protocol }) => (protocol === 'a2a' ? { wrapInbox: withHistory } : {}),
+    },
+    {
+      name: 'parser',
+      defect: 'a server that parses each message twice',
+      factor: 'implementation',
+      settings: [IDLE_SETTING],
+      concurrency: 4,
+      sizes: [65_536, 64],
+      invocations: 8,
+      plant: ({ implementation }) => (implementation === 'sdk' ? { parses: 2 } : {}),
+    },
+  ];
+  return all.map(({ plant, ...design }) => ({
+    ...design,
+    bindings: LEVELS.map((level) =>
+      planted(
+        `${isPlanted ? design.name : `honest-${design.name}`}/${level.protocol}`,
+        level,
+        isPlanted ? plant(level) : {},
+      ),
+    ),
+  }));
+}
+
+interface Planted extends Framing {
+  readonly wrapInbox?: (inbox: Inbox) => Inbox;
+  readonly wrapClient?: (client: BindingClient) => BindingClient;
+}
+
+function planted(name: string, level: Level, { wrapInbox, wrapClient, ...framed }: Planted): Binding {
+  const binding = framedBinding(name, framed);
+  return {
+    ...binding,
+    ...level,
+    serve: (inbox, settings) => binding.serve(wrapInbox?.(inbox) ?? inbox, settings),
+    async connect(address, settings) {
+      const client = await binding.connect(address, settings);
+      return wrapClient?.(client) ?? client;
+    },
+  };
+}
+
+/** Copies all that it has heard for each message, as a store of tasks that hands out copies does. */
+function withHistory(inbox: Inbox): Inbox {
   const history: Packet[] = [];
   return (packet, signal) => {
     if (history.length < MAX_HISTORY) history.push(packet);
     structuredClone(history);
     return inbox(packet, signal);
   };
-});
-
-/** The server parses each message a second time. */
-export const plantedParser: Binding = withInbox('planted/parser', (inbox) => (packet, signal) => {
-  const again: Packet = JSON.parse(JSON.stringify(packet));
-  return inbox(again, signal);
-});
-
-const MAX_HISTORY = 200;
-
-function withInbox(name: string, planted: (inbox: Inbox) => Inbox): Binding {
-  return { ...framedTcp, name, serve: (inbox, settings) => framedTcp.serve(planted(inbox), settings) };
 }
 
 function oneAtATime(client: BindingClient): BindingClient {
@@ -49,3 +132,8 @@ function oneAtATime(client: BindingClient): BindingClient {
     },
   };
 }
+
+/** What the processes of a comparison find when they load this file by name. */
+export const bindings: readonly Binding[] = [true, false].flatMap((isPlanted) =>
+  designs(isPlanted).flatMap((design) => design.bindings),
+);
