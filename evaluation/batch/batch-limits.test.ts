@@ -45,6 +45,19 @@ describe('limits', () => {
     },
   );
 
+  test.each([
+    [{ tokens: 1000 }, { tokens: null }, '--max-tokens cannot be held'],
+    [{ costUsd: 1 }, { costUsd: null }, '--max-cost cannot be held'],
+  ])('of the run: %j ends it where a reply does not say %j', async (limit, unknown, reason) => {
+    const { end } = await run(teamOf(() => replyOf(unknown)).askTeam, 5, {
+      concurrency: 1,
+      limits: { question: {}, run: limit },
+    });
+
+    expect(end).toEqual({ kind: 'limit', reason: expect.stringContaining(reason) });
+    expect(journal.size).toBe(1);
+  });
+
   test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {
     const { end } = await run(untilAborted, 4, {
       concurrency: 2,

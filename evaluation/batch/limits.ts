@@ -1,3 +1,4 @@
+import { sumOfKnown } from '../../core/contracts/usage.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 
 /** What a batch, or one question of it, may take; what is not given is not limited. */
@@ -12,12 +13,12 @@ export interface BatchLimits {
   readonly run: Limits;
 }
 
-/** Which limit a question went over, in words; undefined: none. Time is held while it is asked. */
+/** Which limit a question went over, in words; undefined: none, as far as it is known. Time is held while it is asked. */
 export function questionOverrun(
   { tokens, cost }: Pick<GaiaResult, 'tokens' | 'cost'>,
   limits: Limits,
 ): string | undefined {
-  if (limits.tokens !== undefined && tokens > limits.tokens)
+  if (limits.tokens !== undefined && tokens !== null && tokens > limits.tokens)
     return `it took ${tokens} tokens; a question may take ${limits.tokens}`;
   if (limits.costUsd !== undefined && (cost ?? 0) > limits.costUsd)
     return `it cost $${cost}; a question may cost $${limits.costUsd}`;
@@ -27,8 +28,8 @@ export function questionOverrun(
 /** What a run has taken so far. What was taken before a kill counts, too: whoever resumes has paid for it. */
 export class Spending {
   readonly #limits: Limits;
-  #tokens = 0;
-  #costUsd = 0;
+  #tokens: number | null = 0;
+  #costUsd: number | null = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
@@ -36,16 +37,20 @@ export class Spending {
 
   add({ tokens, cost, cached }: Pick<GaiaResult, 'tokens' | 'cost' | 'cached'>): void {
     if (cached) return;
-    this.#tokens += tokens;
-    this.#costUsd += cost ?? 0;
+    this.#tokens = sumOfKnown(this.#tokens, tokens);
+    this.#costUsd = sumOfKnown(this.#costUsd, cost);
   }
 
-  /** Which limit is reached, in words: no further question is asked then. */
+  /** Which limit is reached, or can no longer be held, in words: no further question is asked then. */
   reached(): string | undefined {
     const { tokens, costUsd } = this.#limits;
-    if (tokens !== undefined && this.#tokens >= tokens)
+    if (tokens !== undefined && this.#tokens === null)
+      return 'the server does not say how many tokens its replies took, so --max-tokens cannot be held';
+    if (costUsd !== undefined && this.#costUsd === null)
+      return 'what the replies cost is not known, so --max-cost cannot be held';
+    if (tokens !== undefined && this.#tokens !== null && this.#tokens >= tokens)
       return `the run has taken ${this.#tokens} tokens of ${tokens} (--max-tokens)`;
-    if (costUsd !== undefined && this.#costUsd >= costUsd)
+    if (costUsd !== undefined && this.#costUsd !== null && this.#costUsd >= costUsd)
       return `the run has cost $${this.#costUsd.toFixed(4)} of $${costUsd} (--max-cost)`;
     return undefined;
   }

@@ -100,7 +100,7 @@ export class RunLog {
     const { tokens, cost, seconds, model_calls, cached } = result;
     const took = cached
       ? `from the cache in ${seconds} s`
-      : `${tokens} tokens, ${cost === null ? 'cost not known' : `$${cost}`}, ${model_calls} model calls, ${seconds} s`;
+      : `${tokens === null ? 'tokens not known' : `${tokens} tokens`}, ${cost === null ? 'cost not known' : `$${cost}`}, ${model_calls} model calls, ${seconds} s`;
     if (result.status !== 'answered') {
       const role = result.failed_role === undefined ? '' : ` (${result.failed_role})`;
       this.#line('failed', who, `${result.status}${role}: ${result.reason ?? ''}; ${took}`);

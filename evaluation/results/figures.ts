@@ -1,3 +1,4 @@
+import { sumOfKnown } from '../../core/contracts/usage.ts';
 import { wilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
@@ -44,7 +45,7 @@ export class FiguresSum {
   #correct = 0;
   #correctLenient = 0;
   #correctFresh = 0;
-  #tokens = 0;
+  #tokens: number | null = 0;
   #cost: number | null = 0;
   #packets = 0;
   #bytes = 0;
@@ -66,8 +67,8 @@ export class FiguresSum {
       return;
     }
     if (result.correct === true) this.#correctFresh += 1;
-    this.#tokens += result.tokens;
-    this.#cost = this.#cost === null || result.cost === null ? null : this.#cost + result.cost;
+    this.#tokens = sumOfKnown(this.#tokens, result.tokens);
+    this.#cost = sumOfKnown(this.#cost, result.cost);
     this.#packets += result.packets;
     this.#bytes += result.bytes;
     this.#seconds += result.seconds;

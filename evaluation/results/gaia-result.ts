@@ -50,7 +50,7 @@ export const gaiaResultSchema = z.strictObject({
     .describe(
       'true where the answer was taken from the cache: it took nothing, and is kept out of every sum',
     ),
-  tokens: whole.describe('tokens'),
+  tokens: whole.nullable().describe("tokens; null where a model's server did not say"),
   cost: amount.nullable().describe('US dollars; null where a price is not known'),
   packets: whole.describe('packets that agents sent'),
   bytes: whole.describe('bytes of packets, read and written by the hub'),

@@ -6,6 +6,7 @@ import { type ErrorCode, MeshError } from '../../../core/contracts/errors.ts';
 import { issuesOf } from '../../../core/contracts/packet.ts';
 import type { Task } from '../../../core/contracts/task.ts';
 import type { Team } from '../../../core/contracts/team.ts';
+import { sumOfKnown } from '../../../core/contracts/usage.ts';
 import type { AgentGroupOptions } from '../../../core/run/agent-group.ts';
 import { MeshRun } from '../../../core/run/mesh-run.ts';
 import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
@@ -269,6 +270,7 @@ function replyOf(
     CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
   // By the agents' own notes, not the final packet: that one knows of no reply whose packet did not come in time, or never.
   const { model_calls = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = 0 } = models ?? {};
+  const taken = sumOfKnown(prompt_tokens, completion_tokens);
   return {
     status,
     answer,
@@ -279,7 +281,7 @@ function replyOf(
     ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
     usage,
     toolCalls: said.tool_calls ?? toolCallsIn(steps),
-    tokens: Math.max(outcome.counts.token_sum, (prompt_tokens ?? 0) + (completion_tokens ?? 0)),
+    tokens: taken === null ? null : Math.max(outcome.counts.token_sum, taken),
     costUsd: cost_usd,
     packets: outcome.counts.pkt_cnt,
     bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,

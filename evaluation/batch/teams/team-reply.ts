@@ -29,7 +29,8 @@ export interface TeamReply {
   readonly failedRole?: string;
   readonly usage: readonly RoleUsage[];
   readonly toolCalls: readonly ToolUse[];
-  readonly tokens: number;
+  /** Null where the model's server did not say it of each reply. */
+  readonly tokens: number | null;
   /** US dollars; null where a price is not known. */
   readonly costUsd: number | null;
   readonly packets: number;

@@ -118,7 +118,7 @@ function attemptOf(result: GaiaResult, room: number): AttemptView {
   const took = cached
     ? `from the cache in ${decimals(seconds, 3)} s`
     : [
-        counted(tokens, 'token'),
+        tokens === null ? 'tokens not known' : counted(tokens, 'token'),
         counted(packets, 'packet'),
         bytesText(bytes),
         `${decimals(seconds, 2)} s`,

@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
+import { asRetry } from '../../../core/contracts/prompt-part.ts';
 import { cleanAnswer, statesAnswer } from '../answer/clean-answer.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
@@ -85,7 +86,7 @@ export async function reactLoop(
       faulty += 1;
       if (text !== '') work.reasoning(text);
       work.note(`the reply cannot be used: ${fault}`);
-      messages.push({ role: 'assistant', content: text }, { role: 'user', content: fault });
+      messages.push({ role: 'assistant', content: text }, { role: 'user', ...asRetry(fault) });
       said.add(text);
       continue;
     }
