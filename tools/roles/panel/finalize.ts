@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { ANSWER_FORMAT } from '../answer/answered.ts';
-import { cleanAnswer } from '../answer/clean-answer.ts';
+import { cleanAnswer, statesAnswer } from '../answer/clean-answer.ts';
 import { opening, promptText } from '../conversation/conversation.ts';
 import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
@@ -30,10 +30,10 @@ export const finalize: Tool = roleTool({
         answer_format: ANSWER_FORMAT,
       }),
     });
-    // It is asked once: a reply without an answer must not lose what the expert concluded (REQ-065, REQ-069g).
-    const isEmpty = cleanAnswer(content) === null;
-    if (isEmpty) work.note('the finalizer gave no answer: the expert’s stands');
+    // It is asked once: a reply that states no answer must not lose the one that the expert stated (REQ-065, REQ-069g).
+    const isLost = cleanAnswer(content) === null || (!statesAnswer(content) && statesAnswer(conclusion));
+    if (isLost) work.note('the finalizer gave no answer: the expert’s stands');
     else work.result(content.trim());
-    return { text: isEmpty ? conclusion : content.trim() };
+    return { text: isLost ? conclusion : content.trim() };
   },
 });
