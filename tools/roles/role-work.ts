@@ -4,6 +4,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
 import { type Partner, type ToolContext, TRACE_FILE } from '../../core/contracts/tool.ts';
 import { UsageBook, usageOf, usageSchema } from '../../core/contracts/usage.ts';
+import { timeShareOf } from './time-shares.ts';
 import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 
 /** What a data tool said: a text, or why not. */
@@ -27,9 +28,6 @@ const timeoutSchema = z.looseObject({
   /** A video takes minutes; who waits longer than this for one tool has no time left for another way. */
   tool_timeout_s: z.number().positive().default(240),
 });
-
-/** Of the time that is left, what a role that is asked may take: it then still comes to say what it has. */
-const TIME_SHARE = 0.9;
 
 /**
  * The work of a role for one packet: it thinks with the engine, asks data tools and other roles, and keeps what happened
@@ -173,9 +171,9 @@ export class RoleWork {
   }
 
   /**
-   * Asks another role, and takes over what it took and, unless told otherwise, what it noted.
+   * Asks another role, and takes over what it took and, unless told otherwise, what it noted. It has its part of the time that is left
+   * (see `time-shares.ts`).
    *
-   * @param options `share`: the part of the time that is left which it may take, so that what comes after it has some
    * @returns its result, as `schema` says
    * @throws MeshError with the code that the role failed with; `packet` for a reply that is not what it should be
    */
@@ -183,15 +181,12 @@ export class RoleWork {
     partner: string,
     payload: JsonObject,
     schema: z.ZodType<Result>,
-    {
-      takesTrace = true,
-      share = TIME_SHARE,
-    }: { readonly takesTrace?: boolean; readonly share?: number } = {},
+    { takesTrace = true }: { readonly takesTrace?: boolean } = {},
   ): Promise<Result> {
     if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
     const { error, trace, usage, ...result } = parsedReply(
       partner,
-      await this.context.ask(partner, { ...payload, ...this.#timeFor(share) }, { signal: this.#time }),
+      await this.context.ask(partner, { ...payload, ...this.#timeFor(partner) }, { signal: this.#time }),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
@@ -200,8 +195,10 @@ export class RoleWork {
     return parsedReply(partner, result, schema);
   }
 
-  #timeFor(share: number): { readonly time_s?: number } {
-    return this.secondsLeft === Number.POSITIVE_INFINITY ? {} : { time_s: share * this.secondsLeft };
+  #timeFor(partner: string): { readonly time_s?: number } {
+    if (this.secondsLeft === Number.POSITIVE_INFINITY) return {};
+    const tool = this.context.partners.find(({ id }) => id === partner)?.tool;
+    return { time_s: timeShareOf(tool) * this.secondsLeft };
   }
 
   /** On disk at once: a task that fails or runs out of time shows how far it came. */

@@ -34,9 +34,6 @@ const briefReply = z.looseObject({
   ),
 });
 
-/** Of what is left when a plan is there: the rest is for the diagnosis of what was not finished. */
-const EXECUTION_SHARE = 0.8;
-
 /**
  * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
  * knows the true answers, and talks to each role apart: the overseer's roles and the executing one never hear of one another
@@ -113,9 +110,7 @@ async function attemptOnce(
   try {
     const given = { question, ...attached, document, tools, brief, last: '', feedback: '' };
     plan = await work.askRole('plan', given, planSchema);
-    const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema, {
-      share: EXECUTION_SHARE,
-    });
+    const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema);
     // Before scoring (OV-07).
     const conclusion = conclude(answered);
     const attempt = soFar();

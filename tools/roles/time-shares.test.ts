@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { holdPanel } from './panel/testing/panel.ts';
+import { TIME_SHARES } from './time-shares.ts';
+
+describe('the time of a question', () => {
+  test('is shared out as the guide says', () => {
+    const guide = readFileSync(new URL('../../docs/gaia.md', import.meta.url), 'utf8');
+    const rows = [...guide.matchAll(/^\| (`.*) \| (\d+) % \|$/gm)];
+    const stated = rows.flatMap(([, roles = '', percent]) =>
+      [...roles.matchAll(/`(\w+)`/g)].map(([, role]) => [role, Number(percent) / 100]),
+    );
+
+    expect(Object.fromEntries(stated)).toEqual(TIME_SHARES);
+  });
+
+  test('each role is told its part of what is left', async () => {
+    const { mesh } = await holdPanel({}, { teamOptions: { time_s: 1000 } });
+
+    const told = mesh.sentBy('runner').flatMap(({ type, payload }) => {
+      const [role = ''] = type.split('.');
+      return typeof payload.time_s === 'number' ? [[role, payload.time_s] as const] : [];
+    });
+    expect(told.map(([role]) => role)).toEqual([
+      'plan',
+      'critique',
+      'research',
+      'research',
+      'critique',
+      'expert',
+      'critique',
+      'finalize',
+    ]);
+    for (const [role, seconds] of told) {
+      const most = (TIME_SHARES[role] ?? 0) * 995;
+      expect(seconds).toBeLessThanOrEqual(most);
+      expect(seconds).toBeGreaterThan(0.9 * most);
+    }
+  });
+});
