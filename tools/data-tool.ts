@@ -87,8 +87,9 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
 }
 
 function modelOf({ engine, signal, countTokens }: ToolContext, role: string): Pick<DataToolPlace, 'model'> {
-  const { name, chat } = engine;
-  if (chat === undefined) return {};
+  const { name, chat, tokenSource } = engine;
+  // The embedded engine knows no more than the tool.
+  if (chat === undefined || tokenSource === 'embedded') return {};
   return { model: { name, chat: (request) => chat(request, { signal, countTokens, role }) } };
 }
 

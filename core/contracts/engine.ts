@@ -16,8 +16,8 @@ export interface Engine {
   perform<Result extends JsonObject>(step: Step<Result>, work: EngineWork): Promise<Result>;
 
   /**
-   * One turn of a conversation with the model, which may call tools. Engines without a model have none: a role
-   * then asks for a step in its place.
+   * One turn of a conversation, in which the engine may call tools. The embedded engine has it, too; one that does steps alone serves
+   * teams whose agents ask for no more.
    *
    * @throws MeshError `engine`, with what the user can do about it
    */
@@ -91,7 +91,10 @@ export interface ChatTurn {
   /** What a reasoning model thought before, where it shows it. It goes back to no model. */
   readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
-  readonly finish: 'stop' | 'length' | 'tool_calls';
+  /** `refused`: there is no answer, and the content says why. */
+  readonly finish: 'stop' | 'length' | 'tool_calls' | 'refused';
+  /** How probable it is that the answer is right, from 0 to 1, where the engine can say it. */
+  readonly confidence?: number;
 }
 
 /** One piece of work, for whichever engine there is. */

@@ -30,6 +30,8 @@ export type PromptKind = (typeof PROMPT_KINDS)[number];
 export interface PromptPart {
   readonly kind: PromptKind;
   readonly text: string;
+  /** The variable of the prompt that it was, where it was one. */
+  readonly name?: string;
 }
 
 /** Content of a message that says why a reply could not be used. */

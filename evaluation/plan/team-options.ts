@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import * as z from 'zod';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import type { JsonValue } from '../../core/contracts/packet.ts';
 import { unknown } from '../../core/contracts/registry.ts';
 import { type Team, type TeamAgent, TRANSPORTS } from '../../core/contracts/team.ts';
 import type { FaultRequest } from '../../core/run/run-faults.ts';
@@ -37,6 +39,8 @@ export interface TeamOptions extends FaultOptions {
   readonly toolCalls?: string;
   /** Tokens of the models' context. */
   readonly context?: number;
+  /** Options of the engine: `NAME=VALUE`. */
+  readonly engineOption?: readonly string[];
   /** Of one question, in seconds. */
   readonly timeout?: number;
   readonly delivery?: string;
@@ -108,6 +112,7 @@ export function teamWith(team: Team, given: TeamOptions): Team {
       `expected an address like http://127.0.0.1:11434, not ${JSON.stringify(host)}`,
     );
   const ofModels = {
+    ...Object.fromEntries((options.engineOption ?? []).map(engineOptionOf)),
     ...(options.toolCalls === undefined ? {} : { tool_calls: options.toolCalls }),
     ...(options.context === undefined ? {} : { context: options.context }),
   };
@@ -150,6 +155,18 @@ export function teamWith(team: Team, given: TeamOptions): Team {
   for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
     checkKey(name, host === undefined ? {} : { host });
   return result;
+}
+
+/** The value as JSON where it is some, else as the text that it is. */
+function engineOptionOf(given: string): [string, JsonValue] {
+  const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(given) ?? [];
+  if (name === undefined)
+    throw new MeshError('usage', `--engine-option ${given}: expected NAME=VALUE, as temperature=0`);
+  try {
+    return [name, z.json().parse(JSON.parse(value))];
+  } catch {
+    return [name, value];
+  }
 }
 
 function transportOf({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {

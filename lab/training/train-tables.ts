@@ -13,7 +13,13 @@ import { Random } from '../../core/system/random.ts';
 import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
 import { questionOf } from '../../tools/tables/anchors.ts';
 import { FEATURE_BITS } from '../../tools/tables/features.ts';
-import { answersBy, type ProgramSpace, probabilities, spaceOf } from '../../tools/tables/ranked-programs.ts';
+import {
+  answersBy,
+  type FactoredPrograms,
+  type ProgramSpace,
+  probabilities,
+  spaceOf,
+} from '../../tools/tables/ranked-programs.ts';
 import { type Table, tableOf } from '../../tools/tables/table.ts';
 import { packTableModel } from '../../tools/tables/table-model.ts';
 
@@ -57,10 +63,11 @@ const out = values.out ?? (held.length === 0 ? shipped : undefined);
 if (out !== undefined) writeFileSync(out, packTableModel({ weights, common }));
 
 type Question = z.infer<typeof questionSchema>;
+/** Without the programs themselves, which take most of the memory. */
 interface Example {
-  readonly space: ProgramSpace;
-  /** Which programs give the true answer. */
-  readonly isRight: readonly boolean[];
+  readonly space: FactoredPrograms;
+  /** Which programs give the true answer: 1. */
+  readonly isRight: Uint8Array;
 }
 
 function linesOf<T>(name: string, schema: z.ZodType<T>): T[] {
@@ -78,23 +85,27 @@ function commonStems(): Set<string> {
   return new Set([...times].filter(([, count]) => count > COMMON_SHARE * all.length).map(([stem]) => stem));
 }
 
-function exampleOf({ question, table: id, answers }: Question): Example {
+function spaceFor({ question, table: id }: Question): ProgramSpace {
   const table = tables.get(id) ?? tableOf(rows.get(id) ?? []);
   tables.set(id, table);
-  const target = wtqValues(answers);
+  return spaceOf(question, table, common);
+}
+
+function exampleOf(question: Question): Example {
+  const { programs, features, factors, starts } = spaceFor(question);
+  const target = wtqValues(question.answers);
   const known = new Map<string, boolean>();
-  const space = spaceOf(question, table, common);
-  const isRight = space.programs.map(({ answer }) => {
+  const isRight = programs.map(({ answer }) => {
     const key = answer.join('\u0001');
     const right = known.get(key) ?? wtqMatches(target, wtqValues(answer));
     known.set(key, right);
     return right;
   });
-  return { space, isRight };
+  return { space: { features, factors, starts }, isRight: Uint8Array.from(isRight, Number) };
 }
 
 function train(questions: readonly Question[]): Float32Array {
-  const examples = questions.map(exampleOf).filter(({ isRight }) => isRight.includes(true));
+  const examples = questions.map(exampleOf).filter(({ isRight }) => isRight.includes(1));
   console.error(`${examples.length} of ${questions.length} questions have a program that gives the answer`);
   const learned = new Float32Array(1 << FEATURE_BITS);
   const squares = new Float32Array(1 << FEATURE_BITS);
@@ -110,11 +121,11 @@ function train(questions: readonly Question[]): Float32Array {
 /** One step of AdaGrad (Duchi, Hazan and Singer 2011); the log-likelihood before it. */
 function step({ space, isRight }: Example, learned: Float32Array, squares: Float32Array): number {
   const chances = probabilities(space, learned);
-  const right = chances.reduce((sum, chance, at) => sum + (isRight[at] === true ? chance : 0), 0);
+  const right = chances.reduce((sum, chance, at) => sum + (isRight[at] === 1 ? chance : 0), 0);
   if (right <= 0) return 0;
   const ofFactor = new Float64Array(space.features.length);
   for (const [at, chance] of chances.entries()) {
-    const more = (isRight[at] === true ? chance / right : 0) - chance;
+    const more = (isRight[at] === 1 ? chance / right : 0) - chance;
     if (Math.abs(more) < SMALLEST) continue;
     for (let place = space.starts[at] ?? 0; place < (space.starts[at + 1] ?? 0); place++) {
       const factor = space.factors[place] ?? 0;
@@ -138,7 +149,7 @@ function step({ space, isRight }: Example, learned: Float32Array, squares: Float
 /** Accuracy, that of the surer half, and the expected calibration error over ten bins. */
 function measure(questions: readonly Question[]): void {
   const given = questions.map((question) => {
-    const { space } = exampleOf(question);
+    const space = spaceFor(question);
     const [best] = answersBy(space, probabilities(space, weights));
     const isRight = best !== undefined && wtqMatches(wtqValues(question.answers), wtqValues(best.answer));
     return { isRight, probability: best?.probability ?? 0 };

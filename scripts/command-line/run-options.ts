@@ -33,6 +33,11 @@ export function teamOptions(command: Command): Command {
       "the model's context, prompt and reply together (Ollama is told it; of other servers it is asked)",
       positiveInteger,
     )
+    .option(
+      '--engine-option <name=value>',
+      'an option of the engine, e.g. temperature=0 or seed=7 (more than once for several)',
+      severalOf,
+    )
     .option('--timeout <seconds>', "time for one task, instead of the team's", positiveNumber)
     .option('--port-base <n|auto>', 'first port of the agents, or auto for any free ones', portBase)
     .option('--transport <name>', "tcp, or nats: over a NATS server; instead of the team's")

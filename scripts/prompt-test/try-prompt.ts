@@ -37,7 +37,7 @@ export async function tryPrompt(
   fixture: Fixture,
   signal: AbortSignal,
 ): Promise<TriedFixture> {
-  if (engine.chat === undefined) {
+  if (engine.chat === undefined || engine.tokenSource === 'embedded') {
     throw new MeshError(
       'usage',
       `the ${engine.name} engine has no model to try a prompt on: take --engine ollama, openai or anthropic`,

@@ -15,9 +15,9 @@ test('a prompt is its two sections, with the variables filled in', () => {
       content: 'Q: Who? T',
       parts: [
         { kind: 'structure', text: 'Q: ' },
-        { kind: 'question', text: 'Who?' },
+        { kind: 'question', text: 'Who?', name: 'question' },
         { kind: 'structure', text: ' ' },
-        { kind: 'peer', text: 'T' },
+        { kind: 'peer', text: 'T', name: 'text' },
       ],
     },
   ]);

@@ -60,7 +60,7 @@ export function renderPrompt(
       .map((piece, index): PromptPart => {
         if (index % 2 === 0) return { kind: role === 'system' ? 'system' : 'structure', text: piece };
         const key = piece.trim();
-        return { kind: KINDS[key] ?? 'peer', text: variable(key) };
+        return { kind: KINDS[key] ?? 'peer', text: variable(key), name: key };
       });
     return {
       role,

@@ -13,25 +13,34 @@ export const answerSchema = z.strictObject({
   /** The chosen triple's share of the softmax over all of them. */
   confidence: z.number().min(0).max(1),
 });
-type Answer = z.infer<typeof answerSchema>;
+export type Answer = z.infer<typeof answerSchema>;
 
 let forest: Forest | undefined;
 
-export function chooseAnswer(question: string, set: TripleSet): Answer {
+/** All that was proposed, the likeliest first, each answer once. */
+export function rankAnswers(question: string, set: TripleSet): Answer[] {
   forest ??= loadForest(new URL('./weights/answers.bin', import.meta.url));
   const parsed = parseQuestion(question);
   const ranker = forest;
   const scores = tripleFeatures(parsed, set).map(
     (row) => (row[TOTAL_FEATURE] ?? 0) + scoreForest(ranker, row),
   );
-  let pick = 0;
-  for (const [index, score] of scores.entries()) if (score > (scores[pick] ?? 0)) pick = index;
-  const best = set.triples[pick];
-  if (best === undefined) return { answer: '', evidence: '', confidence: 0 };
-  const evidence = set.sentences[best.sentence]?.text ?? '';
-  const top = scores[pick] ?? 0;
+  const order = [...set.triples.keys()].sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+  const top = scores[order[0] ?? 0] ?? 0;
   const sum = scores.reduce((total, score) => total + Math.exp(score - top), 0);
-  const confidence = Math.round(1000 / sum) / 1000;
+  const answers = new Map<string, Answer>();
+  for (const at of order) {
+    const { object = '', sentence = 0 } = set.triples[at] ?? {};
+    if (answers.has(object)) continue;
+    const confidence = Math.round((1000 * Math.exp((scores[at] ?? 0) - top)) / sum) / 1000;
+    answers.set(object, { answer: object, evidence: set.sentences[sentence]?.text ?? '', confidence });
+  }
+  const ranked = [...answers.values()];
   const option = chooseOption(question, parsed, set.sentences);
-  return { answer: option ?? best.object, evidence, confidence };
+  const [best] = ranked;
+  return option === undefined || best === undefined ? ranked : [{ ...best, answer: option }];
+}
+
+export function chooseAnswer(question: string, set: TripleSet): Answer {
+  return rankAnswers(question, set)[0] ?? { answer: '', evidence: '', confidence: 0 };
 }

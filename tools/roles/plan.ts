@@ -80,7 +80,7 @@ export const plan: Tool = roleTool({
   description: 'takes a question apart and plans how to answer it; has no tools',
   input: planInput,
   async run(input, work) {
-    const tools = work.hasModel ? await toolLines(input.tools) : '';
+    const tools = await toolLines(input.tools);
     const made = await work.perform<Plan>({
       input,
       embedded: () => planWithoutModel(input),
@@ -143,7 +143,7 @@ export function questionType(file: string | undefined): string {
   return file === undefined ? 'no-file' : contentOfFile(file);
 }
 
-function planWithoutModel({ question, file, document }: z.infer<typeof planInput>): Plan {
+function planWithoutModel({ question, file, document, brief }: z.infer<typeof planInput>): Plan {
   const needsInformation = file === undefined && document === '';
   return {
     question_type: questionType(file),
@@ -160,10 +160,17 @@ function planWithoutModel({ question, file, document }: z.infer<typeof planInput
       },
     ],
     needs_information: needsInformation,
-    failure_modes: [],
+    // What earlier attempts failed at goes to whoever carries the plan out.
+    failure_modes: hintsIn(brief),
     alternatives: [],
     contradictions: [],
   };
+}
+
+/** The advice of each hint. */
+function hintsIn(brief: string): string[] {
+  const advice = brief.split('\n').flatMap((line) => /^\s*advice: (.+)/.exec(line)?.[1] ?? []);
+  return advice.map((text) => text.slice(0, 2000)).slice(0, MAX_PARTS);
 }
 
 /** A question of several sentences has a part for each that asks something. */

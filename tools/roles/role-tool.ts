@@ -78,6 +78,8 @@ export interface Problem {
 export interface Conclusion {
   readonly answer: string;
   readonly raw: string;
+  /** How probable it is that the answer is right, where the engine says it. */
+  readonly confidence?: number;
   /** There is no answer since the time was up. */
   readonly isCutOff?: boolean;
   /** The role that failed, where the answer only says so. */
@@ -147,10 +149,14 @@ async function endOfTask(mostSeconds: number, work: RoleWork): Promise<void> {
   );
 }
 
-function finalPayload({ answer, raw, failedRole, details }: Conclusion, work: RoleWork): JsonObject {
+function finalPayload(
+  { answer, raw, confidence, failedRole, details }: Conclusion,
+  work: RoleWork,
+): JsonObject {
   return {
     answer: cutText(answer, MAX_ANSWER_CHARACTERS),
     raw_answer: cutText(raw, MAX_ANSWER_CHARACTERS),
+    ...(confidence === undefined ? {} : { confidence }),
     reasoning_trace: cutText(traceText(work.trace.entries), MAX_TRACE_CHARACTERS),
     usage: work.usage.toPayload(),
     tool_calls: toolCallsIn(work.trace.entries),

@@ -86,11 +86,6 @@ export class RoleWork {
     throw error;
   }
 
-  /** Whether a model does the thinking. */
-  get hasModel(): boolean {
-    return this.context.engine.chat !== undefined;
-  }
-
   /** The partners with data tools, which a model may be offered. */
   get tools(): readonly Partner[] {
     return this.context.partners;
@@ -124,10 +119,11 @@ export class RoleWork {
     return this.context.engine.perform(step, this.#engineWork());
   }
 
-  /** One turn with the model. */
+  /** One turn of a conversation with the engine. */
   async chat(request: ChatRequest): Promise<ChatTurn> {
     const { chat, name } = this.context.engine;
-    if (chat === undefined) throw new Error(`engine ${name} has no model to chat with`);
+    if (chat === undefined)
+      throw new MeshError('engine', `the engine ${name} has no \`chat\`, which the role ${this.role} needs`);
     return chat(request, this.#engineWork());
   }
 

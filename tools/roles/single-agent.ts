@@ -29,7 +29,6 @@ export const reactStep: Tool = entryTool({
 });
 
 function answerFrom(problem: Problem, work: RoleWork, prompt: string) {
-  const { question, file, document } = problem;
-  const variables = () => ({ question, file: attachedText(problem), document: promptText(document) });
-  return answering(work, { prompt, variables }, { question, file, document });
+  const { question, document } = problem;
+  return answering(work, prompt, { question, file: attachedText(problem), document: promptText(document) });
 }

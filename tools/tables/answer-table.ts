@@ -10,61 +10,46 @@ export interface TableAnswer {
   readonly items: readonly string[];
   /** Of all programs that give this answer, by the model; from 0 to 1. */
   readonly probability: number;
-  /** The program, as `project(most(all)), order “Points”, project “Team”`. */
+  /** The most probable of them, as `project(most(all)), order “Points”, project “Team”`. */
   readonly program: string;
+  /** Words of the question that have no part in it. */
+  readonly unplaced: readonly string[];
 }
 
-/** Why there is no answer, to go behind "and". */
-export interface NoTableAnswer {
-  readonly why: string;
-}
-
-/** When an answer is given. The bounds are those of held-out questions of WikiTableQuestions. */
-export interface Caution {
-  /** The least probability: of less sure answers fewer than one in ten is right. */
-  readonly leastProbability: number;
-  /** Most words of the question that have no part in the program: with more, one answer in four is right. */
-  readonly mostUnplaced: number;
-}
-
-const CAUTION: Caution = { leastProbability: 0.1, mostUnplaced: 5 };
+/** Answers that are less probable than the first so many are never the right one that was missed. */
+const MAX_ANSWERS = 20;
 /** Shorter words say too little to be missed. */
 const MIN_WORD_CHARACTERS = 3;
 
 let model: TableModel | undefined;
 
 /**
- * Answers a question about a table by the most probable program of a bounded grammar: a log-linear semantic parser trained on
- * WikiTableQuestions by its answers alone (after Pasupat and Liang, ACL 2015). It refuses where no program gives anything, none is sure
- * enough, or too much of the question has no part in it.
+ * Answers to a question about a table, the most probable first, by the programs of a bounded grammar: a log-linear semantic parser trained
+ * on WikiTableQuestions by its answers alone (after Pasupat and Liang, ACL 2015). Empty where no program gives anything.
  *
  * @param rows the first is the heading
  */
-export function answerTable(
-  question: string,
-  rows: readonly (readonly string[])[],
-  { leastProbability, mostUnplaced }: Caution = CAUTION,
-): TableAnswer | NoTableAnswer {
+export function tableAnswers(question: string, rows: readonly (readonly string[])[]): TableAnswer[] {
   const table = tableOf(rows);
-  if (table.size === 0) return { why: 'the table has no rows' };
+  if (table.size === 0) return [];
   model ??= readTableModel(new URL('weights/tables.bin', import.meta.url));
-  const space = spaceOf(question, table, model.common);
-  const [best] = answersBy(space, probabilities(space, model.weights));
-  if (best === undefined || best.probability < leastProbability)
-    return { why: 'no program over the table is sure enough to answer the question' };
-  const unplaced = unplacedIn(question, best.program, table, model.common);
-  if (unplaced.length > mostUnplaced)
-    return { why: `its programs over tables have no place for “${unplaced.slice(0, 8).join('”, “')}”` };
-  const title = (column: number) => `“${table.columns[column]?.title ?? ''}”`;
-  const roles = best.program.roles.map(({ use, column }) => `${use} ${title(column)}`);
-  const filters = best.program.anchors.map(
-    ({ kind, column, rows: found }) => `${title(column)} ${kind} (${found.length})`,
-  );
-  return {
-    items: best.answer,
-    probability: best.probability,
-    program: [best.program.shape, ...roles, ...filters].join(', '),
-  };
+  const { common, weights } = model;
+  const space = spaceOf(question, table, common);
+  return answersBy(space, probabilities(space, weights))
+    .slice(0, MAX_ANSWERS)
+    .map(({ answer, probability, program }) => ({
+      items: answer,
+      probability,
+      program: textOf(program, table),
+      unplaced: unplacedIn(question, program, table, common),
+    }));
+}
+
+function textOf({ shape, roles, anchors }: Program, { columns }: Table): string {
+  const title = (column: number) => `“${columns[column]?.title ?? ''}”`;
+  const used = roles.map(({ use, column }) => `${use} ${title(column)}`);
+  const filters = anchors.map(({ kind, column, rows }) => `${title(column)} ${kind} (${rows.length})`);
+  return [shape, ...used, ...filters].join(', ');
 }
 
 /** Words of the question that are neither in what the program selects nor in the titles of its columns, common words aside. */

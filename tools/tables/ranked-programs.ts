@@ -3,14 +3,18 @@ import { Factors } from './features.ts';
 import { type Program, programsOf } from './programs.ts';
 import type { Table } from './table.ts';
 
-/** All programs of a question with their factors: what a model scores, and what it learns from. */
-export interface ProgramSpace {
-  readonly programs: readonly Program[];
+/** Programs in factors: what a model scores, and what it learns from. */
+export interface FactoredPrograms {
   /** Features of each factor. */
   readonly features: readonly Int32Array[];
   /** Factors of program `i`: `factors[starts[i]]` up to `factors[starts[i + 1]]`. */
   readonly factors: Int32Array;
   readonly starts: Int32Array;
+}
+
+/** All programs of a question with their factors. */
+export interface ProgramSpace extends FactoredPrograms {
+  readonly programs: readonly Program[];
 }
 
 export function spaceOf(question: string, table: Table, common: ReadonlySet<string>): ProgramSpace {
@@ -29,11 +33,11 @@ export function spaceOf(question: string, table: Table, common: ReadonlySet<stri
 
 /** The probability of each program: a log-linear model over its features. */
 export function probabilities(
-  { programs, features, factors, starts }: ProgramSpace,
+  { features, factors, starts }: FactoredPrograms,
   weights: Float32Array,
 ): Float64Array {
   const ofFactor = features.map((own) => own.reduce((sum, feature) => sum + (weights[feature] ?? 0), 0));
-  const scores = new Float64Array(programs.length);
+  const scores = new Float64Array(starts.length - 1);
   for (let at = 0; at < scores.length; at++) {
     for (let place = starts[at] ?? 0; place < (starts[at + 1] ?? 0); place++)
       scores[at] = (scores[at] ?? 0) + (ofFactor[factors[place] ?? 0] ?? 0);

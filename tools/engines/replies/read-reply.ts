@@ -5,7 +5,7 @@ import { callsInText } from './text-calls.ts';
 import { spoken } from './thoughts.ts';
 
 /** A reply as roles read it: what was said, without thoughts and marks, and which tools are called, however that was written. */
-export type ReadReply = Required<ChatTurn>;
+export type ReadReply = Required<Omit<ChatTurn, 'confidence'>>;
 
 /**
  * @param tools that the model was offered; without any, nothing that it wrote is a call

@@ -38,7 +38,7 @@ export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stre
 export interface ModelReply {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
-  readonly finish: ChatTurn['finish'] | 'filtered';
+  readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
   /** What a reasoning model thought, where the server takes it out of the content. */
   readonly thoughts?: string;
   /** By the server's own figures; null for what it leaves out. */

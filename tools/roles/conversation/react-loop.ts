@@ -26,6 +26,8 @@ export interface LoopEnd {
   readonly ended: 'answer' | 'limit' | 'gave_up' | 'cut_off';
   /** Turns that were taken. */
   readonly iterations: number;
+  /** How probable it is that the answer is right, where the engine says it. */
+  readonly confidence?: number;
 }
 
 /** Tool calls of one turn. A model that asks for more is told so. */
@@ -73,11 +75,19 @@ export async function reactLoop(
     const reply = await turnInTime(work, request, said.stated);
     if (reply === undefined) break;
     const text = endOf(reply.content.trim());
+    if (reply.finish === 'refused' && said.stated === undefined) {
+      work.reasoning(text);
+      return { text, ended: 'gave_up', iterations: turn };
+    }
     if (reply.toolCalls.length === 0) {
       const fault = said.faultOf(text, reply.finish);
       if (fault === undefined) {
         work.reasoning(text);
-        return { text, ended: 'answer', iterations: turn };
+        const { confidence } = reply;
+        return {
+          ...{ text, ended: 'answer', iterations: turn },
+          ...(confidence === undefined ? {} : { confidence }),
+        };
       }
       if (said.stated !== undefined) {
         work.note('the last reply states no answer: the one that was stated before counts');

@@ -17,14 +17,7 @@ export const execute: Tool = roleTool({
   description: 'carries out a plan with every tool of the team, and answers the question',
   input: executeInput,
   run(input, work) {
-    const { question, file, plan } = input;
-    return answering(
-      work,
-      {
-        prompt: 'execute',
-        variables: () => ({ question, file: attachedText(input), plan: planText(plan) }),
-      },
-      { question, file },
-    );
+    const { question, plan } = input;
+    return answering(work, 'execute', { question, file: attachedText(input), plan: planText(plan) });
   },
 });

@@ -24,23 +24,15 @@ export const expert: Tool = roleTool({
   description: 'reasons and calculates from the facts that were found, and concludes',
   input: expertInput,
   run(input, work) {
-    const { question, file, document, plan, facts, last, feedback } = input;
-    const known = facts.filter(({ found }) => found).map(({ fact }) => fact);
-    return answering(
-      work,
-      {
-        prompt: 'expert',
-        variables: () => ({
-          question,
-          file: attachedText(input),
-          document: promptText(document),
-          plan: planText(plan),
-          facts: factLines(facts),
-          last: promptText(last),
-          feedback,
-        }),
-      },
-      { question, file, document: [document, ...known].filter((part) => part !== '').join('\n\n') },
-    );
+    const { question, document, plan, facts, last, feedback } = input;
+    return answering(work, 'expert', {
+      question,
+      file: attachedText(input),
+      document: promptText(document),
+      plan: planText(plan),
+      facts: factLines(facts),
+      last: promptText(last),
+      feedback,
+    });
   },
 });

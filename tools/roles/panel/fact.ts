@@ -14,6 +14,9 @@ export const factSchema = z.object({
 
 export type Fact = z.infer<typeof factSchema>;
 
+/** What stands before a fact that was looked for in vain. */
+export const NOT_FOUND = 'NOT FOUND: ';
+
 /** Facts as prompts and traces have them, a line each; empty without any. */
 export function factLines(facts: readonly Fact[]): string {
   return facts.map(lineOf).join('\n');
@@ -22,5 +25,5 @@ export function factLines(facts: readonly Fact[]): string {
 function lineOf({ fact, source, found, conflict }: Fact): string {
   const where = source === '' ? '' : ` [${source}]`;
   const why = conflict === '' ? '' : ` (sources differ: ${conflict})`;
-  return `- ${found ? '' : 'NOT FOUND: '}${fact}${where}${why}`;
+  return `- ${found ? '' : NOT_FOUND}${fact}${where}${why}`;
 }

@@ -20,8 +20,7 @@ export const finalize: Tool = roleTool({
   description: 'writes the final answer in the form that is asked for',
   input: finalizeInput,
   async run({ question, plan, facts, conclusion }, work) {
-    if (!work.hasModel) return { text: conclusion };
-    const { content } = await work.chat({
+    const { content, finish } = await work.chat({
       messages: opening(work, 'finalize', {
         question,
         plan: planText(plan),
@@ -31,7 +30,10 @@ export const finalize: Tool = roleTool({
       }),
     });
     // It is asked once: a reply that states no answer must not lose the one that the expert stated (REQ-065, REQ-069g).
-    const isLost = cleanAnswer(content) === null || (!statesAnswer(content) && statesAnswer(conclusion));
+    const isLost =
+      finish === 'refused' ||
+      cleanAnswer(content) === null ||
+      (!statesAnswer(content) && statesAnswer(conclusion));
     if (isLost) work.note('the finalizer gave no answer: the expert’s stands');
     else work.result(content.trim());
     return { text: isLost ? conclusion : content.trim() };

@@ -76,7 +76,9 @@ async function discuss(round: Round, work: RoleWork): Promise<Conclusion> {
       `the critic accepted the conclusion “${expert.answer}”; the finalizer’s form of it is “${final.answer}”`,
     );
   }
-  return { ...final, details };
+  const { confidence } = expert;
+  const isSame = final.answer === expert.answer && confidence !== undefined;
+  return { ...final, ...(isSame ? { confidence } : {}), details };
 }
 
 function failedBy(role: Retried): Conclusion {

@@ -92,6 +92,26 @@ describe('the panel', () => {
     expect(mesh.relayed().filter((packet) => packet.startsWith('runner>researcher'))).toEqual([]);
   });
 
+  test('without a model draws its answers, and its critic has an improbable one given again', async () => {
+    const document =
+      '| row | A: Year | B: Ship |\n| --- | --- | --- |\n| 2 | 1901 | Halcyon |\n| 3 | 1902 | Merrow |\n';
+    const asked = { question: 'name a ship', file_name: 'a.csv', chunks: [document] };
+    const held = async (seed: number) => {
+      const mesh = await startTeamMesh({
+        agents: PANEL,
+        engineOptions: { temperature: 3, seed, threshold: 0.01 },
+      });
+      return finalOf(await mesh.ask(asked));
+    };
+    const finals = await Promise.all([1, 2, 3, 4, 5, 6].map(held));
+    // Whatever was drawn first: what the critic accepts is at least six tenths as probable as the best.
+    expect(new Set(finals.map(({ answer }) => answer))).toEqual(new Set(['Halcyon']));
+    const rejected = finals.filter(({ reasoning_trace }) =>
+      reasoning_trace.includes('rejects the expert’s work'),
+    );
+    expect(rejected.length).toBeGreaterThan(0);
+  });
+
   test('says so where it takes a model, instead of passing its reasons off as an answer (RA-12)', async () => {
     const mesh = await startTeamMesh({ agents: PANEL });
 

@@ -26,21 +26,18 @@ export const research: Tool = roleTool({
   description: 'finds facts and their sources for one step of a plan, with the information tools',
   input: researchInput,
   async run(input, work) {
-    const { question, task, file, known, last, feedback } = input;
+    const { question, task, known, last, feedback } = input;
     const { text, ended } = await answering(
       work,
+      'research',
       {
-        prompt: 'research',
-        variables: () => ({
-          question,
-          task,
-          file: attachedText(input),
-          known: factLines(known),
-          last: factLines(last),
-          feedback,
-        }),
+        question,
+        task,
+        file: attachedText(input),
+        known: factLines(known),
+        last: factLines(last),
+        feedback,
       },
-      { question: task, file },
       { faultOf: (said) => reportIn(said).fault },
     );
     const report = reportIn(text);

@@ -34,18 +34,15 @@ export const specialist: Tool = roleTool({
   description: 'answers a question with the tools of its specialty: web, code, file or math',
   input: specialistInput,
   by: (options) => optionsSchema.safeParse(options).data?.specialty ?? 'answer',
-  async run({ question, marker, file, prior }, work) {
+  async run({ question, marker, prior }, work) {
     const { specialty } = work.options(optionsSchema);
     const answered = await answering(
       work,
+      `answer-${specialty}`,
       {
-        prompt: `answer-${specialty}`,
-        variables: () => ({
-          question: marker === undefined ? question : `${question}\n\n${marker}`,
-          prior: priorText(prior),
-        }),
+        question: marker === undefined ? question : `${question}\n\n${marker}`,
+        prior: priorText(prior),
       },
-      { question, file, document: prior.map(({ text }) => text).join('\n\n') },
       specialty === 'file' ? { handsOn } : {},
     );
     const isHandedOn = specialty === 'file' && hasFinished(answered) && handsOn(answered.text);

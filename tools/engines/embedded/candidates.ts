@@ -1,0 +1,91 @@
+import { chunkDocument } from '../../../core/contracts/task.ts';
+import { extractSentences } from '../../reader/extract.ts';
+import { rankAnswers } from '../../reader/reason.ts';
+import { searchPassages } from '../../reader/search.ts';
+import { proposeTriples } from '../../reader/triple.ts';
+import { tableAnswers } from '../../tables/answer-table.ts';
+import { rowsIn } from '../../tables/markdown-rows.ts';
+import type { Heard } from './conversation.ts';
+import type { Matter } from './open-files.ts';
+
+/** Something that may be the answer. */
+export interface Candidate {
+  readonly answer: string;
+  /** How probable it is that it is right, from 0 to 1. */
+  readonly chance: number;
+  /** What it was taken from, in a sentence. */
+  readonly evidence: string;
+}
+
+/** Candidates, the most probable first; where there are none, why, to go behind "and". */
+export interface Candidates {
+  readonly candidates: readonly Candidate[];
+  readonly why: string;
+}
+
+/** Words of a question that may have no part in a program: with more, one answer in four is right. */
+const MAX_UNPLACED = 5;
+const MAX_SHOWN = 8;
+
+/** What a program printed in one line, else what the tables give, else what the texts say. */
+export function candidatesIn(
+  matters: readonly Matter[],
+  { question, separator }: Pick<Heard, 'question' | 'separator'>,
+  threshold: number,
+): Candidates {
+  const [first] = matters;
+  if (matters.length === 1 && first?.form === 'printed' && first.text !== '' && !first.text.includes('\n'))
+    return printed(question, first);
+  const tables = matters.filter(({ form }) => form === 'table');
+  const given = best(tables.flatMap(({ text }) => fromTable(question, separator, text, threshold)));
+  const texts = matters.filter(({ form }) => form !== 'table').map(({ text }) => text);
+  if (given.candidates.length > 0 || texts.length === 0) return given;
+  return best([fromText(question, texts.join('\n\n'), threshold)]);
+}
+
+function best(all: readonly Candidates[]): Candidates {
+  const candidates = all.flatMap((one) => one.candidates).sort((a, b) => b.chance - a.chance);
+  return { candidates, why: all[0]?.why ?? 'there is no text to read' };
+}
+
+/** A program was run as it is: a number in the question that is no part of what it printed is a condition that it knows nothing of. */
+function printed(question: string, { name, text }: Matter): Candidates {
+  const numbers = (of: string): readonly string[] => of.match(/\d+(?:[.,]\d+)*/g) ?? [];
+  const unused = numbers(question.replaceAll(name, '')).filter((number) => !numbers(text).includes(number));
+  if (unused.length > 0)
+    return { candidates: [], why: `${name} was run as it is, and knows nothing of ${unused.join(', ')}` };
+  return { candidates: [{ answer: text, chance: 1, evidence: `${name} prints: “${text}”` }], why: '' };
+}
+
+function fromTable(question: string, separator: string, text: string, threshold: number): Candidates {
+  const answers = tableAnswers(question, rowsIn(text) ?? []);
+  const [surest] = answers;
+  if (surest === undefined) return { candidates: [], why: 'the table has no rows' };
+  if (surest.probability < threshold)
+    return { candidates: [], why: 'no program over the table is sure enough to answer the question' };
+  const placed = answers.filter(
+    ({ probability, unplaced }) => probability >= threshold && unplaced.length <= MAX_UNPLACED,
+  );
+  const candidates = placed.map(({ items, probability, program }) => ({
+    answer: items.join(separator),
+    chance: probability,
+    evidence: `The table gives it by ${program}; probability ${Math.round(100 * probability)} %`,
+  }));
+  const words = surest.unplaced.slice(0, MAX_SHOWN).join('”, “');
+  return { candidates, why: `its programs over tables have no place for “${words}”` };
+}
+
+/** The four steps of the embedded reader. */
+function fromText(question: string, text: string, threshold: number): Candidates {
+  const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
+  const answers = rankAnswers(question, proposeTriples(question, sentences));
+  const why = 'nothing in it answers the question for certain';
+  const [surest] = answers;
+  // A text that names something of the kind that is asked for has one best answer, however many others it has.
+  const candidates = answers
+    .filter(({ confidence }) => confidence >= threshold || surest?.confidence === confidence)
+    .map(({ answer, confidence, evidence }) => {
+      return { answer, chance: confidence, evidence: `The text says: “${evidence}”` };
+    });
+  return { candidates, why };
+}

@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../core/contracts/packet.ts';
+import type { EngineOptions } from '../registry.ts';
+
+/** The embedded engine's own options. What is meant for models (`tool_calls`, `context`) says nothing to it. */
+const settingsSchema = z.looseObject({
+  /** 0: always the most probable answer; 1: each as often as it is probable. */
+  temperature: z.number().min(0).max(5).default(0.5),
+  /** Of what is drawn: the same seed repeats a run. */
+  seed: z.int().default(1),
+  /** The least probability with which an answer is given. Of less sure ones fewer than one in ten is right. */
+  threshold: z.number().min(0).max(1).default(0.1),
+});
+
+export type EmbeddedSettings = z.infer<typeof settingsSchema>;
+
+/** @throws MeshError `usage` */
+export function embeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
+  const parsed = settingsSchema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw new MeshError('usage', `options of the extractive engine: ${issuesOf(parsed.error)}`);
+}
