@@ -36,7 +36,20 @@ export const answerSchema = gaiaResultSchema
  */
 export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer'>): string {
   const { task_id, reasoning_trace, raw_answer, status, correct, correct_lenient, level } = result;
-  const { team, cycle, tokens, cost, packets, bytes, seconds, cached, reason, failed_role, file } = result;
+  const {
+    team,
+    cycle,
+    tokens,
+    cost,
+    packets,
+    bytes,
+    seconds,
+    cached,
+    confidence,
+    reason,
+    failed_role,
+    file,
+  } = result;
   const line: z.infer<typeof answerSchema> = {
     task_id,
     final_answer: question?.scorer === 'wtq' ? itemsIn(result) : result.final_answer,
@@ -53,6 +66,7 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
     bytes,
     seconds,
     ...(cached ? { cached } : {}),
+    ...(confidence === undefined ? {} : { confidence }),
     ...(reason === undefined ? {} : { reason }),
     ...(failed_role === undefined ? {} : { failed_role }),
     ...(file === undefined ? {} : { file }),

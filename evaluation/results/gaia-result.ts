@@ -39,6 +39,12 @@ export const gaiaResultSchema = z.strictObject({
     .boolean()
     .describe('the same, with quotes, articles, units and thousands separators forgiven')
     .nullable(),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .exactOptional()
+    .describe('how probable it is that the answer is right, where the engine says it'),
   reason: z.string().optional().describe('why there is no answer'),
   failed_role: z.string().optional().describe('the role that failed, where one did'),
   gap: z
@@ -134,6 +140,7 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
     raw_answer: reply.rawAnswer === null ? null : kept(reply.rawAnswer, MAX_ANSWER_CHARACTERS),
     reasoning_trace: kept(reply.reasoningTrace.trim() || traceInstead(reason), MAX_TRACE_CHARACTERS),
     ...verdict,
+    ...(isAnswered && reply.confidence !== undefined ? { confidence: reply.confidence } : {}),
     ...(reason === undefined ? {} : { reason: kept(reason, MAX_REASON_CHARACTERS) }),
     ...(reply.failedRole === undefined ? {} : { failed_role: reply.failedRole }),
     ...(isAnswered && verdict.correct !== false ? {} : { gap: knownGapOf(question, reply) }),

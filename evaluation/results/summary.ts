@@ -1,4 +1,5 @@
 import type { Question } from '../questions/question.ts';
+import { Calibration, type CalibrationFigures } from '../statistics/calibration.ts';
 import { clusteredInterval } from '../statistics/clustered.ts';
 import { type CycleSummary, cycleSummary, type Rights } from './cycles.ts';
 import { type Figures, FiguresSum } from './figures.ts';
@@ -14,6 +15,8 @@ export interface TeamSummary extends Figures, RunMetricsOfTeam {
   /** By the questions' levels (C-29). */
   readonly levels: Readonly<Record<string, Figures>>;
   readonly categories: Readonly<Record<string, Figures>>;
+  /** Coverage, risk and calibration of first attempts; only where the engine says how probable its answers are. */
+  readonly calibration?: CalibrationFigures;
   /** With `--repeat`: all attempts after the first; its interval is by question, since attempts at one resemble each other. */
   readonly repeats?: Figures;
   readonly cycles?: readonly CycleSummary[];
@@ -38,6 +41,8 @@ export function teamSummary(
   const first = new FiguresSum();
   const repeats = new FiguresSum();
   const tally = new TeamTally();
+  const calibration = new Calibration();
+  let isConfident = false;
   const cycles: CycleSummary[] = [];
   const rightTimes = new Map<string, number>();
   const rightFirst = new Set<string>();
@@ -59,6 +64,11 @@ export function teamSummary(
       if (result !== undefined) tally.add(result);
       if (!isScored) continue;
       const correct = result?.correct === true;
+      if (cycle === 1) {
+        // One that was given without a chance is as sure as can be.
+        calibration.add(result?.status === 'answered' ? (result.confidence ?? 1) : undefined, correct);
+        isConfident ||= result?.confidence !== undefined;
+      }
       if (cycle === 1 && correct) rightFirst.add(taskId);
       if (result?.cached === false && result.packets >= PACKETS_OF_TALK)
         talks.set(taskId, (talks.get(taskId) ?? 0) + 1);
@@ -73,6 +83,7 @@ export function teamSummary(
     ...first.figures(),
     levels: levels.figures(),
     categories: categories.figures(),
+    ...(isConfident ? { calibration: calibration.figures() } : {}),
     ...tally.metrics(),
     ...(repeat > 1
       ? {

@@ -243,6 +243,7 @@ const finalSchema = z.looseObject({
   answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
   raw_answer: z.string().optional(),
   reasoning_trace: z.string().default(''),
+  confidence: z.number().min(0).max(1).optional(),
   tool_calls: z
     .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
     .optional(),
@@ -276,6 +277,7 @@ function replyOf(
     answer,
     rawAnswer: said.raw_answer ?? answer,
     reasoningTrace: said.reasoning_trace || traceText(steps),
+    ...(said.confidence === undefined ? {} : { confidence: said.confidence }),
     ...(status === 'answered' ? {} : { reason }),
     ...(status === 'answered' || code === undefined ? {} : { code }),
     ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),

@@ -22,6 +22,8 @@ export interface TeamReply {
   /** The bare answer; of a failed question its exact failure text, where the team has one (C-20). */
   readonly answer: string | null;
   readonly reasoningTrace: string;
+  /** How probable it is that the answer is right, where the engine says it. */
+  readonly confidence?: number;
   /** What stood in the way of an answer. */
   readonly reason?: string;
   /** The kind of failure: `engine` and `agent` again and again mean that it is not the question's fault. */

@@ -34,6 +34,7 @@ function wtqFiles(table = '1-a/b') {
 test('teams answer questions about tables in the form of WikiTableQuestions, judged as its evaluator does', async () => {
   const { questions, tables, out } = wtqFiles();
   const args = ['gaia', '--team', 'single,react', '--engine', 'extractive', '--format', 'wtq'];
+  args.push('--engine-option', 'temperature=0', '--engine-option', 'threshold=0.05');
   const { code, stdout, stderr } = await runCli([
     ...[...args, '--questions', questions, '--tables', tables, '--out', out, '--json', '--port-base', 'auto'],
   ]);
@@ -48,9 +49,24 @@ test('teams answer questions about tables in the form of WikiTableQuestions, jud
     expect(own[0]).toMatchObject({ final_answer: 'Petrel "II"', correct: true });
     expect(own[1]).toMatchObject({ final_answer: ['Halcyon', 'Petrel "II"'], correct: true });
     expect(own[2]).toMatchObject({ final_answer: '2', correct: false });
+    expect(own[0]?.confidence).toBeGreaterThan(0.05);
     expect(summary.teams[team]).toMatchObject({ questions: 3, correct: 2 });
+    expect(summary.teams[team].calibration).toMatchObject({ coverage: 1, accuracy_of_given: 2 / 3 });
   }
   expect(readFileSync(out, 'utf8')).toContain('probability');
+});
+
+test.each([
+  ['temperature=-1', 'temperature'],
+  ['temperature', 'expected NAME=VALUE'],
+])('an engine’s option %s is refused before anything starts', async (option, message) => {
+  const { questions, tables, out } = wtqFiles();
+  const { code, stderr } = await runCli([
+    ...['gaia', '--team', 'single', '--format', 'wtq', '--questions', questions, '--tables', tables],
+    ...['--out', out, '--engine-option', option],
+  ]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
 });
 
 test.each([

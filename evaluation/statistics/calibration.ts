@@ -1,0 +1,79 @@
+/** Whether chances are what they say, and what the surer answers are worth. */
+export interface CalibrationFigures {
+  /** Of all questions, the part that has an answer. */
+  readonly coverage: number;
+  /** Of the answers that were given, the part that is right; null without any. */
+  readonly accuracy_of_given: number | null;
+  /** Of the surest answers, as many as half of all questions are: the part that is right; null where fewer are given. */
+  readonly accuracy_at_half: number | null;
+  /** Mean distance of chance and accuracy over ten bins, weighted by their answers (Naeini et al. 2015); null without any. */
+  readonly expected_calibration_error: number | null;
+}
+
+/** Fine enough for the order of answers by chance; its size does not grow with their number. */
+const BINS = 1000;
+const WIDE_BINS = 10;
+
+interface Bin {
+  given: number;
+  right: number;
+  chances: number;
+}
+
+/** Adds answers up. */
+export class Calibration {
+  readonly #bins = Array.from({ length: BINS }, (): Bin => ({ given: 0, right: 0, chances: 0 }));
+  #questions = 0;
+
+  /** @param chance undefined: there is no answer */
+  add(chance: number | undefined, isRight: boolean): void {
+    this.#questions += 1;
+    const bin = chance === undefined ? undefined : this.#bins[Math.min(BINS - 1, Math.floor(chance * BINS))];
+    if (bin === undefined || chance === undefined) return;
+    bin.given += 1;
+    bin.right += isRight ? 1 : 0;
+    bin.chances += chance;
+  }
+
+  figures(): CalibrationFigures {
+    const all = sumOf(this.#bins);
+    return {
+      coverage: this.#questions === 0 ? 0 : all.given / this.#questions,
+      accuracy_of_given: all.given === 0 ? null : all.right / all.given,
+      accuracy_at_half: this.#accuracyOf(this.#questions / 2),
+      expected_calibration_error: all.given === 0 ? null : this.#error(all.given),
+    };
+  }
+
+  /** Of the bin in which the number is reached, every answer counts for the same part. */
+  #accuracyOf(wanted: number): number | null {
+    let left = wanted;
+    let right = 0;
+    for (const bin of this.#bins.toReversed()) {
+      if (bin.given === 0) continue;
+      right += bin.right * Math.min(1, left / bin.given);
+      left -= bin.given;
+      if (left <= 0) return wanted === 0 ? null : right / wanted;
+    }
+    return null;
+  }
+
+  #error(given: number): number {
+    const width = BINS / WIDE_BINS;
+    const wide = Array.from({ length: WIDE_BINS }, (_, at) =>
+      sumOf(this.#bins.slice(at * width, (at + 1) * width)),
+    );
+    return wide.reduce((sum, { chances, right }) => sum + Math.abs(chances - right), 0) / given;
+  }
+}
+
+function sumOf(bins: readonly Bin[]): Bin {
+  return bins.reduce(
+    (sum, { given, right, chances }) => ({
+      given: sum.given + given,
+      right: sum.right + right,
+      chances: sum.chances + chances,
+    }),
+    { given: 0, right: 0, chances: 0 },
+  );
+}
