@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
   {
+    name: 'export',
+    group: 'Compare',
+    summary: 'write a run as other tools read it: OpenTelemetry, Parquet, Perfetto, HAR, ATIF',
+    load: async () => (await import('./commands/export.ts')).exportCommand,
+  },
+  {
     name: 'report',
     group: 'Compare',
     summary: 'write runs and a comparison as one HTML page that opens from disk',
@@ -74,13 +80,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'run the contract suite on your adapter and say what fails',
     load: async () => (await import('./commands/conformance.ts')).conformance,
   },
+  // Not listed: more than sixteen commands are a list that nobody reads.
   {
     name: 'wire',
-    group: 'Develop',
     summary: 'encode and decode packets as an adapter does, or say what their bytes are for',
     load: async () => (await import('./commands/wire.ts')).wire,
   },
-  // Not listed: more than sixteen commands are a list that nobody reads.
   {
     name: 'prompt-test',
     summary: 'try a changed prompt beside the one that ships',

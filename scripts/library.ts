@@ -23,6 +23,7 @@ export type { MeshObserver } from '../core/hub/mesh-observer.ts';
 export { routerNamed } from '../core/hub/routing.ts';
 export type { TaskRequest } from '../core/hub/tasks/open-tasks.ts';
 export type { TaskOutcome, TaskStatus } from '../core/hub/tasks/task-clock.ts';
+export { traceparentOf } from '../core/recording/trace-context.ts';
 export type { RunMetrics } from '../core/run/metrics/metrics-schema.ts';
 export { parseJsonText } from '../core/system/parse-json.ts';
 export type { TaskResult } from '../evaluation/results/task-result.ts';

@@ -32,7 +32,8 @@ export class ExchangeLog {
 
   /** It is in the file when this returns. */
   note({ taskId, role, packetType }: ExchangeOf, exchange: ModelExchange): void {
-    const { key, model, messages, tools, schema, reply, promptTokens, completionTokens } = exchange;
+    const { key, model, messages, tools, schema, reply, promptTokens, completionTokens, startedUs, endedUs } =
+      exchange;
     const line: Omit<ExchangeLine, 'task_id'> = {
       role,
       packet_type: packetType,
@@ -49,6 +50,8 @@ export class ExchangeLog {
       },
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
+      ...(startedUs === undefined ? {} : { started_us: startedUs }),
+      ...(endedUs === undefined ? {} : { ended_us: endedUs }),
     };
     this.#log.info({ task_id: taskId, ...line });
     this.#log.flush();

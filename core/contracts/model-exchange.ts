@@ -20,6 +20,9 @@ export interface ModelExchange {
   /** The server's own figures; null where it gave none. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
+  /** When it was asked and when the reply was whole, by `monotonicUs`, tries that failed and waits between them included. */
+  readonly startedUs?: number | undefined;
+  readonly endedUs?: number | undefined;
 }
 
 export interface ExchangeReply {
@@ -75,6 +78,9 @@ export const exchangeLineSchema = z.union([
     }),
     prompt_tokens: tokens,
     completion_tokens: tokens,
+    /** Runs of earlier versions did not note it. */
+    started_us: z.number().nonnegative().exactOptional(),
+    ended_us: z.number().nonnegative().exactOptional(),
   }),
 ]);
 export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;

@@ -80,6 +80,8 @@ export function exchangeIn(
     reply: { content, ...(reasoning === undefined ? {} : { reasoning }), toolCalls: tool_calls, finish },
     promptTokens: line.prompt_tokens,
     completionTokens: line.completion_tokens,
+    ...(line.started_us === undefined ? {} : { startedUs: line.started_us }),
+    ...(line.ended_us === undefined ? {} : { endedUs: line.ended_us }),
   };
 }
 

@@ -3,7 +3,8 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { buildRecording } from './build-recording.ts';
 import { detectFormat, type FormatName, formatNames, formatOf } from './formats.ts';
-import { ImportNotes } from './message.ts';
+import { ImportNotes, type SourceValue } from './message.ts';
+import { exportedRecording } from './otlp/exported-recording.ts';
 import { readSource } from './read-source.ts';
 import { redacted } from './redact/redact.ts';
 
@@ -49,13 +50,8 @@ export async function importTraffic(file: string, { format, redact }: ImportOpti
     const known = formatNames.map((each) => `${each}: ${formatOf(each).about}`).join('; ');
     throw new MeshError('config', `${file}: nothing in it says what it is; say it with --as (${known})`);
   }
-  const messages = formatOf(name).read(values, notes);
-  if (messages.length === 0) {
-    const { dropped } = notes.said(true);
-    const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
-    throw new MeshError('config', `${file}: no message of ${formatOf(name).about} is in it${why}`);
-  }
-  const built = buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
+  const built =
+    (name === 'otlp' && exportedRecording(values, file, notes)) || builtOf(file, name, values, notes);
   const recording = redact ? await redacted(built, notes) : built;
   const { header, packets } = recording;
   const { guessed, dropped } = notes.said(!redact);
@@ -63,8 +59,8 @@ export async function importTraffic(file: string, { format, redact }: ImportOpti
     recording: {
       header: {
         ...header,
-        ...(dropped.length === 0 ? {} : { missing: [...dropped] }),
-        ...(guessed.length === 0 ? {} : { guessed: [...guessed] }),
+        ...(dropped.length === 0 ? {} : { missing: [...(header.missing ?? []), ...dropped] }),
+        ...(guessed.length === 0 ? {} : { guessed: [...(header.guessed ?? []), ...guessed] }),
       },
       packets,
     },
@@ -83,4 +79,19 @@ export async function importTraffic(file: string, { format, redact }: ImportOpti
       redacted: redact,
     },
   };
+}
+
+function builtOf(
+  file: string,
+  name: FormatName,
+  values: readonly SourceValue[],
+  notes: ImportNotes,
+): Recording {
+  const messages = formatOf(name).read(values, notes);
+  if (messages.length === 0) {
+    const { dropped } = notes.said(true);
+    const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
+    throw new MeshError('config', `${file}: no message of ${formatOf(name).about} is in it${why}`);
+  }
+  return buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
 }

@@ -50,6 +50,10 @@ export function teamOptions(command: Command): Command {
     .option('--fault-seed <n>', 'seed of the faults, to repeat a run that drew one', positiveInteger)
     .option('--restart <when>', 'on-failure: start agents again that died')
     .option(
+      '--otlp <file|url>',
+      'export spans and metrics of the run as OpenTelemetry has them: into a file, or to a collector',
+    )
+    .option(
       '--delivery <mode>',
       "at-most-once or acknowledged: nothing is lost when an agent is, instead of the team's",
     );

@@ -31,6 +31,7 @@ import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { type OtlpOption, runExports } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
@@ -65,7 +66,8 @@ export function bench(command: Command): void {
 }
 
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
-async function run(options: BenchOptions): Promise<void> {
+async function run(options: BenchOptions & OtlpOption): Promise<void> {
+  const exports = await runExports(options);
   const plan = await planOf(options);
   const out = options.out === undefined ? defaultOut() : userPath(options.out);
   const { journalFile } = RunFolder.at(out);
@@ -102,6 +104,7 @@ async function run(options: BenchOptions): Promise<void> {
   else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = exitCodeOfEnd(batch.end);
   // A batch is done when every task was finished, whatever its score.
   else process.exitCode = exitCodeOfStatus(batch?.summary.status ?? metrics.status);
+  await exports.run(mesh.folder.archiveFile);
 }
 
 interface Surroundings {

@@ -31,6 +31,7 @@ import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { type OtlpOption, type RunExports, runExports } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 
@@ -78,14 +79,15 @@ export function gaia(command: Command): void {
 }
 
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
-async function run(options: GaiaOptions): Promise<void> {
+async function run(options: GaiaOptions & OtlpOption): Promise<void> {
   loadKeys();
+  const exports = await runExports(options);
   const resultsPage = options.write === true ? pageToWrite('docs/results/gaia.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
-    await runPlan(plan, options, { store, resultsPage, signal: interruption.signal });
+    await runPlan(plan, options, { store, resultsPage, exports, signal: interruption.signal });
   } finally {
     await store.close();
   }
@@ -95,12 +97,13 @@ interface Surroundings {
   readonly store: BatchStore;
   /** With `--write`. */
   readonly resultsPage: string | undefined;
+  readonly exports: RunExports;
   readonly signal: AbortSignal;
 }
 
 async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surroundings): Promise<void> {
   const { places, questions, setup } = plan;
-  const { store, signal, resultsPage } = around;
+  const { store, signal, resultsPage, exports } = around;
   const redact = redactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
@@ -135,6 +138,8 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surrounding
     progress.end();
     await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
+    for (const [team, { archive }] of teams)
+      if (archive !== undefined) await exports.run(archive, teams.size === 1 ? undefined : team);
   } catch (error) {
     log.error(error);
     throw error;

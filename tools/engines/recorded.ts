@@ -5,6 +5,7 @@ import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
 import { requestKey } from '../../core/contracts/model-exchange.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 import { parseReplies, type RecordedReply } from '../../core/recording/recorded-replies.ts';
+import { monotonicUs } from '../../core/system/clock.ts';
 import { engineAsking } from './model-engine.ts';
 import type { EngineOptions } from './registry.ts';
 import { readReply } from './replies/read-reply.ts';
@@ -29,6 +30,7 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
   return engineAsking('recorded', prompts, async (question: Question, work: EngineWork) => {
     kept ??= repliesOf(options);
     const replies = kept;
+    const startedUs = monotonicUs();
     const key = requestKey(question);
     const known = replies.get(key) ?? [];
     const times = taken.get(key) ?? 0;
@@ -46,6 +48,7 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
       reply: { content, reasoning, toolCalls: tool_calls, finish },
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
+      ...{ startedUs, endedUs: monotonicUs() },
     });
     work.countTokens((prompt_tokens ?? 0) + (completion_tokens ?? 0));
     // What was paid was paid then.

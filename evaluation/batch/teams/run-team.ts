@@ -21,6 +21,8 @@ export interface TeamEnd {
   /** Of this process alone: what came from the journal took no time. */
   readonly asked: number;
   readonly wallSeconds: number;
+  /** Of the mesh's run, where there was one. */
+  readonly archive?: string;
 }
 
 /** Runs a plan's questions through one team. Where all are finished already, no agent is started. */
@@ -67,7 +69,7 @@ export async function runTeam(
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
     const wallSeconds = (performance.now() - startMs) / 1000;
-    return { end, asked: journal.size - before, wallSeconds };
+    return { end, asked: journal.size - before, wallSeconds, archive: mesh.folder.archiveFile };
   } finally {
     // Whatever happened: no process and no port stays behind.
     await mesh.close();

@@ -13,6 +13,7 @@ export interface Span {
   readonly attributes: JsonObject;
   readonly events: readonly { readonly name: string; readonly attributes: JsonObject }[];
   readonly service: string;
+  readonly resource: JsonObject;
 }
 
 /** Lists and maps in attributes; no convention nests them deeper. */
@@ -27,13 +28,13 @@ export function spansIn(values: readonly SourceValue[]): Span[] {
       const service = textOf(about['service.name']) ?? 'service';
       const scopes = [...listOf(scopeSpans), ...listOf(instrumentationLibrarySpans)];
       return scopes.flatMap((scope) =>
-        listOf(objectOf(scope)?.spans).map((span) => spanOf(objectOf(span) ?? {}, service)),
+        listOf(objectOf(scope)?.spans).map((span) => spanOf(objectOf(span) ?? {}, service, about)),
       );
     }),
   );
 }
 
-function spanOf(span: JsonObject, service: string): Span {
+function spanOf(span: JsonObject, service: string, resource: JsonObject): Span {
   return {
     trace: textOf(span.traceId) ?? 'trace',
     id: textOf(span.spanId) ?? '',
@@ -47,6 +48,7 @@ function spanOf(span: JsonObject, service: string): Span {
       return { name: textOf(name) ?? '', attributes: attributesOf(attributes) };
     }),
     service,
+    resource,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { EngineWork } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { type ModelExchange, requestKey } from '../../../core/contracts/model-exchange.ts';
+import { monotonicUs } from '../../../core/system/clock.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';
 import { chatPatiently, type Pace } from '../http/retry.ts';
@@ -53,9 +54,11 @@ export async function askModel(
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
     const query = { ...whole, messages: window.fit(whole) };
     const sent = asDemanded(query, demands);
+    const startedUs = monotonicUs();
     const outcome = await chatPatiently(client, sent, limits, patience);
     if (outcome.fault === undefined) {
-      work.onExchange?.(exchangeOf(requestKey(question), sent, outcome.value));
+      const exchange = exchangeOf(requestKey(question), sent, outcome.value);
+      work.onExchange?.({ ...exchange, startedUs, endedUs: monotonicUs() });
       accept(place, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
       return {

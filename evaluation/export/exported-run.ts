@@ -1,0 +1,47 @@
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { EXCHANGES_FILE } from '../../core/contracts/model-exchange.ts';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
+import { isArchive, readArchivedTexts, readRecording } from '../../core/recording/read-archive.ts';
+import { type RecordedExchange, recordedExchanges } from '../../core/recording/recorded-exchange.ts';
+import type { Recording } from '../../core/recording/recording.ts';
+import { type ArchivedRun, readArchivedRun } from '../report/run/archived-run.ts';
+
+/** Of the agents' notes of their exchanges with models, together. */
+const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
+
+/** An exchange with a model, and the agent that had it. */
+export interface AgentExchange extends RecordedExchange {
+  readonly agent: string;
+}
+
+/** What is taken elsewhere: a run's archive, or a recording by itself, of which nothing but its packets is known. */
+export interface ExportedRun {
+  readonly recording: Recording;
+  readonly run: Omit<ArchivedRun, 'recording'> | null;
+  readonly exchanges: readonly AgentExchange[];
+}
+
+/** @throws MeshError `config` when there is none, or what is in it is not a run's */
+export async function readExportedRun(file: string): Promise<ExportedRun> {
+  if (!isArchive(file)) return { recording: await readRecording(file), run: null, exchanges: [] };
+  const { recording, ...run } = await readArchivedRun(file);
+  if (recording === null)
+    throw new MeshError('config', `archive ${file}: the run was too long to be recorded; nothing to export`);
+  const agents = recording.header.agents.map(({ id }) => id);
+  return { recording, run, exchanges: await exchangesOf(file, agents) };
+}
+
+async function exchangesOf(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {
+  const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
+  const texts = await readArchivedTexts(archive, isLog, MAX_EXCHANGES_BYTES);
+  if (texts === null)
+    throw new MeshError(
+      'config',
+      `archive ${archive}: its exchanges with models have more than ${MAX_EXCHANGES_BYTES} bytes`,
+    );
+  return agents.flatMap((agent) => {
+    const log = texts.get(path.posix.join(folderNameOf(agent), EXCHANGES_FILE)) ?? '';
+    return recordedExchanges(log).exchanges.map((exchange) => ({ ...exchange, agent }));
+  });
+}

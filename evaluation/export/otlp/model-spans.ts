@@ -1,0 +1,119 @@
+import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { ModelExchange } from '../../../core/contracts/model-exchange.ts';
+import type { RecordedPacket } from '../../../core/recording/recording.ts';
+import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
+import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { ExportedRun } from '../exported-run.ts';
+import type { Span } from './span.ts';
+import type { WallClock } from './wall-clock.ts';
+
+/** Exchanges with models as spans below the work that they were part of. Those of which no time was noted take none, at its beginning. */
+export function modelSpans(
+  { recording, exchanges }: ExportedRun,
+  { clock, hasContents }: { readonly clock: WallClock; readonly hasContents: boolean },
+): Span[] {
+  const { run_id: runId, engine } = recording.header;
+  const works = worksOf(recording.packets);
+  const roots = new Map(
+    recording.packets.filter(({ cause }) => cause === null).map((root) => [root.packet.task_id, root]),
+  );
+  return exchanges.flatMap((of, index) => {
+    const { taskId, agent, role, exchange } = of;
+    const above = workOf(works.get(workKey(agent, taskId)) ?? [], exchange) ?? roots.get(taskId);
+    if (above === undefined) return [];
+    const { startedUs = above.work?.receivedAt, endedUs = startedUs } = exchange;
+    const startUs = startedUs === undefined ? clock.work(above).startUs : clock.at(startedUs);
+    return {
+      traceId: traceIdOf(runId, taskId),
+      spanId: otherSpanIdOf(runId, 'model', agent, String(index)),
+      parentSpanId: spanIdOf(runId, above.packet.id),
+      name: `chat ${exchange.model}`,
+      kind: 'client' as const,
+      startUs,
+      endUs: endedUs === undefined ? startUs : clock.at(endedUs),
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': engine,
+        'gen_ai.conversation.id': taskId,
+        'gen_ai.request.model': exchange.model,
+        'gen_ai.agent.name': agent,
+        'gen_ai.response.finish_reasons': [exchange.reply.finish],
+        'gaia_mesh.role': role,
+        ...usageOf(exchange),
+        ...(hasContents ? contentsOf(exchange) : {}),
+      },
+    };
+  });
+}
+
+function usageOf({ promptTokens, completionTokens }: ModelExchange): Attributes {
+  return {
+    ...(promptTokens === null ? {} : { 'gen_ai.usage.input_tokens': promptTokens }),
+    ...(completionTokens === null ? {} : { 'gen_ai.usage.output_tokens': completionTokens }),
+  };
+}
+
+/** Prompt and reply in the conventions' own form. */
+function contentsOf({ messages, tools, reply }: ModelExchange): Attributes {
+  const text = (content: string) => ({ type: 'text', content });
+  const calls = reply.toolCalls.map((call) => ({ type: 'tool_call', ...call }));
+  const system = messages.filter(({ role }) => role === 'system');
+  const parts = [
+    ...(reply.reasoning === undefined ? [] : [{ type: 'reasoning', content: reply.reasoning }]),
+    ...(reply.content === '' ? [] : [text(reply.content)]),
+    ...calls,
+  ];
+  const others = messages.filter(({ role }) => role !== 'system').map(messageOf);
+  return {
+    ...(system.length === 0
+      ? {}
+      : { 'gen_ai.system_instructions': JSON.stringify(system.map(({ content }) => text(content))) }),
+    'gen_ai.input.messages': JSON.stringify(others),
+    'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: reply.finish }]),
+    ...(tools.length === 0
+      ? {}
+      : { 'gen_ai.tool.definitions': JSON.stringify(tools.map((tool) => ({ type: 'function', ...tool }))) }),
+  };
+}
+
+function messageOf(message: ChatMessage) {
+  const { role, content } = message;
+  if (message.role === 'tool')
+    return { role, parts: [{ type: 'tool_call_response', id: message.toolCallId, response: content }] };
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return {
+    role,
+    parts: [
+      ...(content === '' ? [] : [{ type: 'text', content }]),
+      ...calls.map((call) => ({ type: 'tool_call', ...call })),
+    ],
+  };
+}
+
+function workKey(agent: string, taskId: string): string {
+  return JSON.stringify([agent, taskId]);
+}
+
+/** Packets by sender and task, those that were sent first before the others. */
+function worksOf(packets: readonly RecordedPacket[]): Map<string, RecordedPacket[]> {
+  const works = new Map<string, RecordedPacket[]>();
+  for (const recorded of packets) {
+    if (recorded.work === undefined) continue;
+    const key = workKey(recorded.packet.from, recorded.packet.task_id);
+    const own = works.get(key);
+    if (own === undefined) works.set(key, [recorded]);
+    else own.push(recorded);
+  }
+  return works;
+}
+
+/** The work within which an exchange was; of several packets of one work the first one. */
+function workOf(
+  works: readonly RecordedPacket[],
+  { startedUs, endedUs }: ModelExchange,
+): RecordedPacket | undefined {
+  if (startedUs === undefined || endedUs === undefined) return works[0];
+  return works.find(
+    ({ work }) => work !== undefined && work.receivedAt <= startedUs && endedUs <= work.sentAt,
+  );
+}

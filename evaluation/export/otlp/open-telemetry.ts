@@ -1,0 +1,193 @@
+import { type HrTime, SpanKind, SpanStatusCode, ValueType } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { JsonMetricsSerializer, JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type Histogram,
+  type MetricData,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Metric } from './metrics.ts';
+import type { RunTelemetry } from './run-telemetry.ts';
+import type { Span } from './span.ts';
+
+/** The one file that stands on OpenTelemetry's packages; it is loaded where something is exported. */
+
+/** Spans of one request, or of one line of a file. Collectors take some megabytes at once. */
+const MAX_REQUEST_SPANS = 512;
+const MAX_REQUEST_CHARACTERS = 2_000_000;
+/** Of one request, with the tries again that the exporter makes. */
+const REQUEST_MS = 30_000;
+
+const SCOPE = { name: 'gaia-mesh', version: packageVersion };
+
+/** The lines of a file of spans and of one of metrics, as OTLP's file exporter writes them. */
+export function fileLines(telemetry: RunTelemetry): { spans: string[]; metrics: string[] } {
+  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+  const metrics = resourceMetrics(telemetry);
+  return {
+    spans: [...requests(telemetry)].map((spans) => text(JsonTraceSerializer.serializeRequest(spans))),
+    metrics: [text(JsonMetricsSerializer.serializeRequest(metrics))],
+  };
+}
+
+/**
+ * Sends spans and metrics to a collector, as protobuf over HTTP; `OTEL_EXPORTER_OTLP_HEADERS` and its like hold.
+ *
+ * @throws Error with what the collector said
+ */
+export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
+  const base = endpoint.replace(/\/$/, '');
+  const spans = new OTLPTraceExporter({ url: `${base}/v1/traces`, timeoutMillis: REQUEST_MS });
+  const metrics = new OTLPMetricExporter({ url: `${base}/v1/metrics`, timeoutMillis: REQUEST_MS });
+  try {
+    for (const request of requests(telemetry)) await exported((done) => spans.export(request, done));
+    await exported((done) => metrics.export(resourceMetrics(telemetry), done));
+  } finally {
+    await Promise.all([spans.shutdown(), metrics.shutdown()]);
+  }
+}
+
+function exported(start: (done: (result: { code: number; error?: Error }) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    start(({ code, error }) => (code === 0 ? resolve() : reject(error ?? new Error('not taken'))));
+  });
+}
+
+function* requests({ resource, spans }: RunTelemetry): Generator<ReadableSpan[]> {
+  const own = resourceFromAttributes(mutable(resource));
+  let request: ReadableSpan[] = [];
+  let characters = 0;
+  for (const span of spans) {
+    const size = charactersOf(span.attributes);
+    if (
+      request.length === MAX_REQUEST_SPANS ||
+      (request.length > 0 && characters + size > MAX_REQUEST_CHARACTERS)
+    ) {
+      yield request;
+      request = [];
+      characters = 0;
+    }
+    request.push(readable(span, own));
+    characters += size;
+  }
+  if (request.length > 0) yield request;
+}
+
+function charactersOf(attributes: Attributes): number {
+  return Object.values(attributes).reduce<number>((sum, value) => sum + String(value).length, 0);
+}
+
+function readable(span: Span, resource: Resource): ReadableSpan {
+  const { traceId, spanId, parentSpanId, name, kind, startUs, links = [], events = [], error } = span;
+  const context = (own: string, id: string) => ({ traceId: own, spanId: id, traceFlags: 1 });
+  const endUs = Math.max(startUs, span.endUs);
+  return {
+    name,
+    kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    spanContext: () => context(traceId, spanId),
+    ...(parentSpanId === undefined ? {} : { parentSpanContext: context(traceId, parentSpanId) }),
+    startTime: timeOf(startUs),
+    endTime: timeOf(endUs),
+    duration: timeOf(endUs - startUs),
+    ended: true,
+    status:
+      error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
+    attributes: mutable({
+      ...span.attributes,
+      ...(error === undefined ? {} : { 'error.type': '_OTHER' }),
+    }),
+    links: links.map((link) => ({
+      context: context(link.traceId, link.spanId),
+      attributes: mutable(link.attributes),
+    })),
+    events: events.map((event) => ({
+      name: event.name,
+      time: timeOf(event.atUs),
+      attributes: mutable(event.attributes),
+    })),
+    resource,
+    instrumentationScope: SCOPE,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function resourceMetrics({ resource, metrics, startUs, endUs }: RunTelemetry): ResourceMetrics {
+  const times = { startTime: timeOf(startUs), endTime: timeOf(endUs) };
+  return {
+    resource: resourceFromAttributes(mutable(resource)),
+    scopeMetrics: [{ scope: SCOPE, metrics: metrics.map((metric) => metricData(metric, times)) }],
+  };
+}
+
+function metricData(
+  { name, about, unit, bounds, points }: Metric,
+  times: Pick<DataPoint<number>, 'startTime' | 'endTime'>,
+): MetricData {
+  const common = {
+    descriptor: { name, description: about, unit, valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  if (bounds === null) {
+    return {
+      ...common,
+      dataPointType: DataPointType.SUM,
+      // A payload coding may save bytes.
+      isMonotonic: false,
+      dataPoints: points.map(({ attributes, values }) => ({
+        ...times,
+        attributes: mutable(attributes),
+        value: sumOf(values),
+      })),
+    };
+  }
+  return {
+    ...common,
+    dataPointType: DataPointType.HISTOGRAM,
+    dataPoints: points.map(({ attributes, values }) => ({
+      ...times,
+      attributes: mutable(attributes),
+      value: histogramOf(values, bounds),
+    })),
+  };
+}
+
+/** A bucket holds what is above the bound before it and not above its own. */
+function histogramOf(values: readonly number[], bounds: readonly number[]): Histogram {
+  const counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  for (const value of values) {
+    const at = bounds.findIndex((bound) => value <= bound);
+    const bucket = at === -1 ? bounds.length : at;
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+  return {
+    buckets: { boundaries: [...bounds], counts },
+    sum: sumOf(values),
+    count: values.length,
+    min: values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
+    max: values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
+  };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Seconds and nanoseconds. */
+function timeOf(us: number): HrTime {
+  const seconds = Math.floor(us / 1e6);
+  return [seconds, Math.round((us - seconds * 1e6) * 1000)];
+}
+
+function mutable(attributes: Attributes): Record<string, string | number | boolean | string[]> {
+  return { ...attributes };
+}

@@ -1,0 +1,79 @@
+import path from 'node:path';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { withPackage } from '../../../core/system/optional-package.ts';
+import { userPath } from '../../../core/system/user-paths.ts';
+import { checkWritable, writeWhole } from '../../../core/system/whole-file.ts';
+import { readExportedRun } from '../exported-run.ts';
+import { runTelemetry } from './run-telemetry.ts';
+
+const PACKAGES =
+  '@opentelemetry/api@1 @opentelemetry/exporter-trace-otlp-proto@0.301 @opentelemetry/exporter-metrics-otlp-proto@0.301 ' +
+  '@opentelemetry/otlp-transformer@0.301 @opentelemetry/resources@3 @opentelemetry/sdk-metrics@3';
+/** OpenTelemetry's own switch for what was said: `true` or `false`. */
+const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+
+/** Where a run's spans and metrics go. */
+export interface OtlpTarget {
+  /**
+   * Exports the run that `archive` holds, or a recording.
+   *
+   * @param name tells runs of one command apart, where it makes several
+   * @returns where it went, for people
+   */
+  export(archive: string, name?: string): Promise<string>;
+}
+
+/**
+ * Opens `target`: a file, or the URL of a collector. What is wrong with it is said now, before a run has begun.
+ *
+ * Contents (payloads, prompts, answers) go into files, and to a collector only if OpenTelemetry's own variable says so.
+ *
+ * @throws MeshError `usage` for a URL of another kind, `config` where the packages are not installed, `io` for a folder that cannot be written
+ */
+export async function openOtlp(target: string): Promise<OtlpTarget> {
+  const url = urlIn(target);
+  const otlp = await withPackage(PACKAGES, '--otlp', () => import('./open-telemetry.ts'));
+  if (url !== undefined) {
+    const hasContents = process.env[CAPTURE] === 'true';
+    return {
+      async export(archive) {
+        const telemetry = runTelemetry(await readExportedRun(archive), hasContents);
+        try {
+          await otlp.send(telemetry, url);
+        } catch (cause) {
+          throw new MeshError('io', `--otlp ${url}: ${telemetry.spans.length} spans: ${messageOf(cause)}`, {
+            cause,
+          });
+        }
+        const left = hasContents ? '' : `, without contents (${CAPTURE}=true sends them)`;
+        return `${telemetry.spans.length} spans sent to ${url}${left}`;
+      },
+    };
+  }
+  const hasContents = process.env[CAPTURE] !== 'false';
+  checkWritable(path.dirname(userPath(target)));
+  return {
+    async export(archive, name) {
+      const lines = otlp.fileLines(runTelemetry(await readExportedRun(archive), hasContents));
+      const { dir, name: stem, ext } = path.parse(userPath(target));
+      const own = path.join(dir, name === undefined ? stem : `${stem}.${name}`);
+      const text = (of: readonly string[]) => of.map((line) => `${line}\n`).join('');
+      writeWhole(`${own}${ext}`, text(lines.spans));
+      writeWhole(`${own}.metrics${ext}`, text(lines.metrics));
+      return `spans in ${own}${ext}, metrics in ${own}.metrics${ext}`;
+    },
+  };
+}
+
+function urlIn(target: string): string | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return undefined;
+  if (!URL.canParse(target) || !/^https?:$/.test(new URL(target).protocol))
+    throw new MeshError('usage', `--otlp: expected a file or an http(s) URL of a collector, not ${target}`);
+  const { username, password } = new URL(target);
+  if (username !== '' || password !== '')
+    throw new MeshError(
+      'usage',
+      '--otlp: a URL here takes no name and password, since commands are recorded; set OTEL_EXPORTER_OTLP_HEADERS',
+    );
+  return target;
+}

@@ -1,0 +1,193 @@
+import { FINAL_ANSWER, TASK_FAILED } from '../../../core/contracts/packet.ts';
+import type { RecordedPacket } from '../../../core/recording/recording.ts';
+import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
+import { sharedId } from '../../../core/wire/copy-id.ts';
+import { dataTools } from '../../../tools/data-tools.ts';
+import {
+  type Attributes,
+  contentAttributes,
+  type Operation,
+  packetAttributes,
+} from '../../traffic/otlp/packet-attributes.ts';
+import type { ExportedRun } from '../exported-run.ts';
+import type { Span } from './span.ts';
+import type { WallClock } from './wall-clock.ts';
+
+interface SpanOptions {
+  readonly clock: WallClock;
+  /** Payloads, prompts and answers. */
+  readonly hasContents: boolean;
+}
+
+/**
+ * A run's packets as spans: the packet that opens a task is the task's span, and each other packet is the span of the work that it came
+ * of, below the task and linked to the packet that caused it. So a task reads as a list in order of time, however long its chain.
+ */
+export function packetSpans(exported: ExportedRun, { clock, hasContents }: SpanOptions): Span[] {
+  const { header, packets } = exported.recording;
+  const runId = header.run_id;
+  const tools = new Map(header.agents.map(({ id, tool }) => [id, tool]));
+  const byId = new Map(packets.map((recorded) => [recorded.packet.id, recorded]));
+  const roots = new Map<string, string>();
+  for (const { cause, packet } of packets)
+    if (cause === null && !roots.has(packet.task_id)) roots.set(packet.task_id, packet.id);
+  const ends = endsOf(packets, clock);
+  return packets.map((recorded, order): Span => {
+    const { packet, cause } = recorded;
+    const traceId = traceIdOf(runId, packet.task_id);
+    const root = roots.get(packet.task_id);
+    const isTask = root === packet.id;
+    const tool = tools.get(packet.from) ?? tools.get(sharedId(packet.from)) ?? 'unknown';
+    const work = isTask ? taskWork(exported, packet.task_id) : agentWork(recorded, tool);
+    const { operation } = work;
+    const contents = hasContents
+      ? { ...contentAttributes(operation, packet.payload), ...argumentsOf(operation, recorded, byId) }
+      : {};
+    const caused = cause === null ? undefined : byId.get(cause)?.packet;
+    return {
+      traceId,
+      spanId: spanIdOf(runId, packet.id),
+      ...(isTask || root === undefined ? {} : { parentSpanId: spanIdOf(runId, root) }),
+      name: work.name,
+      kind: work.isRemote === true ? 'client' : 'internal',
+      ...(isTask
+        ? { startUs: clock.arrival(recorded), endUs: ends.get(packet.task_id) ?? clock.arrival(recorded) }
+        : clock.work(recorded)),
+      attributes: {
+        'gen_ai.operation.name': operation,
+        'gen_ai.conversation.id': packet.task_id,
+        ...work.attributes,
+        ...packetAttributes(recorded, order),
+        ...contents,
+      },
+      links: [
+        ...(isTask ? [{ ...runSpanOf(runId), attributes: { 'gaia_mesh.link': 'run' } }] : []),
+        ...(caused === undefined
+          ? []
+          : [
+              {
+                traceId: traceIdOf(runId, caused.task_id),
+                spanId: spanIdOf(runId, caused.id),
+                attributes: { 'gaia_mesh.link': 'cause' },
+              },
+            ]),
+      ],
+      ...(isTask ? { events: evaluationsOf(exported, packet.task_id, ends) } : {}),
+      error: isTask ? taskError(exported, packet.task_id) : packetError(recorded),
+    };
+  });
+}
+
+/** The span of the run, in a trace of its own: tasks link to it, since a trace of a thousand tasks is one that nobody can open. */
+export function runSpanOf(runId: string): Pick<Span, 'traceId' | 'spanId'> {
+  return { traceId: traceIdOf(runId, ''), spanId: otherSpanIdOf(runId, 'run') };
+}
+
+interface Work {
+  readonly operation: Operation;
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** It is done by somebody who is no agent of the run. */
+  readonly isRemote?: boolean;
+}
+
+function taskWork({ recording, run }: ExportedRun, taskId: string): Work {
+  const { team } = recording.header;
+  const ending = run?.endings.get(taskId);
+  return {
+    operation: 'invoke_workflow',
+    name: `invoke_workflow ${team}`,
+    attributes: {
+      'gen_ai.workflow.name': team,
+      'gen_ai.agent.name': team,
+      ...(ending === undefined
+        ? {}
+        : { 'gaia_mesh.task.status': ending.status, 'gaia_mesh.task.elapsed_ms': ending.elapsed_ms }),
+    },
+  };
+}
+
+/** Tools that stand for somebody else's server or agent. */
+const REMOTE_TOOLS = ['mcp', 'a2a'];
+
+function agentWork({ packet }: RecordedPacket, tool: string): Work {
+  const agent = { 'gen_ai.agent.name': packet.from };
+  if (tool === 'a2a')
+    return {
+      operation: 'invoke_agent',
+      name: `invoke_agent ${packet.from}`,
+      attributes: agent,
+      isRemote: true,
+    };
+  if (tool !== 'mcp' && !Object.hasOwn(dataTools, tool))
+    return {
+      operation: 'invoke_agent',
+      name: `invoke_agent ${packet.from}`,
+      attributes: { ...agent, 'gaia_mesh.tool': tool },
+    };
+  return {
+    operation: 'execute_tool',
+    name: tool === 'mcp' ? `tools/call ${packet.from}` : `execute_tool ${tool}`,
+    attributes: {
+      ...agent,
+      'gen_ai.tool.name': tool === 'mcp' ? packet.from : tool,
+      'gen_ai.tool.type': 'function',
+      ...(packet.reply_to === undefined ? {} : { 'gen_ai.tool.call.id': packet.reply_to }),
+      ...(tool === 'mcp' ? { 'mcp.method.name': 'tools/call' } : {}),
+    },
+    isRemote: REMOTE_TOOLS.includes(tool),
+  };
+}
+
+/** What a tool was asked for. */
+function argumentsOf(
+  operation: Operation,
+  { packet }: RecordedPacket,
+  byId: ReadonlyMap<string, RecordedPacket>,
+): Attributes {
+  const asked = operation === 'execute_tool' ? byId.get(packet.reply_to ?? '') : undefined;
+  if (asked === undefined) return {};
+  return { 'gen_ai.tool.call.arguments': JSON.stringify(asked.packet.payload) };
+}
+
+/** When each task was over: with its final packet, or else with its last. */
+function endsOf(packets: readonly RecordedPacket[], clock: WallClock): Map<string, number> {
+  const ends = new Map<string, number>();
+  const ended = new Set<string>();
+  for (const recorded of packets) {
+    const { task_id, tag } = recorded.packet;
+    if (ended.has(task_id)) continue;
+    ends.set(task_id, Math.max(ends.get(task_id) ?? 0, clock.arrival(recorded)));
+    if (tag === FINAL_ANSWER || tag === TASK_FAILED) ended.add(task_id);
+  }
+  return ends;
+}
+
+/** Scores of a task, as the conventions have the results of an evaluation. */
+function evaluationsOf({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<string, number>) {
+  const scores =
+    run?.results.find(({ task_id }) => task_id === taskId) ??
+    (run?.metrics.tasks === 1 ? run.metrics : undefined);
+  const values = { quality_score: scores?.quality_score, normalized_em: scores?.normalized_em };
+  return Object.entries(values).flatMap(([name, value]) =>
+    typeof value !== 'number'
+      ? []
+      : [
+          {
+            name: 'gen_ai.evaluation.result',
+            atUs: ends.get(taskId) ?? 0,
+            attributes: { 'gen_ai.evaluation.name': name, 'gen_ai.evaluation.score.value': value },
+          },
+        ],
+  );
+}
+
+function taskError({ run }: ExportedRun, taskId: string): string | undefined {
+  const ending = run?.endings.get(taskId);
+  if (ending === undefined || ending.status === 'answered') return undefined;
+  return ending.reason ?? ending.status;
+}
+
+function packetError({ packet }: RecordedPacket): string | undefined {
+  return packet.tag === TASK_FAILED ? TASK_FAILED : undefined;
+}

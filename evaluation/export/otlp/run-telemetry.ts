@@ -1,0 +1,67 @@
+import { headerLine } from '../../../core/recording/recording.ts';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/otlp/packet-attributes.ts';
+import type { ExportedRun } from '../exported-run.ts';
+import { type Metric, runMetrics } from './metrics.ts';
+import { modelSpans } from './model-spans.ts';
+import { packetSpans, runSpanOf } from './packet-spans.ts';
+import type { Span } from './span.ts';
+import { WallClock } from './wall-clock.ts';
+
+/** A run as OpenTelemetry has it: what it is, its spans and its metrics. */
+export interface RunTelemetry {
+  readonly resource: Attributes;
+  readonly spans: readonly Span[];
+  readonly metrics: readonly Metric[];
+  /** From its first packet to its last. */
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTelemetry {
+  const { header } = exported.recording;
+  const clock = new WallClock(exported.recording);
+  const options = { clock, hasContents };
+  const below = [...packetSpans(exported, options), ...modelSpans(exported, options)];
+  const startUs = below.reduce((least, span) => Math.min(least, span.startUs), Number.POSITIVE_INFINITY);
+  const endUs = below.reduce((most, span) => Math.max(most, span.endUs), startUs);
+  const { metrics } = exported.run ?? {};
+  const run: Span = {
+    ...runSpanOf(header.run_id),
+    name: `run ${header.team}`,
+    kind: 'internal',
+    startUs,
+    endUs,
+    attributes: {
+      'gaia_mesh.team': header.team,
+      'gaia_mesh.adapter': header.adapter,
+      'gaia_mesh.engine': header.engine,
+      ...(metrics === undefined
+        ? {}
+        : {
+            'gaia_mesh.status': metrics.status,
+            'gaia_mesh.tasks': metrics.tasks,
+            'gaia_mesh.answered': metrics.answered,
+            'gaia_mesh.bytes_tx': metrics.bytes_tx,
+            'gaia_mesh.bytes_rx': metrics.bytes_rx,
+            'gaia_mesh.token_sum': metrics.token_sum,
+          }),
+    },
+    error: metrics === undefined || metrics.status === 'answered' ? undefined : metrics.reason,
+  };
+  return {
+    resource: {
+      'service.name': 'gaia-mesh',
+      'service.version': packageVersion,
+      'service.instance.id': header.run_id,
+      [RECORDING_HEADER]: headerLine(header).trimEnd(),
+      [PACKETS]: exported.recording.packets.length,
+      ...(hasContents ? {} : { [CONTENTS_LEFT_OUT]: true }),
+    },
+    spans: [run, ...below],
+    metrics: runMetrics(exported, clock),
+    startUs,
+    endUs,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Stretch } from './wall-clock.ts';
+
+/** A span before it is one of OpenTelemetry's packages, which are loaded only where there is something to send. */
+export interface Span extends Stretch {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string | undefined;
+  readonly name: string;
+  readonly kind: 'internal' | 'client';
+  readonly attributes: Attributes;
+  readonly links?: readonly Link[];
+  readonly events?: readonly SpanEvent[];
+  /** Why it failed. */
+  readonly error?: string | undefined;
+}
+
+interface Link {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Attributes;
+}
+
+interface SpanEvent {
+  readonly name: string;
+  readonly atUs: number;
+  readonly attributes: Attributes;
+}

@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
+import { fileLines } from '../../export/otlp/open-telemetry.ts';
+import { runTelemetry } from '../../export/otlp/run-telemetry.ts';
+import { importTraffic } from '../import-traffic.ts';
+
+/** All that a recording may say of a packet, and all that it may leave out. */
+function recording(runId: string): Recording {
+  const packet = (id: string, from: string, further: Partial<RecordedPacket['packet']> = {}) => ({
+    ...{ type: 'said', from, id, task_id: 't\n"1"', token_used: 7, ts: 1_795_519_112_327 },
+    payload: { text: 'né ✅', deep: [{ n: 1.5, big: 9_007_199_254_740_991, no: null, '\\': true }] },
+    ...further,
+  });
+  return {
+    header: {
+      run_id: runId,
+      team: 'mixed',
+      final: null,
+      routing: 'direct',
+      adapter: 'json+zstd',
+      engine: 'unknown',
+      agents: [
+        { id: 'a', tool: 'read_file' },
+        { id: 'b', tool: 'mine' },
+      ],
+      missing: ['2 packets'],
+      guessed: ['one thing'],
+      parts: [{ name: 'all', about: 'everything', tasks: ['t\n"1"'] }],
+    },
+    packets: [
+      { cause: null, toolUs: 0, packet: packet('hub-1', 'hub', { type: 'doc_init', to: 'b' }) },
+      {
+        cause: 'hub-1',
+        toolUs: 12.625,
+        relayed: { bytes: 100, arrivedUs: 1_234_567_890_123, forwardedUs: 1_234_567_890_125 },
+        work: {
+          receivedAt: 1_234_567_890_001.25,
+          sentAt: 1_234_567_890_101.5,
+          decodeUs: 0.1,
+          engineUs: 0,
+          encodeUs: 1e-7,
+        },
+        packet: packet('b-1', 'b', { to: 'a', tag: 'urgent', log_uri: 'b/agent.log' }),
+      },
+      { cause: 'b-1', isCauseInferred: true, toolUs: null, packet: packet('a-1', 'a', { reply_to: 'b-1' }) },
+      { cause: null, isCauseInferred: true, toolUs: null, packet: packet('b-2', 'b', { payload: {} }) },
+    ],
+  };
+}
+
+function spansOf(runId: string, hasContents = true): string[] {
+  return fileLines(runTelemetry({ recording: recording(runId), run: null, exchanges: [] }, hasContents))
+    .spans;
+}
+
+function written(lines: readonly string[]): string {
+  const file = path.join(temporaryFolder(), 'spans.jsonl');
+  writeFileSync(file, lines.join('\n'));
+  return file;
+}
+
+const options = { format: null, redact: false };
+
+test('a recording comes back from its spans with all that it says', async () => {
+  const { recording: back, report } = await importTraffic(written(spansOf('r')), options);
+  expect(back).toEqual(recording('r'));
+  expect(report).toMatchObject({ format: 'otlp', guessed: [], dropped: [] });
+});
+
+test('payloads that were not exported are missing by name', async () => {
+  const { recording: back } = await importTraffic(written(spansOf('r', false)), options);
+  expect(back.header.missing).toEqual(['2 packets', expect.stringContaining('payloads of 4 packets')]);
+  expect(back.packets.map(({ cause, toolUs }) => [cause, toolUs])).toEqual(
+    recording('r').packets.map(({ cause, toolUs }) => [cause, toolUs]),
+  );
+});
+
+test('spans of two runs are no recording', async () => {
+  await expect(importTraffic(written([...spansOf('r'), ...spansOf('s')]), options)).rejects.toThrow(
+    'expected the packets of one run, found those of 2',
+  );
+});
+
+test.each([
+  ['a-1', 'a packet: its span is missing'],
+  ['b-1', 'was caused by b-1, which is missing'],
+])('of a packet whose span was lost (%s) it is said', async (lost, message) => {
+  const file = written(spansOf('r').map((line) => withoutPacket(line, lost)));
+  const said = await importTraffic(file, options).then(
+    ({ report }) => report.dropped.join(),
+    (error: unknown) => String(error),
+  );
+  expect(said).toContain(message);
+});
+
+test('an id that somebody made up is refused', async () => {
+  const forged = spansOf('r').map((line) => line.replaceAll('"stringValue":"b"', '"stringValue":"c"'));
+  await expect(importTraffic(written(forged), options)).rejects.toThrow('is from c, which is no agent');
+});
+
+interface Spans {
+  spans: { attributes: { key: string; value: { stringValue?: string } }[] }[];
+}
+
+function withoutPacket(line: string, id: string): string {
+  const request: { resourceSpans: { scopeSpans: Spans[] }[] } = JSON.parse(line);
+  for (const scope of request.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
+    scope.spans = scope.spans.filter(({ attributes }) =>
+      attributes.every(({ key, value }) => key !== 'gaia_mesh.packet.id' || value.stringValue !== id),
+    );
+  return JSON.stringify(request);
+}

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import type { RecordedPacket } from '../../../core/recording/recording.ts';
+import { listOf, objectOf, unpacked } from '../loose-values.ts';
+
+/**
+ * A recorded packet as attributes of its span, and back. Both directions are here so that nothing is lost between them. The payload
+ * stands where the GenAI conventions have the contents of such a span, so that other tools show it, and nowhere else.
+ */
+export const PACKET_ID = 'gaia_mesh.packet.id';
+/** On the resource: the recording's first line. */
+export const RECORDING_HEADER = 'gaia_mesh.recording';
+/** On the resource: how many packets the recording has. */
+export const PACKETS = 'gaia_mesh.packets';
+/** Place in the recording. */
+export const ORDER = 'gaia_mesh.order';
+/** On the resource: payloads were left out. */
+export const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
+
+type Attribute = string | number | boolean | string[];
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+/** What a span is by the conventions: it says where its payload stands. */
+export type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
+
+const NAMES = {
+  cause: 'gaia_mesh.cause',
+  inferred: 'gaia_mesh.cause.inferred',
+  tool_us: 'gaia_mesh.tool_us',
+  relayed: 'gaia_mesh.relayed.',
+  work: 'gaia_mesh.work.',
+  packet: 'gaia_mesh.packet.',
+} as const;
+const RELAYED = ['bytes', 'arrived_us', 'forwarded_us'] as const;
+const WORK = ['received_us', 'sent_us', 'decode_us', 'engine_us', 'encode_us'] as const;
+
+/** All that a recording says of a packet but its payload. */
+export function packetAttributes(recorded: RecordedPacket, order: number): Attributes {
+  const { cause, isCauseInferred, toolUs, relayed, work, packet } = recorded;
+  const { payload: _payload, ...head } = packet;
+  const all: Record<string, Attribute | null | undefined> = { [ORDER]: order };
+  for (const [key, value] of Object.entries(head)) all[NAMES.packet + key] = value;
+  all[NAMES.cause] = cause;
+  all[NAMES.inferred] = isCauseInferred;
+  all[NAMES.tool_us] = toolUs;
+  if (relayed !== undefined) {
+    const values = [relayed.bytes, Math.round(relayed.arrivedUs), Math.round(relayed.forwardedUs)];
+    for (const [index, name] of RELAYED.entries()) all[NAMES.relayed + name] = values[index];
+  }
+  if (work !== undefined) {
+    const values = [work.receivedAt, work.sentAt, work.decodeUs, work.engineUs, work.encodeUs];
+    for (const [index, name] of WORK.entries()) all[NAMES.work + name] = values[index];
+  }
+  return present(all);
+}
+
+/** The contents of a packet, as the conventions place them. */
+export function contentAttributes(operation: Operation, payload: JsonObject): Attributes {
+  const text = JSON.stringify(payload);
+  const parts = [{ type: 'text', content: text }];
+  switch (operation) {
+    case 'invoke_workflow':
+      return { 'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts }]) };
+    case 'invoke_agent':
+      return {
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: 'stop' }]),
+      };
+    case 'execute_tool':
+      return { 'gen_ai.tool.call.result': text };
+  }
+}
+
+/** The line of a recording that a span's attributes came of; `hasPayload` is false where the span has no contents. */
+export function recordingEntryIn(attributes: JsonObject): {
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly hasPayload: boolean;
+} {
+  const payload = payloadIn(attributes);
+  const relayed = below(attributes, NAMES.relayed);
+  const work = below(attributes, NAMES.work);
+  const inferred = attributes[NAMES.inferred];
+  return {
+    entry: {
+      cause: attributes[NAMES.cause] ?? null,
+      ...(inferred === undefined ? {} : { inferred }),
+      tool_us: attributes[NAMES.tool_us] ?? null,
+      ...(Object.keys(relayed).length === 0 ? {} : { relayed }),
+      ...(Object.keys(work).length === 0 ? {} : { work }),
+      packet: { ...below(attributes, NAMES.packet), payload: payload ?? {} },
+    },
+    hasPayload: payload !== undefined,
+  };
+}
+
+function payloadIn(attributes: JsonObject): JsonObject | undefined {
+  switch (attributes['gen_ai.operation.name']) {
+    case 'invoke_workflow':
+      return contentOf(attributes['gen_ai.input.messages']);
+    case 'execute_tool':
+      return objectOf(unpacked(attributes['gen_ai.tool.call.result']));
+    default:
+      return contentOf(attributes['gen_ai.output.messages']);
+  }
+}
+
+/** The text of the first part of the first message. */
+function contentOf(messages: JsonValue | undefined): JsonObject | undefined {
+  const [message] = listOf(unpacked(messages));
+  const [part] = listOf(objectOf(message)?.parts);
+  return objectOf(unpacked(objectOf(part)?.content));
+}
+
+function below(attributes: JsonObject, prefix: string): JsonObject {
+  const entries = Object.entries(attributes).filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
+}
+
+function present(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
+  const known: Record<string, Attribute> = {};
+  for (const [key, value] of Object.entries(all))
+    if (value !== undefined && value !== null) known[key] = value;
+  return known;
+}

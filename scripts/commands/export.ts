@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { exportFormat, exportFormats } from '../../evaluation/export/formats.ts';
+import { print } from '../../evaluation/terminal/print.ts';
+
+interface ExportCommandOptions {
+  readonly as: string;
+  readonly out?: string;
+}
+
+export function exportCommand(command: Command): void {
+  const formats = [...exportFormats].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  command
+    .argument('[archive]', 'run_artifacts.tar.gz of a run, or a recording (default: the last run)')
+    .requiredOption('--as <format>', `what to write: ${[...exportFormats.keys()].join(', ')}`)
+    .option('--out <place>', 'where it goes')
+    .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
+    .action(run);
+}
+
+/** Writes a run as other tools read it. */
+async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
+  const format = exportFormat(as);
+  print(await format.write(archiveOf(archive), out ?? format.out));
+}
+
+function archiveOf(archive: string | undefined): string {
+  const file = archive === undefined ? path.join(defaultOut(), 'run_artifacts.tar.gz') : userPath(archive);
+  if (existsSync(file)) return file;
+  if (archive !== undefined) throw new MeshError('config', `${file}: there is no such file`);
+  throw new MeshError('usage', `there is no run in ${defaultOut()}: npm run bench makes one`);
+}

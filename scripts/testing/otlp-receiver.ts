@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import definitions from 'otlp-definitions/build/src/generated/root.js';
+import { onTestFinished } from 'vitest';
+
+/** What of the compiled definitions is used here; their own types leave it out. */
+interface Kind {
+  decode(bytes: Uint8Array): object;
+  toObject(message: object, how: object): object;
+}
+interface Definitions {
+  readonly opentelemetry: {
+    readonly proto: {
+      readonly collector: {
+        readonly trace: { readonly v1: { readonly ExportTraceServiceRequest: Kind } };
+        readonly metrics: { readonly v1: { readonly ExportMetricsServiceRequest: Kind } };
+      };
+    };
+  };
+}
+
+const { trace, metrics } = (definitions as unknown as Definitions).opentelemetry.proto.collector;
+const KINDS = {
+  '/v1/traces': trace.v1.ExportTraceServiceRequest,
+  '/v1/metrics': metrics.v1.ExportMetricsServiceRequest,
+} as const;
+
+export interface OtlpReceiver {
+  readonly url: string;
+  /** What came, as OTLP/JSON writes it, in order. */
+  readonly traces: readonly unknown[];
+  readonly metrics: readonly unknown[];
+  /** All bytes that came. */
+  readonly bytes: readonly Buffer[];
+}
+
+/**
+ * A collector that shares no code with what sends: it reads protobuf by OpenTelemetry's own definitions, as `protobufjs` compiled them.
+ * It is closed when the test is over.
+ */
+export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
+  const received = { traces: [] as unknown[], metrics: [] as unknown[], bytes: [] as Buffer[] };
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      received.bytes.push(body);
+      if (request.url === '/v1/traces') received.traces.push(jsonOf('/v1/traces', body));
+      else if (request.url === '/v1/metrics') received.metrics.push(jsonOf('/v1/metrics', body));
+      else response.statusCode = 404;
+      if (response.statusCode === 200) response.statusCode = status;
+      response.setHeader('content-type', 'application/x-protobuf');
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it listens on no port');
+  return { url: `http://127.0.0.1:${address.port}`, ...received };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  return request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+}
+
+/** OTLP/JSON has ids in hexadecimal, where protobuf's own JSON has Base64. */
+function jsonOf(path: keyof typeof KINDS, body: Buffer): unknown {
+  const kind = KINDS[path];
+  const object = kind.toObject(kind.decode(body), { longs: String, enums: Number, bytes: String });
+  return JSON.parse(JSON.stringify(object), (key, value: unknown) =>
+    /^(?:traceId|spanId|parentSpanId)$/.test(key) && typeof value === 'string'
+      ? Buffer.from(value, 'base64').toString('hex')
+      : value,
+  );
+}

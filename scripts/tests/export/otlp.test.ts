@@ -1,0 +1,209 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readRecording } from '../../../core/recording/read-archive.ts';
+import { spanIdOf, traceIdOf, traceparentOf } from '../../../core/recording/trace-context.ts';
+import { readExportedRun } from '../../../evaluation/export/exported-run.ts';
+import { runTelemetry } from '../../../evaluation/export/otlp/run-telemetry.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../../testing/otlp-receiver.ts';
+import { startPipelineModel } from '../../testing/pipeline-model.ts';
+import { taskFile } from '../../testing/team-file.ts';
+
+const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
+const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty years. Its stones are grey.';
+
+describe('spans of a run', () => {
+  const folder = temporaryFolder();
+  const archive = path.join(folder, 'run_artifacts.tar.gz');
+
+  beforeAll(async () => {
+    const tasks = taskFile([
+      { task_id: 'a', question: 'Who built the bridge?', document: DOCUMENT, answer: 'Ida' },
+      { task_id: 'b', question: 'Who is it?', document: DOCUMENT, answer: 'Uta' },
+    ]);
+    // The model's server ends with the test that started it; a run of the embedded engine is enough for most.
+    const { code, stderr } = await runCli([
+      ...['bench', '--tasks', tasks, '--out', folder, '--port-base', 'auto'],
+      ...['--otlp', path.join(folder, 'spans.jsonl')],
+    ]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('spans in ')]);
+  });
+
+  test('come back from a file as the same recording: packets, causes, times and tokens', async () => {
+    const back = path.join(folder, 'back.jsonl');
+    const { code, stdout } = await runCli(['import', path.join(folder, 'spans.jsonl'), '--out', back]);
+    expect([code, stdout]).toEqual([0, expect.not.stringMatching(/Guessed|Not in the recording/)]);
+    expect(await readRecording(back)).toEqual(await readRecording(archive));
+  });
+
+  test('come back from a collector that read them by the official definitions', async () => {
+    const receiver = await startOtlpReceiver();
+    const { code, stdout } = await exported(archive, receiver, 'true');
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`sent to ${receiver.url}`)]);
+
+    const file = path.join(temporaryFolder(), 'received.jsonl');
+    // Twice, as a collector may have got them.
+    const lines = [...receiver.traces, ...receiver.traces].map((one) => `${JSON.stringify(one)}\n`);
+    writeFileSync(file, lines.join(''));
+    const back = `${file}.recording`;
+    expect((await runCli(['import', file, '--as', 'otlp', '--out', back])).code).toBe(0);
+    expect(await readRecording(back)).toEqual(await readRecording(archive));
+  });
+
+  test('go to a collector without a word of the documents, unless its variable says so', async () => {
+    const receiver = await startOtlpReceiver();
+    const { stdout } = await exported(archive, receiver);
+    expect(stdout).toContain(`without contents (${CAPTURE}=true sends them)`);
+    const sent = Buffer.concat(receiver.bytes).toString('latin1');
+    expect(sent).toContain('invoke_workflow');
+    expect(sent).not.toMatch(/Ida|bridge|Orra/);
+  });
+
+  test('have ids that follow from run, task and packet, so that a traceparent needs no room in an envelope', async () => {
+    const { recording } = await readExportedRun(archive);
+    const { spans } = runTelemetry(await readExportedRun(archive), true);
+    const runId = recording.header.run_id;
+    for (const { packet, cause } of recording.packets) {
+      const span = spans.find(({ spanId }) => spanId === spanIdOf(runId, packet.id));
+      expect(span?.traceId).toBe(traceIdOf(runId, packet.task_id));
+      expect(traceparentOf({ runId, taskId: packet.task_id, packetId: packet.id })).toBe(
+        `00-${span?.traceId}-${span?.spanId}-01`,
+      );
+      const causes = span?.links?.filter(({ attributes }) => attributes['gaia_mesh.link'] === 'cause');
+      expect(causes?.map(({ spanId }) => spanId)).toEqual(cause === null ? [] : [spanIdOf(runId, cause)]);
+      expect(span?.endUs).toBeGreaterThanOrEqual(span?.startUs ?? Number.NaN);
+    }
+    const tasks = spans.filter(({ name }) => name === 'invoke_workflow pipeline');
+    expect(tasks.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
+    expect(tasks.map(({ events }) => events?.[0]?.attributes['gen_ai.evaluation.score.value'])).toEqual([
+      1, 0,
+    ]);
+  });
+
+  test('have metrics beside them whose bytes are those of the ledger', async () => {
+    const receiver = await startOtlpReceiver();
+    await exported(archive, receiver);
+    const metrics = JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8'));
+    const points = pointsOf(receiver, 'gaia_mesh.bytes');
+    expect(points.reduce((sum, { asDouble, asInt }) => sum + Number(asDouble ?? asInt), 0)).toBe(
+      metrics.ledger.total.wire,
+    );
+    const packets = pointsOf(receiver, 'gaia_mesh.packet.size');
+    expect(packets.reduce((sum, point) => sum + Number(point.count), 0)).toBeGreaterThan(8);
+  });
+
+  test('that do not arrive cost no result, and the exit code says so', async () => {
+    const receiver = await startOtlpReceiver(400);
+    const out = temporaryFolder();
+    const { code, stdout, stderr } = await runCli([
+      ...['bench', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
+    ]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('DONE')]);
+    expect(stderr).toContain('To try again: export ');
+  });
+});
+
+test('exchanges with a model are spans of their own, below the work of the agent that had them', async () => {
+  const model = await startPipelineModel();
+  const receiver = await startOtlpReceiver();
+  const out = temporaryFolder();
+  const document = path.join(out, 'bridge.txt');
+  writeFileSync(document, DOCUMENT);
+  const { code } = await runCli(
+    [
+      ...[
+        'bench',
+        '--engine',
+        'openai',
+        '--model',
+        'gpt-4o',
+        '--host',
+        `${model.url}/v1`,
+        '--port-base',
+        'auto',
+      ],
+      ...['--document', document, '--question', 'Who built the bridge?', '--out', out],
+      ...['--otlp', receiver.url],
+    ],
+    { env: { [CAPTURE]: 'true' } },
+  );
+  expect(code).toBe(0);
+
+  const spans = spansOf(receiver);
+  const calls = spans.filter(({ name }) => name === 'chat gpt-4o');
+  expect(calls).toHaveLength(4);
+  for (const call of calls) {
+    const agent = spans.find(({ spanId }) => spanId === call.parentSpanId);
+    expect(agent?.attributes).toContainEqual({
+      key: 'gen_ai.operation.name',
+      value: { stringValue: 'invoke_agent' },
+    });
+    expect(agent?.attributes.find(({ key }) => key === 'gen_ai.agent.name')).toEqual(
+      call.attributes.find(({ key }) => key === 'gen_ai.agent.name'),
+    );
+    expect(BigInt(call.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(agent?.startTimeUnixNano ?? '-1'));
+    expect(BigInt(call.endTimeUnixNano)).toBeLessThanOrEqual(BigInt(agent?.endTimeUnixNano ?? '0'));
+    expect(BigInt(call.endTimeUnixNano)).toBeGreaterThan(BigInt(call.startTimeUnixNano));
+    expect(call.attributes).toContainEqual({
+      key: 'gen_ai.usage.input_tokens',
+      value: { intValue: '100' },
+    });
+  }
+  expect(pointsOf(receiver, 'gen_ai.client.token.usage').map(({ sum }) => sum)).toEqual([400, 40]);
+});
+
+test.each([
+  ['ftp://host/', 'expected a file or an http(s) URL'],
+  ['http://me:secret@127.0.0.1:4318', 'takes no name and password'],
+])('refuses --otlp %s before anything is started', async (target, message) => {
+  const { code, stderr } = await runCli(['bench', '--otlp', target, '--out', temporaryFolder()]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+function exported(archive: string, { url }: OtlpReceiver, contents?: string) {
+  return runCli(['export', archive, '--as', 'otlp', '--out', url], {
+    ...(contents === undefined ? {} : { env: { [CAPTURE]: contents } }),
+  });
+}
+
+interface ReceivedSpan {
+  readonly name: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: unknown }[];
+}
+
+interface ReceivedPoint {
+  readonly count?: string;
+  readonly sum?: number;
+  readonly asDouble?: number;
+  readonly asInt?: string;
+}
+
+function spansOf({ traces }: OtlpReceiver): ReceivedSpan[] {
+  const requests = traces as { resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] }[] }[];
+  return requests.flatMap(({ resourceSpans }) =>
+    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+  );
+}
+
+function pointsOf({ metrics }: OtlpReceiver, wanted: string): ReceivedPoint[] {
+  interface Data {
+    readonly dataPoints: ReceivedPoint[];
+  }
+  interface Metric {
+    readonly name: string;
+    readonly sum?: Data;
+    readonly histogram?: Data;
+  }
+  const requests = metrics as { resourceMetrics: { scopeMetrics: { metrics: Metric[] }[] }[] }[];
+  return requests
+    .flatMap(({ resourceMetrics }) =>
+      resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics: all }) => all)),
+    )
+    .filter(({ name }) => name === wanted)
+    .flatMap(({ sum, histogram }) => (sum ?? histogram)?.dataPoints ?? []);
+}
