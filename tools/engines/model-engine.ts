@@ -92,7 +92,8 @@ export function engineAsking(
 function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, settings: EngineSettings) {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
   const limits = { timeoutMs, ...(idleMs === undefined ? {} : { idleMs }) };
-  const asking = { maxRetries: settings.max_retries, limits, permits, pace };
+  const { prompts } = options;
+  const asking = { prompts, maxRetries: settings.max_retries, limits, permits, pace };
   let primaryRestsUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question: Question, work: EngineWork): Promise<Asked> => {

@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<string, PromptKind>> = {
   document: 'file',
   file: 'file',
   chunks: 'file',
+  results: 'tool_result',
   tools: 'tools',
   answer_format: 'structure',
   name: 'structure',

@@ -105,11 +105,13 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(sent).toHaveLength(8);
     expect(sent.slice(0, 2)).toEqual(question);
     const kept = sent.filter(({ role }) => role === 'tool').map(({ content }) => content);
-    for (const [index, what] of ['first', 'second', 'third'].entries())
-      expect(kept[index]?.startsWith(what)).toBe(true);
-    expect(kept[0]).toContain('shortened from');
-    expect(kept[2]?.length).toBeGreaterThan(kept[0]?.length ?? 0);
-    expect(notes[0]).toContain('shortened');
+    expect(kept[1]).toContain('[Summarised');
+    expect(kept[2]).toMatch(/^third xxx/);
+    expect(kept[2]?.length).toBeGreaterThan(kept[1]?.length ?? 0);
+    expect(notes).toEqual([
+      expect.stringContaining('are shortened'),
+      expect.stringContaining('are summarised'),
+    ]);
   });
 
   test('that would not fit the context that is known is shortened before it is sent', async () => {
@@ -120,6 +122,38 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(sent).toMatch(/^Question: why\?[\s\S]*shortened from 50015 characters/);
     expect(sent.length).toBeLessThan(2_048 * 4);
     if (name === 'ollama') expect(server.requests[0]?.body.options).toMatchObject({ num_ctx: 2_048 });
+  });
+
+  test('that outgrows the context has its oldest results summarised by the model, once', async () => {
+    const server = await serve(({ messages }): ScriptedReply => {
+      const isSummary = messages[0]?.content.startsWith('You shorten what tools replied') === true;
+      return { content: isSummary ? 'Basel has 11 C.' : 'FINAL ANSWER: 4' };
+    });
+    const results = ['Basel', 'Bern', 'Chur', 'Genf'].flatMap((city, index): ChatMessage[] => [
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ id: `c${index}`, name: 'get_weather', arguments: { city } }],
+      },
+      { role: 'tool', toolCallId: `c${index}`, name: 'get_weather', content: `${city} ${'x'.repeat(4_000)}` },
+    ]);
+    const { engine, workFor, notes, usages } = await engineAt(server.url, { options: { context: 3_000 } });
+    const work = workFor(new AbortController().signal);
+    const ask = { messages: [...question, ...results], tools: [weather] };
+    const turn = await chatOf(engine)(ask, work);
+    await chatOf(engine)(ask, work);
+
+    expect(turn.content).toBe('FINAL ANSWER: 4');
+    expect(server.requests).toHaveLength(3);
+    const [summary, first] = server.requests.map(({ messages }) => messages.map(({ content }) => content));
+    expect(summary?.[1]).toContain(`Question: ${hello.content}`);
+    for (const city of ['Basel', 'Bern', 'Chur']) expect(summary?.[1]).toContain(city);
+    expect(summary?.[1]).not.toContain('Genf');
+    expect(first?.join('\n')).toContain('Basel has 11 C.');
+    expect(first?.join('\n')).toContain('Genf xxx');
+    expect(notes).toEqual([expect.stringContaining('summarised')]);
+    // It is paid for like every other.
+    expect(usages).toHaveLength(3);
   });
 
   test('whose reply comes slowly is waited for; one that stops is given up, and what came with it is no answer', async () => {

@@ -1,4 +1,4 @@
-import type { EngineWork } from '../../../core/contracts/engine.ts';
+import type { ChatMessage, EngineWork } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { type ModelExchange, requestKey } from '../../../core/contracts/model-exchange.ts';
 import { monotonicUs } from '../../../core/system/clock.ts';
@@ -7,6 +7,7 @@ import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts
 import { chatPatiently, type Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
 import { costUsd } from '../prices.ts';
+import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelQuery, ModelReply } from '../servers/model-client.ts';
 import { asDemanded, changesOf, type Demands, lessThan } from './demands.ts';
@@ -17,6 +18,7 @@ export type Tried =
   | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
 
 interface AskOptions {
+  readonly prompts: (name: string) => string;
   readonly maxRetries: number;
   readonly limits: Omit<ExchangeLimits, 'signal'>;
   readonly permits: Permits;
@@ -25,6 +27,9 @@ interface AskOptions {
 
 /** A prompt that does not fit when it is a quarter of what it was does not fit at all. */
 const MAX_SHORTENINGS = 3;
+const SUMMARY_PROMPT = 'summarise';
+/** Of the question, in the request for a summary. */
+const MAX_QUESTION_CHARACTERS = 4_000;
 
 /** What is asked of a model, whichever it is. */
 export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
@@ -52,7 +57,8 @@ export async function askModel(
   let shortenings = 0;
   for (;;) {
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
-    const query = { ...whole, messages: window.fit(whole) };
+    const shorter = await summarised(place, whole, work, options);
+    const query = { ...shorter, messages: window.fit(shorter) };
     const sent = asDemanded(query, demands);
     const startedUs = monotonicUs();
     const outcome = await chatPatiently(client, sent, limits, patience);
@@ -71,7 +77,7 @@ export async function askModel(
     if (isLongPrompt(fault)) {
       window.refused(query, fault.message);
       shortenings += 1;
-      const isShorter = window.fit(whole) !== query.messages && shortenings <= MAX_SHORTENINGS;
+      const isShorter = window.fit(shorter) !== query.messages && shortenings <= MAX_SHORTENINGS;
       if (!isShorter) return failed;
       work.onNote?.(`${failed.error.message}; the oldest results are shortened`);
       continue;
@@ -83,6 +89,40 @@ export async function askModel(
     refused ??= failed;
     demands = less;
   }
+}
+
+/** The query with its oldest results in a summary by the same model, where shortening them alone does not make it fit. */
+async function summarised(
+  place: ModelPlace,
+  query: ModelQuery,
+  work: EngineWork,
+  options: AskOptions,
+): Promise<ModelQuery> {
+  const messages = await place.summaries.shorten(
+    query.messages,
+    (some) => place.window.takes({ ...query, messages: some }),
+    async (results) => {
+      const given = { question: questionIn(query.messages), results: results.join('\n\n---\n\n') };
+      const prompt = renderPrompt(SUMMARY_PROMPT, options.prompts(SUMMARY_PROMPT), given);
+      const tried = await askModel(place, { messages: prompt, tools: [] }, work, options);
+      work.onNote?.(
+        tried.fault === undefined
+          ? 'the oldest results of tools are summarised, to fit the context of the model'
+          : `the oldest results could not be summarised: ${tried.error.message}`,
+      );
+      return tried.reply?.content;
+    },
+  );
+  return { ...query, messages };
+}
+
+/** By the parts of the prompt; a conversation without any begins with it. */
+function questionIn(messages: readonly ChatMessage[]): string {
+  const asked = messages.find(({ role }) => role === 'user');
+  if (asked === undefined) return '';
+  const parts = 'parts' in asked ? (asked.parts ?? []) : [];
+  const text = parts.filter(({ kind }) => kind === 'question').map((part) => part.text);
+  return (text.length > 0 ? text.join('\n') : asked.content).slice(0, MAX_QUESTION_CHARACTERS).toWellFormed();
 }
 
 /** As it was sent and as it came. */

@@ -25,6 +25,19 @@ const BRIEF_CHARACTERS = 300;
 /** A result that has just come must say something. */
 const FRESH_CHARACTERS = 1_000;
 
+/** Places of the results that were there before the last turn of the model, the oldest first. */
+export function oldResultsIn(messages: readonly ChatMessage[]): number[] {
+  const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.flatMap(({ role }, index) => (role === 'tool' && index < lastTurn ? [index] : []));
+}
+
+/** The messages with those results as short as they can be and still say what was decisive in most of them. */
+export function shortenResults(messages: readonly ChatMessage[], places: readonly number[]): ChatMessage[] {
+  return messages.map((message, index) =>
+    places.includes(index) ? shorter(message, SHORT_CHARACTERS) : message,
+  );
+}
+
 /**
  * A conversation that fits into `room` characters, as far as that can be: the oldest results of tools are shortened first, then brought down to
  * how they begin; then the newest results, what was said in between, and at last the middle of the longest text. The system message stays
@@ -38,7 +51,7 @@ export function fitMessages(messages: readonly ChatMessage[], room: number): rea
   const fitted = [...messages];
   const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
   const places = messages.map((message, index) => ({ role: message.role, index }));
-  const old = places.filter(({ role, index }) => role === 'tool' && index < lastTurn);
+  const old = oldResultsIn(messages);
   const fresh = places.filter(({ role, index }) => role === 'tool' && index > lastTurn);
   const firstUser = places.find(({ role }) => role === 'user')?.index ?? 0;
   const between = places.filter(
@@ -49,8 +62,8 @@ export function fitMessages(messages: readonly ChatMessage[], room: number): rea
     if (message !== undefined) fitted[index] = shorter(message, most);
   };
   const steps = [
-    ...old.map(({ index }) => [index, SHORT_CHARACTERS] as const),
-    ...old.map(({ index }) => [index, BRIEF_CHARACTERS] as const),
+    ...old.map((index) => [index, SHORT_CHARACTERS] as const),
+    ...old.map((index) => [index, BRIEF_CHARACTERS] as const),
   ];
   for (const [index, most] of steps) {
     if (charactersOf(fitted) <= room) return fitted;
@@ -93,8 +106,8 @@ function shorter(message: ChatMessage, most: number): ChatMessage {
   return { ...message, parts: kept, content: kept.map(({ text }) => text).join('') };
 }
 
-/** Beginning and end of a text of which there is more than `most`, with a mark that says so; no longer than `most`. */
-function shortened(text: string, most: number): string {
+/** Beginning and end of a text of which there is more than `most` characters, with a mark that says so; no longer than `most`. */
+export function shortened(text: string, most = SHORT_CHARACTERS): string {
   if (text.length <= most) return text;
   const mark = `\n[… shortened from ${text.length} characters, to fit the model's context …]\n`;
   const kept = Math.max(0, most - mark.length);

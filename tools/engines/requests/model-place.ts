@@ -3,6 +3,7 @@ import type { Price } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import type { ModelClient } from '../servers/model-client.ts';
 import { type Demands, firstDemands, type ToolCalls } from './demands.ts';
+import { Summaries } from './summaries.ts';
 import { Window } from './window.ts';
 
 /** One model at one place, and what is known of it by now. */
@@ -11,6 +12,7 @@ export interface ModelPlace {
   readonly model: string;
   readonly price: Price | undefined;
   readonly window: Window;
+  readonly summaries: Summaries;
   readonly toolCalls: ToolCalls;
   /** What the server took in the end. */
   accepted: Demands;
@@ -45,6 +47,7 @@ export function modelPlaces(
     model,
     price: price ?? by.presetPrice(model),
     window: new Window(context, isPrimary ? options.askContext : undefined),
+    summaries: new Summaries(),
     toolCalls,
     accepted: firstDemands(toolCalls),
   });

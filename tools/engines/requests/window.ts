@@ -47,6 +47,11 @@ export class Window {
     return fitMessages(query.messages, room);
   }
 
+  /** Whether a query goes as it is, as far as that is known. */
+  takes(query: ModelQuery): boolean {
+    return charactersOf(query.messages) <= this.#room() - besides(query);
+  }
+
   /** Hears what the server counted for a prompt. */
   counted(query: ModelQuery, promptTokens: number | null): void {
     if (promptTokens === null || promptTokens === 0) return;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, expect } from 'vitest';
 import * as z from 'zod';
 import type {
@@ -60,6 +61,8 @@ export async function serve(script: ModelScript, options?: ModelServerOptions): 
   return server;
 }
 
+const SUMMARY_PROMPT = readFileSync(new URL('../../../config/prompts/summarise.md', import.meta.url), 'utf8');
+
 /** What the tests of one engine do with it. */
 export function underTest(name: ModelEngineName) {
   /** An engine whose retries take no time, and what became of its work. */
@@ -83,7 +86,7 @@ export function underTest(name: ModelEngineName) {
     const engine = await engineNamed(name, {
       host,
       model: 'm',
-      prompts: () => PROMPT,
+      prompts: (name) => (name === 'summarise' ? SUMMARY_PROMPT : PROMPT),
       // As if the user had named the servers on the command line.
       environment: {
         OPENAI_API_KEY: KEY,
