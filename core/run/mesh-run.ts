@@ -74,7 +74,12 @@ export class MeshRun {
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
     this.#revision = gitRevision(options.codeFolder);
-    const { observer } = options;
+    const { observer, team } = options;
+    observer.began?.({
+      ...{ runId, team: team.name, adapter: options.adapter.name, engine: options.engine.name },
+      agents: team.agents.map(({ id, tool }) => ({ id, tool })),
+      workspaces: folder.workspaces,
+    });
     this.#usage = RunUsage.of(folder.workspaces, options);
     const ids = options.team.agents.map(({ id }) => id);
     this.#exchanges = this.#usage === undefined ? undefined : new RunExchanges(folder.workspaces, ids);
@@ -101,6 +106,7 @@ export class MeshRun {
         network: () => this.#network,
         log: this.#log,
         onNews: (news) => observer.faultNews?.(news),
+        onDelivery: (event) => observer.deliveryFault?.(event),
         signal: options.signal,
       });
     }
@@ -165,7 +171,7 @@ export class MeshRun {
     this.#tally.add(outcome, scores);
     this.#faults?.taskEnded(outcome, scores, harmed);
     this.#log.info(taskEnded(outcome, scores));
-    this.#options.observer.taskEnded?.(outcome);
+    this.#options.observer.taskEnded?.(outcome, { scores, models: usage?.total });
     return {
       outcome,
       scores,

@@ -1,4 +1,4 @@
-import { FaultyDelivery } from '../hub/delivery/faulty.ts';
+import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
 import { type Fault, isTimed, type TimedFault } from '../hub/faults/fault.ts';
 import { FaultSchedule } from '../hub/faults/fault-schedule.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
@@ -26,6 +26,7 @@ interface RunFaultsOptions {
   readonly log: Log;
   /** What people should know while the run is on. */
   readonly onNews: (news: string) => void;
+  readonly onDelivery: (event: DeliveryEvent) => void;
   readonly signal: AbortSignal;
 }
 
@@ -47,7 +48,10 @@ export class RunFaults {
     this.delivery = new FaultyDelivery({
       seed: request.seed ?? 0,
       faults: request.faults,
-      onEvent: (event) => options.log.info(deliveryEntry(event)),
+      onEvent: (event) => {
+        options.log.info(deliveryEntry(event));
+        options.onDelivery(event);
+      },
     });
     this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
       begin: (fault) => this.#begin(fault),

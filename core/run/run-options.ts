@@ -2,6 +2,7 @@ import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
 import type { Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
+import type { DeliveryEvent } from '../hub/delivery/faulty.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import type { AgentGroupOptions, AgentUp } from './agent-group.ts';
@@ -55,10 +56,24 @@ export interface TaskBounds {
   readonly signal?: AbortSignal;
 }
 
+/** A run that has just begun. */
+export interface BegunRun {
+  readonly runId: string;
+  readonly team: string;
+  readonly adapter: string;
+  readonly engine: string;
+  readonly agents: readonly { readonly id: string; readonly tool: string }[];
+  readonly workspaces: string;
+}
+
 /** What a run tells whoever watches, beside what its mesh does. */
 export interface RunObserver extends Partial<MeshObserver> {
+  /** The run has its id and its folder; agents are about to start. */
+  began?(run: BegunRun): void;
   agentUp?(agent: AgentUp): void;
-  taskEnded?(outcome: TaskOutcome): void;
+  taskEnded?(outcome: TaskOutcome, sums: Pick<Asked, 'scores' | 'models'>): void;
+  /** A fault struck a delivery. */
+  deliveryFault?(event: DeliveryEvent): void;
   /** A fault with a time of its own began or ended, or an agent came back. */
   faultNews?(news: string): void;
 }

@@ -13,7 +13,7 @@ import { WrongAnswers } from '../results/tables/wrong-answers.ts';
 import { cachedOutcome, scoresBy, taskResult } from '../results/task-result.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { storeCache } from './answer-cache.ts';
-import { type BatchEnd, runBatch } from './batch.ts';
+import { type BatchEnd, type BatchEvent, runBatch } from './batch.ts';
 import type { BatchStore } from './batch-store.ts';
 import { Journal } from './journal/journal.ts';
 import { keyText } from './journal/journal-index.ts';
@@ -53,14 +53,20 @@ export interface BenchBatch {
   readonly cycleLines: readonly string[];
 }
 
+interface BenchWatching {
+  readonly store: BatchStore;
+  readonly signal: AbortSignal;
+  /** A task was answered by the cache: the mesh has not seen it. */
+  readonly onCached: () => void;
+  readonly onEvent: (event: BatchEvent) => void;
+}
+
 /** Has a team do all tasks of a plan, but for those that the journal has. */
 export async function runBenchBatch(
   plan: BenchPlan,
   mesh: MeshTeam,
   journal: Journal,
-  store: BatchStore,
-  onCached: () => void,
-  signal: AbortSignal,
+  { store, signal, ...watching }: BenchWatching,
 ): Promise<BenchBatch> {
   const { planned, tasks, repeat, limits } = plan;
   const { team, setup, concurrency } = planned;
@@ -88,13 +94,14 @@ export async function runBenchBatch(
     clean: (raw) => cleanAnswer(raw) ?? undefined,
     redact: redactor(process.env),
     onEvent(event) {
+      watching.onEvent(event);
       if (event.kind === 'kept') kept.add(keyText(event.key));
       if (event.kind !== 'finished' || !event.result.cached) return;
       const task = byId.get(event.result.task_id);
       if (task === undefined) return;
       const { result, ...asked } = fromCache(task, event.result);
       mesh.answered(asked, result);
-      onCached();
+      watching.onCached();
     },
     signal,
   });

@@ -5,27 +5,44 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { embeddedJson } from './embedded-json.ts';
 import { pageScript } from './page-script.ts';
-import type { ReportData } from './report-html.ts';
 
 const require = createRequire(import.meta.url);
 const folder = fileURLToPath(new URL('./page/', import.meta.url));
-const STYLES = ['page.css', 'table.css', 'chart.css', 'sequence.css', 'gaia.css', 'bindings.css'];
+const STYLES = [
+  'page.css',
+  'table.css',
+  'chart.css',
+  'sequence.css',
+  'gaia.css',
+  'bindings.css',
+  'watch.css',
+];
 /** The class of every chart: Plot writes it into a style sheet of its own, which the page's policy must know. */
 const CHART_CLASS = 'chart';
 
+/** A page as text, and the policy that it works under, which stands in it, too. */
+interface Page {
+  readonly html: string;
+  readonly policy: string;
+}
+
 /**
- * The page: skeleton, style, the two libraries, the page's own script and the data, in one file. Its policy allows just these
+ * A page: skeleton, style, the two libraries, the page's own script and the data, in one file. Its policy allows just these
  * texts, by their hashes: whatever the data says, nothing else runs and nothing is loaded.
+ *
+ * @param main its script, among those of the pages
+ * @param asks it asks the server that it came from for more; one from a file has nobody to ask
  */
-export function pageHtml(data: ReportData): string {
+export function pageOf(data: unknown, main: string, asks: boolean): Page {
   const style = STYLES.map((name) => readFileSync(path.join(folder, 'style', name), 'utf8')).join('\n');
   const plot = fileOf('@observablehq/plot', require.resolve('@observablehq/plot'), 'dist/plot.umd.min.js');
   const libraries = [fileOf('d3', require.resolve('d3'), 'dist/d3.min.js'), plot];
-  const script = pageScript(folder, 'main.js');
+  const script = pageScript(folder, main);
   const policy = [
     "default-src 'none'",
     `script-src ${[...libraries, script].map(hashOf).join(' ')}`,
     `style-src ${[style, plotStyle(plot)].map(hashOf).join(' ')}`,
+    ...(asks ? ["connect-src 'self'"] : []),
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -41,7 +58,8 @@ export function pageHtml(data: ReportData): string {
   };
   const skeleton = readFileSync(path.join(folder, 'page.html'), 'utf8');
   // In one go: what is put in may say POLICY, too.
-  return skeleton.replaceAll(/POLICY|<!-- [A-Z]+ -->/g, (place) => parts[place] ?? place);
+  const html = skeleton.replaceAll(/POLICY|<!-- [A-Z]+ -->/g, (place) => parts[place] ?? place);
+  return { html, policy };
 }
 
 function hashOf(text: string): string {

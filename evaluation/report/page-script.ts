@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** `import { a, b } from './file.js';` or from another folder, on one line or several. */
 const IMPORT = /^import \{[^}]*\} from '(\.\.?\/[\w./-]+\.js)';\n/gm;
-const DECLARATION = /^(?:export )?(?:function|const|let|class) (\w+)/gm;
+const DECLARATION = /^(?:export )?(?:async )?(?:function|const|let|class) (\w+)/gm;
 
 /**
  * A module and all that it imports, as one script: those imported come first, and the words `import` and `export` fall away. The

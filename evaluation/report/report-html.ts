@@ -4,7 +4,7 @@ import type { ComparisonFile } from '../compare/comparison-file.ts';
 import { type BindingsView, bindingsView } from './bindings/bindings-view.ts';
 import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
 import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
-import { pageHtml } from './page-html.ts';
+import { pageOf } from './page-html.ts';
 import type { ArchivedRun } from './run/archived-run.ts';
 import { type RunView, runView } from './run/run-view.ts';
 import { type VersusView, versusView } from './run/versus-view.ts';
@@ -28,10 +28,10 @@ export interface ReportData {
 
 /** The report as one HTML file that loads nothing. */
 export async function reportHtml(sources: ReportSources): Promise<string> {
-  return pageHtml(await reportData(sources));
+  return pageOf(await reportData(sources), 'main.js', false).html;
 }
 
-async function reportData({ comparison, bindings, gaia, runs }: ReportSources): Promise<ReportData> {
+export async function reportData({ comparison, bindings, gaia, runs }: ReportSources): Promise<ReportData> {
   const views: RunView[] = [];
   for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
   return {

@@ -27,6 +27,8 @@ import {
   quietProgress,
 } from '../../evaluation/terminal/progress.ts';
 import { oneLine } from '../../evaluation/terminal/table.ts';
+import { reportOfRun } from '../../evaluation/watch/finished-report.ts';
+import type { Watch } from '../../evaluation/watch/watch.ts';
 import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
@@ -34,6 +36,7 @@ import { listOf, storeAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExports } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
+import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 
 export function bench(command: Command): void {
   command
@@ -49,7 +52,7 @@ export function bench(command: Command): void {
     .option('--scorer <name>', "further measures, instead of the team's scorer")
     .option('--out <dir>', 'folder for the results (default: the project root)')
     .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2', listOf);
-  batchOptions(teamOptions(command))
+  watchOptions(batchOptions(teamOptions(command)))
     .option('--cache', 'take answers of earlier runs from the store, and keep those of this one')
     .option(
       '--store <file|url>',
@@ -66,7 +69,7 @@ export function bench(command: Command): void {
 }
 
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
-async function run(options: BenchOptions & OtlpOption): Promise<void> {
+async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exports = await runExports(options);
   const plan = await planOf(options);
   const out = options.out === undefined ? defaultOut() : userPath(options.out);
@@ -78,21 +81,23 @@ async function run(options: BenchOptions & OtlpOption): Promise<void> {
   for (const warning of plan.warnings) progress.note(warning);
   const interruption = interruptible();
   const { signal } = interruption;
+  const watch = await watchOf(options, 'bench');
   const place = options.store ?? path.join(out, 'store', 'attempts.sqlite');
   const store = await openBatchStore(place, [plan.planned], options);
   store.heardBy(progress.note);
-  const mesh = await start(plan, options, { out, place, resumed, progress, signal });
+  const mesh = await start(plan, options, { out, place, resumed, progress, signal, watch });
   let batch: BenchBatch | undefined;
   try {
     if (plan.isBatch) {
       const journal = resumed ?? Journal.open(journalFile, plan.setup, { resume: false });
-      batch = await runJournalled(plan, { mesh, journal, store, progress, signal });
+      batch = await runJournalled(plan, { mesh, journal, store, progress, signal, watch });
     } else {
       for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
     }
   } catch (error) {
     // A full disk, or a bug: whatever it is, no process and no port stays behind.
     await mesh.close();
+    await watch?.close();
     throw error;
   } finally {
     progress.end();
@@ -105,6 +110,9 @@ async function run(options: BenchOptions & OtlpOption): Promise<void> {
   // A batch is done when every task was finished, whatever its score.
   else process.exitCode = exitCodeOfStatus(batch?.summary.status ?? metrics.status);
   await exports.run(mesh.folder.archiveFile);
+  await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
+    reportOfRun(mesh.folder.archiveFile),
+  );
 }
 
 interface Surroundings {
@@ -113,12 +121,20 @@ interface Surroundings {
   readonly store: BatchStore;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  readonly watch: Watch | undefined;
 }
 
 async function runJournalled(plan: BenchPlan, around: Surroundings): Promise<BenchBatch> {
-  const { mesh, journal, store, progress, signal } = around;
+  const { mesh, journal, store, progress, signal, watch } = around;
   try {
-    return await runBenchBatch(plan, mesh, journal, store, progress.cached, signal);
+    return await runBenchBatch(plan, mesh, journal, {
+      ...{ store, signal },
+      onCached: progress.cached,
+      // Of all others the mesh tells, by the measure that the batch's own table has.
+      onEvent: (event) => {
+        if (event.kind === 'finished' && event.result.cached) watch?.batchEvent(event);
+      },
+    });
   } finally {
     journal.close();
   }
@@ -133,10 +149,12 @@ async function start(
     readonly resumed: Journal | undefined;
     readonly progress: Progress;
     readonly signal: AbortSignal;
+    readonly watch: Watch | undefined;
   },
 ): Promise<MeshTeam> {
   const { team, adapter, faults } = plan.planned;
-  const { out, place, resumed, progress, signal } = where;
+  const { out, place, resumed, progress, signal, watch } = where;
+  const observer = { ...progress.observer, faultNews: progress.note };
   if (typeof faults?.spec === 'string' && options.faultSeed === undefined)
     progress.note(`faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`);
   try {
@@ -154,11 +172,12 @@ async function start(
       maxTokens: options.questionTokens,
       isBatch: plan.isBatch,
       ...(resumed === undefined ? {} : { isFinished: (key) => resumed.has(key) }),
-      observer: { ...progress.observer, faultNews: progress.note },
+      observer: watch?.beside(observer, plan.tasks.length * plan.repeat) ?? observer,
       signal,
     });
   } catch (error) {
     resumed?.close();
+    await watch?.close();
     throw error;
   }
 }

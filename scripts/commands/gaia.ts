@@ -27,6 +27,8 @@ import { type Finished, submitAnswers, writeAnswers } from '../../evaluation/res
 import type { Store } from '../../evaluation/store/store.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { reportOfBatch } from '../../evaluation/watch/finished-report.ts';
+import type { Watch } from '../../evaluation/watch/watch.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -34,6 +36,7 @@ import { listOf, storeAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, type RunExports, runExports } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
+import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
@@ -65,7 +68,7 @@ export function gaia(command: Command): void {
     .option('--submission <file>', 'save what a scoring API is sent, and send it if there is one')
     .option('--username <name>', 'who submits (default: HF_USERNAME)')
     .option('--agent-code <url>', 'where the code of the agents is, for the submission');
-  batchOptions(teamOptions(command))
+  watchOptions(batchOptions(teamOptions(command)))
     .option(
       '--store <file|url>',
       'attempts, gap records and cached answers (default: beside the answers)',
@@ -79,18 +82,23 @@ export function gaia(command: Command): void {
 }
 
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
-async function run(options: GaiaOptions & OtlpOption): Promise<void> {
+async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<void> {
   loadKeys();
   const exports = await runExports(options);
   const resultsPage = options.write === true ? pageToWrite('docs/results/gaia.md') : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
+  const watch = await watchOf(options, 'gaia');
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
-    await runPlan(plan, options, { store, resultsPage, exports, signal: interruption.signal });
+    await runPlan(plan, options, { store, resultsPage, exports, signal: interruption.signal, watch });
+  } catch (error) {
+    await watch?.close();
+    throw error;
   } finally {
     await store.close();
   }
+  await watch?.end('ended', interruption.signal, () => reportOfBatch(plan.places.answers));
 }
 
 interface Surroundings {
@@ -99,11 +107,12 @@ interface Surroundings {
   readonly resultsPage: string | undefined;
   readonly exports: RunExports;
   readonly signal: AbortSignal;
+  readonly watch: Watch | undefined;
 }
 
 async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surroundings): Promise<void> {
   const { places, questions, setup } = plan;
-  const { store, signal, resultsPage, exports } = around;
+  const { store, signal, resultsPage, exports, watch } = around;
   const redact = redactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
@@ -123,14 +132,19 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surrounding
     onEvent: (event) => {
       progress.event(event);
       log.event(event);
+      watch?.batchEvent(event);
     },
+    watch: (observer) => watch?.beside(observer, questions.length * options.repeat) ?? observer,
     signal,
     portBase: options.portBase ?? 'auto',
     note,
   };
   try {
     const head = writeBatchHead(plan, options.repeat, source);
-    for (const warning of plan.warnings) note(warning);
+    for (const warning of plan.warnings) {
+      note(warning);
+      watch?.note(warning);
+    }
     store.heardBy(note);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);

@@ -12,6 +12,8 @@ import { MeshTeam } from './mesh-team.ts';
 /** What the teams of a batch share. */
 export type SharedBatch = Pick<Batch, 'journal' | 'repeat' | 'redact' | 'onEvent' | 'signal'> & {
   readonly portBase: number | 'auto';
+  /** Puts whoever watches beside what observes a run. */
+  readonly watch: (observer: RunObserver) => RunObserver;
   /** Hears what goes wrong in the mesh. */
   readonly note: (text: string) => void;
 };
@@ -99,7 +101,7 @@ async function startMesh(
       repeat: shared.repeat,
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       maxTokens: tokens,
-      observer: alarms(shared.note),
+      observer: shared.watch(alarms(shared.note)),
       signal,
     });
   } catch (error) {

@@ -16,12 +16,12 @@ interface PageInBrowser {
 }
 
 /**
- * A page for the tests of one file, in the Chromium that is installed. Without one the tests are skipped with a message, and fail where
+ * A browser for the tests of one file: the Chromium that is installed. Without one the tests are skipped with a message, and fail where
  * CI=true.
  *
- * @param write puts the page into `file`; called once
+ * @param prepare done once before it starts
  */
-export function pageInBrowser(file: string, write: () => Promise<void>): PageInBrowser {
+export function browserOfTests(prepare: () => Promise<void> = async () => undefined): () => Browser {
   const executable = installedBrowser();
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ export function pageInBrowser(file: string, write: () => Promise<void>): PageInB
       console.warn(`skipped: ${message}`);
       return;
     }
-    await write();
+    await prepare();
     browser = await startBrowser(executable);
   });
   beforeEach((context) => {
@@ -40,10 +40,19 @@ export function pageInBrowser(file: string, write: () => Promise<void>): PageInB
   afterAll(async () => {
     await browser?.close();
   });
-  const started = () => {
+  return () => {
     if (browser === undefined) throw new Error('there is no browser');
     return browser;
   };
+}
+
+/**
+ * A page for the tests of one file.
+ *
+ * @param write puts the page into `file`; called once
+ */
+export function pageInBrowser(file: string, write: () => Promise<void>): PageInBrowser {
+  const started = browserOfTests(write);
   const url = pathToFileURL(file).href;
   return {
     async opened({ width = 1280, scheme = 'light' } = {}) {

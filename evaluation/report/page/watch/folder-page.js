@@ -1,0 +1,4 @@
+/** @param {import('../../watch-html.ts').WatchPlace} given */
+export function folderPage(given) {
+  document.title = given.title;
+}

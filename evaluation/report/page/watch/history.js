@@ -1,0 +1,73 @@
+import { advance, noState } from './state.js';
+
+/**
+ * @typedef {import('./state.js').WatchEvent} WatchEvent
+ * @typedef {import('./state.js').WatchState} WatchState
+ */
+
+/** Events that a page keeps; of older ones it keeps what they came to. */
+const MAX_EVENTS = 60_000;
+const DROPPED_AT_ONCE = 10_000;
+
+/** All that has been told, and what was known at any moment of it. */
+export class WatchHistory {
+  /** @type {WatchEvent[]} */
+  events = [];
+  /** What events that are no longer kept came to. */
+  #before = noState();
+  /** The state now. */
+  now = noState();
+  #last = 0;
+  /** Events that never came: the page was too slow, or came late. */
+  missed = 0;
+
+  /** @param {readonly WatchEvent[]} events */
+  add(events) {
+    for (const event of events) {
+      if (event.n <= this.#last) continue;
+      this.missed += event.n - this.#last - 1;
+      this.#last = event.n;
+      this.events.push(event);
+      advance(this.now, event);
+    }
+    if (this.events.length <= MAX_EVENTS) return;
+    for (const event of this.events.splice(0, DROPPED_AT_ONCE)) advance(this.#before, event);
+  }
+
+  /**
+   * The state at a moment, from events that are kept.
+   *
+   * @param {number} at
+   */
+  stateAt(at) {
+    const state = structuredClone(this.#before);
+    for (const event of this.events) {
+      if (event.at > at) break;
+      advance(state, event);
+    }
+    return state;
+  }
+
+  /**
+   * How many events there were up to a moment.
+   *
+   * @param {number} at
+   */
+  countUpTo(at) {
+    let [low, high] = [0, this.events.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.events[middle]?.at ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  get beganMs() {
+    return this.#before.at;
+  }
+
+  get lastMs() {
+    return this.now.at;
+  }
+}

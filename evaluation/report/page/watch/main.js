@@ -1,0 +1,7 @@
+import { folderPage } from './folder-page.js';
+import { runPage } from './run-page.js';
+
+/** @type {import('../../watch-html.ts').WatchPlace} */
+const given = JSON.parse(document.getElementById('data')?.textContent ?? '');
+if (given.kind === 'folder') folderPage(given);
+else runPage(given);

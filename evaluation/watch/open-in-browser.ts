@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process';
+import { complain } from '../terminal/print.ts';
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Asks the system to open an address of ours. A machine without a browser says so, and nothing else comes of it. */
+export function openInBrowser(url: string): void {
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  const opener = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
+  opener.on('error', (error) => complain(`no browser was opened: ${error.message}`));
+  opener.unref();
+}

@@ -1,0 +1,115 @@
+import { request } from 'node:http';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { type Answerer, PageServer } from './page-server.ts';
+
+async function started(answer: Answerer = () => ({ json: 'inside' })) {
+  const pages = await PageServer.start(0, answer);
+  onTestFinished(() => pages.close());
+  return new URL(pages.url);
+}
+
+interface Got {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Not `fetch`, which lets nobody say another host. */
+function get(url: URL, options: { host?: string; path?: string; method?: string } = {}): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const { host = url.host, path = url.pathname, method = 'GET' } = options;
+    const sent = request(
+      { port: url.port, host: '127.0.0.1', path, method, headers: { host } },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+test('the address has a token that nobody guesses, another for each page', async () => {
+  const [one, two] = [await started(), await started()];
+
+  expect(one.hostname).toBe('127.0.0.1');
+  expect(one.pathname).toMatch(/^\/[\w-]{32}\/$/);
+  expect(one.pathname).not.toBe(two.pathname);
+});
+
+test.each([
+  ['no token', () => '/'],
+  ['another token', (token: string) => `/${token.slice(1, -2)}x/`],
+  ['half a token', (token: string) => `${token.slice(0, 9)}/`],
+  ['a token elsewhere', (token: string) => `/x${token}`],
+  ['a token in the query', (token: string) => `/?${token}`],
+])('who has %s is told nothing', async (_, pathOf) => {
+  const answer = vi.fn(() => ({ json: 'inside' }));
+  const url = await started(answer);
+
+  const { status, text } = await get(url, { path: pathOf(url.pathname) });
+
+  expect(status).toBe(403);
+  expect(text).not.toContain('inside');
+  expect(answer).not.toHaveBeenCalled();
+});
+
+test.each(['attacker.example', 'attacker.example:80', '127.0.0.1', '[::1]:1'])(
+  'who came by the name %j, which leads here, is told nothing',
+  async (host) => {
+    const url = await started();
+
+    expect(await get(url, { host })).toMatchObject({ status: 403 });
+    expect(await get(url, { host: `localhost:${url.port}` })).toMatchObject({ status: 200 });
+  },
+);
+
+test('only reads: other methods are refused', async () => {
+  const url = await started();
+
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+    expect(await get(url, { method })).toMatchObject({ status: 405 });
+});
+
+test('other pages of the browser can neither frame it nor read from it, and a page comes with its policy', async () => {
+  const url = await started(() => ({ html: '<p>', policy: "default-src 'none'" }));
+
+  const { headers } = await get(url);
+
+  expect(headers).toMatchObject({
+    'content-security-policy': "default-src 'none'",
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  });
+  expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+test('what cannot be read is said to the page, and the server goes on', async () => {
+  const url = await started(({ path }) => {
+    if (path === 'broken') throw new MeshError('config', 'archive: is broken');
+    return path === '' ? { json: 'inside' } : undefined;
+  });
+
+  expect(await get(url, { path: `${url.pathname}broken` })).toMatchObject({
+    status: 500,
+    text: '{"error":"archive: is broken"}',
+  });
+  expect(await get(url, { path: `${url.pathname}other` })).toMatchObject({ status: 404 });
+  expect(await get(url)).toMatchObject({ status: 200, text: '"inside"' });
+});
+
+test('a port that is taken is said', async () => {
+  const url = await started();
+
+  await expect(PageServer.start(Number(url.port), () => undefined)).rejects.toThrow(
+    `cannot serve the page on port ${url.port} of 127.0.0.1: it is taken`,
+  );
+});

@@ -1,0 +1,106 @@
+import type { JsonValue } from '../../core/contracts/packet.ts';
+import type { DeliveryEvent } from '../../core/hub/delivery/faulty.ts';
+import type { TaskOutcome } from '../../core/hub/tasks/task-clock.ts';
+import type { RunObserver } from '../../core/run/run-options.ts';
+import type { BatchEvent } from '../batch/batch.ts';
+import { attemptId } from '../questions/question.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import { oneLine } from '../terminal/table.ts';
+import type { EventFeed } from './event-feed.ts';
+import type { NewEvent } from './watch-event.ts';
+
+/** Of texts in events: what a list has room for. The whole of it is asked for by who opens it. */
+const MAX_TEXT = 300;
+const MAX_NAME = 80;
+/** Agents that are named when a run begins. */
+const MAX_AGENTS = 256;
+
+function cutText(text: string): string {
+  return oneLine(text, MAX_TEXT);
+}
+
+/** Tells a feed what a run does. */
+export function runEvents(feed: EventFeed, questions: number | null): RunObserver {
+  return {
+    began({ runId, team, adapter, engine, agents }) {
+      feed.add({
+        ...{ kind: 'run', run: runId, team: oneLine(team, MAX_NAME), adapter: oneLine(adapter, MAX_NAME) },
+        engine: oneLine(engine, MAX_NAME),
+        agents: agents.slice(0, MAX_AGENTS).map(({ id, tool }) => ({ id, tool: oneLine(tool, MAX_NAME) })),
+        questions,
+      });
+    },
+    agentUp: ({ id, where, pid }) => {
+      const text = `${where}${pid === undefined ? '' : `, process ${pid}`}`;
+      feed.add({ kind: 'agent', id, state: 'up', text });
+    },
+    agentLost({ id, tool }, reason) {
+      feed.add({ kind: 'agent', id, state: 'lost', text: cutText(reason) });
+      feed.fault('lost', () => cutText(`agent ${id} (${tool}) is gone: ${reason}`));
+    },
+    relayed: (batch) => feed.relayed(batch),
+    broadcast({ payload, ...head }, _times, bytes, recipients) {
+      feed.add(askedEvent(head.task_id, payload.question));
+      feed.packet(head, bytes, recipients);
+    },
+    refused: (node, reason) => feed.fault('refused', () => cutText(`from ${node}: ${reason}`)),
+    taskEnded: (outcome, { scores, models }) => {
+      const right = scores.correct ?? scores.normalized_em ?? null;
+      feed.add(endedEvent(outcome, right === null ? null : right === 1, models?.cost_usd));
+    },
+    faultNews: (news) => feed.fault('fault', () => cutText(news)),
+    deliveryFault: (event) => feed.fault(event.kind, () => deliveryText(event)),
+  };
+}
+
+/** Tells a feed what only the batch knows: answers from the cache, and what the batch's scorer says. */
+export function batchEvents(feed: EventFeed): (event: BatchEvent) => void {
+  return (event) => {
+    if (event.kind !== 'finished') return;
+    feed.add(resultEvent(event.result));
+  };
+}
+
+function askedEvent(id: string, question: JsonValue | undefined): NewEvent {
+  const text = typeof question === 'string' ? { text: cutText(question) } : {};
+  return { kind: 'question', id, state: 'asked', ...text };
+}
+
+function endedEvent(
+  {
+    taskId,
+    status,
+    answer,
+    reason,
+    elapsedMs,
+    counts,
+  }: Pick<TaskOutcome, 'taskId' | 'status' | 'answer' | 'reason' | 'elapsedMs'> & {
+    readonly counts: { readonly token_sum: number };
+  },
+  correct: boolean | null,
+  cost: number | null | undefined,
+): NewEvent {
+  return {
+    ...{ kind: 'question', id: taskId, state: status, correct, seconds: elapsedMs / 1000 },
+    tokens: counts.token_sum,
+    ...(answer === null ? {} : { answer: cutText(answer) }),
+    ...(reason === undefined ? {} : { reason: cutText(reason) }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+/** The same of a result of the batch. */
+function resultEvent(result: GaiaResult): NewEvent {
+  const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
+  return {
+    ...{ kind: 'question', id: attemptId(task_id, cycle), state: status, correct, seconds, tokens, cost },
+    ...(status === 'answered' ? { answer: cutText(final_answer) } : {}),
+    ...(reason === undefined ? {} : { reason: cutText(reason) }),
+    ...(cached ? { cached } : {}),
+  };
+}
+
+function deliveryText({ kind, from, to, packet, delayMs }: DeliveryEvent): string {
+  const delay = delayMs === undefined ? '' : ` by ${Math.round(delayMs)} ms`;
+  return cutText(`${kind}${delay}: ${packet.type} ${packet.id} from ${from} to ${to}`);
+}

@@ -1,0 +1,36 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { Watch } from '../../evaluation/watch/watch.ts';
+
+/** As {@link watchOptions} has them. */
+export interface WatchChoice {
+  /** A port, or true for any free one. */
+  readonly watch?: number | true;
+  readonly open?: boolean;
+}
+
+/** Options of a command that can be followed in the browser. */
+export function watchOptions(command: Command): Command {
+  return command
+    .option(
+      '--watch [port]',
+      'serve a page that follows it in the browser, and is its report in the end',
+      portOf,
+    )
+    .option('--open', 'with --watch: open the page in your browser, instead of only printing its address');
+}
+
+/** The page, where it was asked for. @throws MeshError `usage` where the port is taken */
+export async function watchOf(
+  { watch, open = false }: WatchChoice,
+  title: string,
+): Promise<Watch | undefined> {
+  if (watch === undefined) return undefined;
+  return Watch.start({ title, port: watch === true ? 0 : watch, opens: open });
+}
+
+function portOf(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 65_535)
+    throw new InvalidArgumentError('expected a port from 1 to 65535.');
+  return value;
+}

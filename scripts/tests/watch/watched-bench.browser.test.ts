@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { browserOfTests } from '../../../evaluation/report/testing/page-in-browser.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
+
+const browser = browserOfTests();
+
+/** What would run if any of it were taken for markup. */
+const HOSTILE = '<img src=x onerror="globalThis.taken = true"></script>';
+
+/** A batch of so many questions that is watched, and its page. Complaints of the browser fail the test. */
+async function watched(tasks: number, more: readonly string[] = [], hash = '', width = 1280) {
+  const folder = temporaryFolder();
+  const lines = Array.from({ length: tasks }, (_, i) => {
+    const document = `The keeper of light ${i} was Ada Orn. The tower was built in 18${10 + (i % 80)}. ${HOSTILE}`;
+    const question = `Who was the keeper of light ${i}? ${HOSTILE}`;
+    return `${JSON.stringify({ task_id: `q-${i}`, question, document, answer: 'Ada Orn' })}\n`;
+  });
+  writeFileSync(path.join(folder, 'tasks.jsonl'), lines.join(''));
+  const cli = new Cli(['bench', '--tasks', 'tasks.jsonl', '--out', 'out', '--watch', ...more], {
+    cwd: folder,
+  });
+  const [, url = ''] = await cli.says(/watch it at (\S+)/);
+  const context = await browser().newContext({ viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) complaints.push(request.url());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(`${url}${hash}`);
+  return { cli, page, url, folder };
+}
+
+const status = (page: Page) => page.locator('p.status');
+const packets = (page: Page) => page.locator('.flow .row');
+
+test('follows a run, pauses, filters, opens what is there, and is its report in the end', async () => {
+  const { cli, page } = await watched(60, ['--faults', 'delay=15ms±5', '--concurrency', '2']);
+
+  await expect.poll(() => status(page).textContent()).toMatch(/^running · \d+ of 60 questions$/);
+  await expect.poll(() => packets(page).count()).toBeGreaterThan(5);
+  await expect.poll(() => page.locator('.agent.up').count()).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => page.locator('.question .state').allTextContents()).toContain('right');
+  expect(await page.locator('.totals').textContent()).toMatch(/faultsdelay \d+/);
+
+  await page.keyboard.press('p');
+  const paused = await packets(page).first().textContent();
+  const moment = await page.locator('.moment').textContent();
+  await expect.poll(() => status(page).textContent()).toBe('answered · 60 of 60 questions');
+  expect(await packets(page).first().textContent()).toBe(paused);
+  expect(await page.locator('.moment').textContent()).toBe(moment);
+  expect(await page.getByRole('link', { name: 'link to this moment' }).getAttribute('href')).toMatch(
+    /^#at=\d/,
+  );
+
+  await page.locator('.question .row').last().click();
+  expect(await page.locator('.opened h3').textContent()).toMatch(/^Question q-\d+$/);
+  await expect.poll(() => page.locator('.opened dd').first().textContent()).toContain('<img src=x');
+  const ofQuestion = await page.locator('.flow .of').allTextContents();
+  expect(new Set(ofQuestion).size).toBe(1);
+
+  await packets(page).first().click();
+  await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"payload"');
+  await page.keyboard.press('Escape');
+  expect(await page.locator('.opened').isVisible()).toBe(false);
+
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('button', { name: 'Log of 1' }).click();
+  await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"dir":"sent"');
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await expect.poll(() => page.locator('.totals').textContent()).toContain('answered60 of 60');
+  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
+  expect(await page.evaluate('globalThis.taken')).toBeUndefined();
+
+  await page.context().close();
+  expect(await cli.ended()).toMatchObject({ code: 0 });
+});
+
+test('fits a phone, and opens at the moment and with the filters of a link', async () => {
+  const { cli, page, url } = await watched(20, ['--concurrency', '2'], '#at=1&agent=1&text=nothing', 375);
+
+  await expect.poll(() => status(page).textContent()).toBe('answered · 20 of 20 questions');
+  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+  expect(await page.locator('.moment').textContent()).toBe('0:00.001');
+  expect(await page.locator('#text-filter').inputValue()).toBe('nothing');
+  expect(await packets(page).count()).toBe(0);
+
+  await page.goto(`${url}#agent=1`);
+  await expect.poll(() => packets(page).count()).toBeGreaterThan(0);
+  for (const who of await page.locator('.flow .who').allTextContents()) expect(who).toMatch(/^1 extract →/);
+
+  await page.context().close();
+  expect(await cli.ended()).toMatchObject({ code: 0 });
+});
+
+test('a run that nobody looks at ends as it would without the page', async () => {
+  const folder = temporaryFolder();
+  const cli = new Cli(['bench', '--out', 'out', '--watch'], { cwd: folder });
+
+  expect(await cli.ended()).toMatchObject({ code: 0 });
+  expect(cli.stderr).toMatch(/watch it at http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/\n/);
+});
