@@ -1,9 +1,9 @@
 import type { DirectionBytes, WireBytes } from '../../../protocols/bindings/contract/binding.ts';
+import { NO_BYTES } from '../../../protocols/bindings/contract/wire-sum.ts';
 import { percentile } from '../../statistics/inference/quantile.ts';
 import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
 import type { Part } from './peers/protocol.ts';
-import { NO_BYTES } from './peers/wire-sum.ts';
 
 /** How one pair of fresh processes is measured. */
 export interface Protocol {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
 import type { BindingSettings, WireBytes } from '../../../protocols/bindings/contract/binding.ts';
+import { disagreementOf, since, sumOf } from '../../../protocols/bindings/contract/wire-sum.ts';
 import { type Exchange, type ExchangePlan, exchangesOf, type Fit, type Topology } from './exchanges.ts';
 import { PeerProcess } from './peers/peer-process.ts';
 import { playable } from './peers/planned-inbox.ts';
 import type { BindingRef, PlannedExchange } from './peers/protocol.ts';
-import { disagreementOf, since, sumOf } from './peers/wire-sum.ts';
 
 export interface TopologyOptions {
   readonly topology: Topology;

@@ -1,4 +1,4 @@
-import type { Packet } from '../../../core/contracts/packet.ts';
+import type { JsonValue, Packet } from '../../../core/contracts/packet.ts';
 
 /**
  * A binding: a protocol as people run it, protocol × transport × implementation. Where an adapter writes a packet into our own frame, a
@@ -92,7 +92,17 @@ export interface TlsIdentity {
  * What a server does with a packet: the packets that answer it, none for one that nobody answers. It is called once a packet,
  * several at a time; a rejection becomes the protocol's own error.
  */
-export type Inbox = (packet: Packet, signal: AbortSignal) => Promise<readonly Packet[]>;
+export interface Inbox {
+  (packet: Packet, signal: AbortSignal): Promise<readonly Packet[]>;
+  /** For a server that runs in processes of its own, such as one on stdio; without it each packet is asked for where the inbox is. */
+  readonly source?: InboxSource | undefined;
+}
+
+/** Where another process finds the same inbox: it imports `module`, and calls its `inboxOf` with `data`. */
+export interface InboxSource {
+  readonly module: string;
+  readonly data: JsonValue;
+}
 
 export interface BindingServer {
   /**
@@ -105,7 +115,20 @@ export interface BindingServer {
   /** Ids of processes that it started and that work for it, such as a broker: their CPU is the binding's. */
   readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;
+  /** Where clients start what serves: has those processes say what they have counted, after which {@link wire} is up to date. */
+  readonly ask?: ((collect: boolean) => Promise<ServingProcesses>) | undefined;
   close(): Promise<void>;
+}
+
+/** What the processes that serve have come to so far. */
+export interface ServingProcesses {
+  /** Packets that inboxes which they loaded themselves took, and those that were refused. */
+  readonly packets: number;
+  readonly refused: number;
+  readonly cpuUs: { readonly user: number; readonly system: number };
+  /** Of those that run; the heap after a collection if one was asked for. */
+  readonly rssBytes: number;
+  readonly heapBytes: number;
 }
 
 export interface BindingClient {
@@ -120,8 +143,6 @@ export interface BindingClient {
   exchange(packet: Packet, signal: AbortSignal, answers?: number): Promise<readonly Packet[]>;
   /** Where it listens itself, if answers come as exchanges of their own. */
   readonly port?: number | undefined;
-  /** As {@link BindingServer.processes}: a server on stdio. */
-  readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;
   close(): Promise<void>;
 }

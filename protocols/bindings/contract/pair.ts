@@ -103,12 +103,15 @@ function throughProxy(
 }
 
 async function settled(client: BindingClient, server: BindingServer, proxy: () => ProxyBytes | undefined) {
-  const look = () => ({ client: client.wire(), server: server.wire(), proxy: proxy() });
-  let last = look();
+  const look = async () => {
+    await server.ask?.(false);
+    return { client: client.wire(), server: server.wire(), proxy: proxy() };
+  };
+  let last = await look();
   const until = performance.now() + SETTLE_TIMEOUT_MS;
   for (let same = 0; same < SAME_LOOKS && performance.now() < until; ) {
     await sleep(LOOK_EVERY_MS);
-    const next = look();
+    const next = await look();
     same = isDeepStrictEqual(next, last) ? same + 1 : 0;
     last = next;
   }

@@ -1,10 +1,16 @@
+import type { Packet } from '../../../core/contracts/packet.ts';
 import type { Binding, BindingClient, BindingServer, BindingSettings, Inbox } from '../contract/binding.ts';
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
 
 /** A binding without counting. What it says to the meter is only what no HTTP carries, and what goes over pipes of its own. */
 export interface UnmeteredBinding extends Omit<Binding, 'serve' | 'connect'> {
-  serve(inbox: Inbox, settings: BindingSettings, meter: WireMeter): Promise<Omit<BindingServer, 'wire'>>;
+  /** Resolves with a `wire` of its own where bytes are counted in other processes. */
+  serve(
+    inbox: Inbox,
+    settings: BindingSettings,
+    meter: WireMeter,
+  ): Promise<Omit<BindingServer, 'wire'> & Partial<Pick<BindingServer, 'wire'>>>;
   connect(address: string, settings: BindingSettings, meter: WireMeter): Promise<Omit<BindingClient, 'wire'>>;
 }
 
@@ -18,13 +24,15 @@ export function metered(binding: UnmeteredBinding): Binding {
     async serve(inbox, settings) {
       watchWires();
       const meter = new WireMeter();
-      const own: Inbox = (packet, signal) => WireMeter.exit(() => inbox(packet, signal));
+      const exited = (packet: Packet, signal: AbortSignal) => WireMeter.exit(() => inbox(packet, signal));
+      const own: Inbox = Object.assign(exited, { source: inbox.source });
       const server = await meter.run(() => binding.serve(own, settings, meter));
       return {
         address: server.address,
         port: server.port,
         processes: server.processes,
-        wire: () => meter.bytes,
+        wire: () => server.wire?.() ?? meter.bytes,
+        ask: server.ask,
         close: () => meter.run(() => server.close()),
       };
     },
@@ -36,7 +44,6 @@ export function metered(binding: UnmeteredBinding): Binding {
         // Connections may be opened by any exchange.
         exchange: (...args) => meter.run(() => client.exchange(...args)),
         port: client.port,
-        processes: client.processes,
         wire: () => meter.bytes,
         close: () => meter.run(() => client.close()),
       };

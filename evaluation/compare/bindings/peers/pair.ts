@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import type { BindingSettings, WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
+import { disagreementOf, NO_BYTES, since } from '../../../../protocols/bindings/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { BindingRef, Counted, Load, PlannedExchange, Play, Played } from './protocol.ts';
-import { disagreementOf, NO_BYTES, since } from './wire-sum.ts';
 
 /** What two processes are to do: one serves, the other asks. */
 export interface PairOptions {
@@ -141,20 +141,15 @@ function missingOf({ arrived, strangers }: Counted, expected: number): string | 
   return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
 }
 
-/** What a client starts, as on stdio, is the server. */
 function cpuSince(
   clientBefore: Counted,
   serverBefore: Counted,
   client: Counted,
   server: Counted,
 ): { readonly client: CpuUs; readonly server: CpuUs } {
-  const started = ({ startedUs }: Counted) => [startedUs.byServer, startedUs.byClients];
   return {
     client: minus([client.cpuUs], [clientBefore.cpuUs]),
-    server: minus(
-      [server.cpuUs, ...started(server), ...started(client)],
-      [serverBefore.cpuUs, ...started(serverBefore), ...started(clientBefore)],
-    ),
+    server: minus([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
   };
 }
 

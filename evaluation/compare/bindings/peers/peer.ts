@@ -3,12 +3,12 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import type { BindingClient, BindingServer } from '../../../../protocols/bindings/contract/binding.ts';
+import { sumOf } from '../../../../protocols/bindings/contract/wire-sum.ts';
 import { bindingOf } from './binding-of.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
 import { cpuOfProcesses } from './process-cpu.ts';
 import type { Command, Counted, Part, PlannedExchange, Play, Played } from './protocol.ts';
-import { sumOf } from './wire-sum.ts';
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
@@ -98,25 +98,28 @@ export class Peer {
     });
   }
 
-  #count(collect: boolean): Counted {
+  async #count(collect: boolean): Promise<Counted> {
+    const started = await this.#server?.server.ask?.(collect);
     const { user, system } = process.cpuUsage();
     if (collect) collectGarbage();
     const { rss, heapUsed } = process.memoryUsage();
-    const all = [...this.#clients.values()].map(({ client }) => client);
-    const clients = all.map((client) => client.wire());
+    const { server, planned, hasBroker = false } = this.#server ?? {};
+    const clients = [...this.#clients.values()].map(({ client }) => client.wire());
+    const broker = cpuOfProcesses(server?.processes ?? []);
     return {
-      server: this.#server?.server.wire() ?? null,
+      server: server?.wire() ?? null,
       clients: clients.length === 0 ? null : sumOf(clients),
-      arrived: this.#server?.planned.arrived ?? 0,
-      strangers: this.#server?.planned.strangers ?? 0,
-      hasBroker: this.#server?.hasBroker ?? false,
+      arrived: (planned?.arrived ?? 0) + (started?.packets ?? 0),
+      strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
+      hasBroker,
       cpuUs: { user, system },
       startedUs: {
-        byServer: cpuOfProcesses(this.#server?.server.processes ?? []),
-        byClients: cpuOfProcesses(all.flatMap(({ processes = [] }) => processes)),
+        user: broker.user + (started?.cpuUs.user ?? 0),
+        system: broker.system + (started?.cpuUs.system ?? 0),
       },
-      rssBytes: rss,
-      heapBytes: heapUsed,
+      // Where clients start the server, this process has none of it.
+      rssBytes: started?.rssBytes ?? rss,
+      heapBytes: started?.heapBytes ?? heapUsed,
     };
   }
 }

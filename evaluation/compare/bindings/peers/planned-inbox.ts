@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
-import { HEAD_LENGTHS, type Packet } from '../../../../core/contracts/packet.ts';
-import type { Inbox } from '../../../../protocols/bindings/contract/binding.ts';
-import type { PlannedExchange } from './protocol.ts';
+import { HEAD_LENGTHS, type JsonValue, type Packet } from '../../../../core/contracts/packet.ts';
+import type { Inbox, InboxSource } from '../../../../protocols/bindings/contract/binding.ts';
+import { exchangesSchema, type PlannedExchange } from './protocol.ts';
 
 /** Between an id that was recorded and the number of the pass in which it comes again. */
 const PASS_MARK = '~~';
@@ -18,18 +19,19 @@ export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: numb
   const byId = new Map(exchanges.map((exchange) => [exchange.request.id, exchange]));
   let arrived = 0;
   let strangers = 0;
+  const answer = async (packet: Packet, signal: AbortSignal) => {
+    arrived += 1;
+    const [id = '', pass = '0'] = packet.id.split(PASS_MARK);
+    const exchange = byId.get(id);
+    if (exchange === undefined) {
+      strangers += 1;
+      throw new MeshError('packet', `packet ${packet.id} came, which is in no exchange`);
+    }
+    if (workMs > 0) await sleep(workMs, undefined, { signal });
+    return inPass(exchange, Number(pass), packet.task_id).replies;
+  };
   return {
-    async inbox(packet, signal) {
-      arrived += 1;
-      const [id = '', pass = '0'] = packet.id.split(PASS_MARK);
-      const exchange = byId.get(id);
-      if (exchange === undefined) {
-        strangers += 1;
-        throw new MeshError('packet', `packet ${packet.id} came, which is in no exchange`);
-      }
-      if (workMs > 0) await sleep(workMs, undefined, { signal });
-      return inPass(exchange, Number(pass), packet.task_id).replies;
-    },
+    inbox: Object.assign(answer, { source: sourceOf({ exchanges, workMs }) }),
     get arrived() {
       return arrived;
     },
@@ -37,6 +39,20 @@ export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: numb
       return strangers;
     },
   };
+}
+
+const planSchema = z.strictObject({ exchanges: exchangesSchema, workMs: z.number().nonnegative() });
+
+function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
+  // Packets are JSON; that of an optional field it is undefined is not.
+  const data: JsonValue = JSON.parse(JSON.stringify(plan));
+  return { module: import.meta.url, data };
+}
+
+/** The inbox of a server that runs in a process of its own: see {@link InboxSource}. */
+export function inboxOf(data: JsonValue): Inbox {
+  const { exchanges, workMs } = planSchema.parse(data);
+  return plannedInbox(exchanges, workMs).inbox;
 }
 
 /**

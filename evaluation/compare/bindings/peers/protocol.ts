@@ -45,7 +45,7 @@ const settingsSchema = z.strictObject({
   deadlineMs: z.number().positive(),
 });
 
-const exchangesSchema = z
+export const exchangesSchema = z
   .array(
     z.strictObject({ request: packetSchema, replies: z.array(packetSchema).max(MAX_REPLIES).readonly() }),
   )
@@ -163,8 +163,8 @@ export const countedSchema = z.strictObject({
   /** The server is reached through a broker. */
   hasBroker: z.boolean(),
   cpuUs: cpuSchema,
-  /** Of processes that the server, or the clients, have started. */
-  startedUs: z.strictObject({ byServer: cpuSchema, byClients: cpuSchema }),
+  /** Of processes that work for the server: a broker, or what clients start. */
+  startedUs: cpuSchema,
   rssBytes: amount,
   heapBytes: amount,
 });

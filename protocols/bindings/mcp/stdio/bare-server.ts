@@ -1,17 +1,17 @@
-import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
 import { mcpError, PARSE_ERROR } from '../server/errors.ts';
 import { errorResponse, type McpRequest, type McpServer, readRequest } from '../server/mcp-server.ts';
 import { linesOf } from './lines.ts';
 
 /** MCP over stdio: a message a line, requests as they come, answers as they are ready. */
-export async function serveStdio(server: McpServer, pipes: Socket): Promise<void> {
+export async function serveStdio(server: McpServer, readable: Readable, writable: Writable): Promise<void> {
   const abort = new AbortController();
-  pipes.once('close', () => abort.abort());
-  const write = (message: object) => void pipes.write(`${JSON.stringify(message)}\n`);
+  readable.once('close', () => abort.abort());
+  const write = (message: object) => void writable.write(`${JSON.stringify(message)}\n`);
   try {
-    for await (const line of linesOf(pipes)) void answer(server, line, write, abort.signal);
+    for await (const line of linesOf(readable)) void answer(server, line, write, abort.signal);
   } catch {
-    pipes.destroy(); // A line without an end, or pipes that broke: the client sees that they are gone.
+    readable.destroy(); // A line without an end, or pipes that broke: the client sees that they are gone.
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DirectionBytes, WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
+import type { DirectionBytes, WireBytes } from './binding.ts';
 
 const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 };
 
