@@ -36,6 +36,12 @@ export const bindingEntries: readonly BindingEntry[] = [
     async () => (await import('./plain/websocket/json-websocket.ts')).jsonWebSocket,
   ),
   entry(
+    'json/websocket',
+    'bare',
+    [],
+    async () => (await import('./plain/websocket/json-websocket-bare.ts')).jsonWebSocketBare,
+  ),
+  entry(
     'json/grpc',
     'sdk',
     ['@grpc/grpc-js@1'],

@@ -21,6 +21,8 @@ export function hasNatsServer(): boolean {
 export interface NatsServerProcessOptions {
   /** Further lines of its configuration file. */
   readonly config?: string;
+  /** PEM: connections are over TLS. */
+  readonly tls?: { readonly key: string; readonly cert: string } | null;
   /** Where JetStream keeps its streams; without it the server has no JetStream. */
   readonly store?: string;
 }
@@ -38,18 +40,22 @@ export class NatsServerProcess {
   }
 
   /** @throws MeshError `io` when it is not installed, or does not come up */
-  static async start({ config = '', store }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  static async start({
+    config = '',
+    tls = null,
+    store,
+  }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
     // Options would win over the file: where it listens belongs to the file, too.
     const jetStream = store === undefined ? '' : `jetstream: { store_dir: ${JSON.stringify(store)} }`;
-    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${jetStream}\n`);
+    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${tlsConfig(folder, tls)}\n${jetStream}\n`);
     // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);
     void ended.then(guard({ pid: child.pid }));
     try {
-      return new NatsServerProcess(child, ended, await listening(child));
+      return new NatsServerProcess(child, ended, await listening(child, tls === null ? 'nats' : 'tls'));
     } catch (error) {
       child.kill('SIGKILL');
       throw error;
@@ -68,7 +74,17 @@ export class NatsServerProcess {
   }
 }
 
-async function listening(child: ChildProcess): Promise<string> {
+/** The server reads them once, when it starts. */
+function tlsConfig(folder: string, tls: NatsServerProcessOptions['tls']): string {
+  if (!tls) return '';
+  const files = { key_file: path.join(folder, 'key.pem'), cert_file: path.join(folder, 'cert.pem') };
+  writeFileSync(files.key_file, tls.key, { mode: 0o600 });
+  writeFileSync(files.cert_file, tls.cert);
+  const lines = Object.entries(files).map(([name, file]) => `${name}: ${JSON.stringify(file)}`);
+  return `tls { ${lines.join(', ')} }`;
+}
+
+async function listening(child: ChildProcess, scheme: 'nats' | 'tls'): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let said = '';
   const fail = (why: string) =>
@@ -76,7 +92,7 @@ async function listening(child: ChildProcess): Promise<string> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_OUTPUT_CHARACTERS);
     const port = /Listening for client connections on 127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-    if (port !== undefined && said.includes('Server is ready')) resolve(`nats://127.0.0.1:${port}`);
+    if (port !== undefined && said.includes('Server is ready')) resolve(`${scheme}://127.0.0.1:${port}`);
   });
   child.once('error', ({ message }) => fail(`cannot be started: ${message}`));
   child.once('exit', (code) => fail(`ended with ${code}`));

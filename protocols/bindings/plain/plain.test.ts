@@ -6,7 +6,8 @@ import { jsonHttp2 } from './http/json-http2.ts';
 import { jsonUnix } from './json-unix.ts';
 import { meshBinding } from './mesh.ts';
 import { jsonWebSocket } from './websocket/json-websocket.ts';
+import { jsonWebSocketBare } from './websocket/json-websocket-bare.ts';
 
 for (const spec of ['json', 'msgpack+zstd', 'anp']) bindingContract(await meshBinding(spec));
 for (const binding of [jsonUnix, jsonHttp1, jsonHttp2]) bindingContract(binding);
-for (const binding of [jsonWebSocket, jsonGrpc, jsonGrpcBare]) bindingContract(binding);
+for (const binding of [jsonWebSocket, jsonWebSocketBare, jsonGrpc, jsonGrpcBare]) bindingContract(binding);

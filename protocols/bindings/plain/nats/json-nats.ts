@@ -4,8 +4,9 @@ import { natsAddress } from '../../../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../../../core/transports/nats/nats-server.ts';
 import { hasNatsServer, NatsServerProcess } from '../../../../core/transports/nats/nats-server-process.ts';
 import { json } from '../../../json.ts';
+import type { BindingSettings, TlsIdentity } from '../../contract/binding.ts';
 import { metered } from '../../meter/metered.ts';
-import type { WireMeter } from '../../meter/wire-meter.ts';
+import { WireMeter } from '../../meter/wire-meter.ts';
 import { streamTraits } from '../stream/framed-binding.ts';
 import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
 import { streamClient } from '../stream/packet-client.ts';
@@ -27,13 +28,12 @@ export const jsonNats = metered({
   transport: 'nats',
   implementation: 'sdk',
   packages: ['@nats-io/transport-node'],
-  // TLS begins in the middle of a connection of NATS, where nobody else could tell it from the rest.
-  traits: { ...streamTraits, hasTls: false, hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
-  async serve(inbox, { advertisedPort }, meter) {
+  traits: { ...streamTraits, hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  async serve(inbox, { advertisedPort, tls }, meter) {
     if (!hasNatsServer())
       throw new MeshError('config', `${NAME} needs nats-server (Debian: apt-get install nats-server)`);
-    const broker = await NatsServerProcess.start();
-    const server = await connected(broker.url);
+    const broker = await NatsServerProcess.start({ tls });
+    const server = await connected(broker.url, tls);
     const coder = coderOf(json);
     server.subscribe(SUBJECT, ({ bytes, reply }) => {
       meter.received(bytes.length);
@@ -45,10 +45,10 @@ export const jsonNats = metered({
       packetHandler(inbox, coder, () => stream).onMessage(bytes);
     });
     await server.confirmed();
-    const port = Number(new URL(broker.url).port);
+    const { protocol, port } = new URL(broker.url);
     return {
-      address: `nats://127.0.0.1:${advertisedPort ?? port}`,
-      port,
+      address: `${protocol}//127.0.0.1:${advertisedPort ?? port}`,
+      port: Number(port),
       processes: broker.pid === undefined ? [] : [broker.pid],
       async close() {
         await server.close();
@@ -61,12 +61,17 @@ export const jsonNats = metered({
       name: NAME,
       settings: { ...settings, connections: 1, keepAliveMs: Number.POSITIVE_INFINITY },
       coder: () => coderOf(json),
-      open: (handler) => opened(address, handler, meter),
+      open: (handler) => opened(address, settings, handler, meter),
     }),
 });
 
-async function opened(address: string, handler: StreamHandler, meter: WireMeter): Promise<MessageStream> {
-  const server = await connected(address);
+async function opened(
+  address: string,
+  { tls }: BindingSettings,
+  handler: StreamHandler,
+  meter: WireMeter,
+): Promise<MessageStream> {
+  const server = await connected(address, tls);
   const answers = `_INBOX.${randomUUID()}`;
   let isClosed = false;
   server.subscribe(answers, ({ bytes, isNobodyThere }) => {
@@ -91,8 +96,16 @@ async function opened(address: string, handler: StreamHandler, meter: WireMeter)
   };
 }
 
-function connected(url: string): Promise<NatsServer> {
-  return NatsServer.connect({ address: natsAddress(url, {}), name: 'gaia-mesh', reconnects: false });
+/** TLS begins behind the server's greeting, in the middle of a connection, where Node tells nobody of it. */
+async function connected(url: string, tls: TlsIdentity | null): Promise<NatsServer> {
+  const address = natsAddress(url, {});
+  const server = await NatsServer.connect({ address, name: 'gaia-mesh', reconnects: false, ca: tls?.cert });
+  const { socket } = server;
+  if (tls !== null && (socket === undefined || WireMeter.of(socket) === undefined)) {
+    await server.close();
+    throw new MeshError('config', `${NAME}: this version of @nats-io/transport-node does not show its TLS`);
+  }
+  return server;
 }
 
 /** @throws MeshError `packet` for a message that is larger than the broker takes */
