@@ -55,8 +55,6 @@ const adapterSchema = z.object({
   /** Bytes of all sockets for packets, copies included. */
   bytes_on_wire: amount,
   session_bytes: amount,
-  /** What a model would read; null for formats that are no text. */
-  prompt_tokens: amount.nullable(),
   /** In the agents' codecs, for all packets of the recording, in steady state; by the clock on the wall. */
   encode_us: amount,
   decode_us: amount,

@@ -16,7 +16,6 @@ const COLUMNS: readonly Column[] = [
   { title: '#×', text: (row, file) => bytesRatio(row, file) },
   { title: '#header', text: ({ ledger }) => count(ledger.total.header_size) },
   { title: '#session', text: ({ session_bytes }) => count(session_bytes) },
-  { title: '#tokens', text: ({ prompt_tokens: tokens }) => (tokens === null ? '–' : count(tokens)) },
   {
     title: '#code µs',
     text: ({ encode_us, decode_us }, { packets }) => count((encode_us + decode_us) / packets),
@@ -36,7 +35,7 @@ const COLUMNS: readonly Column[] = [
 /** What the columns are, for whoever reads the table. */
 export const COLUMNS_EXPLAINED =
   'bytes: all packets, each once, and × against the baseline. header: what of them is not payload. session: the handshake, with keys and ' +
-  'tables. tokens: what a model would read of formats that are text (o200k_base). code: in the codecs to encode and decode one packet, by the ' +
+  'tables. code: in the codecs to encode and decode one packet, by the ' +
   'clock on the wall. CPU: that all processes had a core for, a packet. first: all tasks by processes that had done nothing before, cold code and ' +
   'keys included. ms: the same in steady state, without tool time, the median. time: its ratio to the baseline, of the means of fresh processes, ' +
   'with its 95 % interval. detects: the smallest ratio, or its inverse, that so many processes would show in four of five measurements.';
@@ -180,7 +179,7 @@ function hasOnePair({ adapters }: ComparisonFile): boolean {
 }
 
 /** Columns that a narrow terminal has no room for, the least important first. */
-const RANK = ['header', 'session', 'tokens', 'code µs', 'first ms', 'CPU µs', 'detects'];
+const RANK = ['header', 'session', 'code µs', 'first ms', 'CPU µs', 'detects'];
 
 /** The same as Markdown. */
 export function comparisonMarkdown(file: ComparisonFile): string {

@@ -20,15 +20,8 @@ export function figuresFor(now: ComparisonFile, saved: ComparisonFile | undefine
     exact: (arm, metric, isSaved) => {
       const row = rowOf(isSaved ? saved : now, arm);
       if (row === undefined) return undefined;
-      const { ledger, prompt_tokens } = row;
-      switch (metric) {
-        case 'bytes':
-          return ledger.total.wire;
-        case 'header':
-          return ledger.total.header_size;
-        case 'tokens':
-          return prompt_tokens ?? undefined;
-      }
+      const { total } = row.ledger;
+      return metric === 'bytes' ? total.wire : total.header_size;
     },
     measured: (arm, metric, times) => {
       const row = rowOf(now, arm);

@@ -12,7 +12,6 @@ export function adaptersCsv({ adapters }: ComparisonFile): string {
     payload_coding_bytes: total.payload_coding,
     layer_bytes: total.layers,
     session_bytes: row.session_bytes,
-    prompt_tokens: row.prompt_tokens,
     encode_us: row.encode_us,
     decode_us: row.decode_us,
     latency_us_median: row.latency_us.median,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { promptTokens } from '../../core/recording/prompt-tokens.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
 import { environmentOf } from '../../core/run/manifest.ts';
@@ -71,12 +70,10 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       bar.at(Math.min(design.invocations, share * design.invocations), `${invocations} played`);
     },
   }).finally(() => bar.end());
-  const tokens = await Promise.all(adapters.map((adapter) => promptTokens(recording, adapter)));
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const run = { team: header.team, engine: header.engine, agents: agents ?? header.agents.length };
-  const figures = comparison.adapters.map((row, index) => ({ ...row, prompt_tokens: tokens[index] ?? null }));
   const report = {
     schema_version: COMPARISON_VERSION,
     sentence: null,
@@ -84,12 +81,11 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     ...run,
     tasks,
     packets: packets.length,
-    task_ms: (toolUs + (figures[0]?.latency_us.median ?? 0)) / 1000 / tasks,
+    task_ms: (toolUs + (comparison.adapters[0]?.latency_us.median ?? 0)) / 1000 / tasks,
     seed,
     environment: environmentOf(packageVersion),
     ...comparison,
-    adapters: figures,
-    matrix: figures.map(({ adapter, bytes_on_wire, latency_us, vs_baseline }) => ({
+    matrix: comparison.adapters.map(({ adapter, bytes_on_wire, latency_us, vs_baseline }) => ({
       ...run,
       adapter,
       bytes_per_task: bytes_on_wire / tasks,

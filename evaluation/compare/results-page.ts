@@ -1,7 +1,4 @@
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { readRecording } from '../../core/recording/read-archive.ts';
-import { type MeasuredPart, writeMeasured } from '../terminal/docs-page.ts';
-import { complain } from '../terminal/print.ts';
+import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { count } from '../terminal/table.ts';
 import { markdownOf, tableView } from '../terminal/table-view.ts';
 import { type ComparisonFile, hasMatrix } from './comparison-file.ts';
@@ -14,31 +11,9 @@ import {
   playedText,
   taskShareText,
 } from './comparison-table.ts';
-import { httpSection } from './http/http-section.ts';
-import { type HttpCosts, measureHttp } from './http/measure-http.ts';
-
-interface Compared {
-  /** Archive of the run that the report is about. */
-  readonly archive: string;
-  readonly adapters: readonly ProtocolAdapter[];
-  /** Arguments of the command, its name first. */
-  readonly args: readonly string[];
-  readonly signal: AbortSignal;
-}
-
-/** Measures what HTTP and TLS add, and writes the measured part of the results page, `file`. */
-export async function writeResults(
-  file: string,
-  report: ComparisonFile,
-  { archive, adapters, args, signal }: Compared,
-): Promise<void> {
-  complain('what HTTP and TLS add …');
-  const http = await measureHttp(await readRecording(archive), adapters, signal);
-  await writeMeasured(file, args, comparisonPart(report, http));
-}
 
 /** The measured part of `docs/results/comparison.md`. */
-export function comparisonPart(report: ComparisonFile, http: HttpCosts): MeasuredPart {
+export function comparisonPart(report: ComparisonFile): MeasuredPart {
   const { team, engine, agents } = report;
   const growth = hasMatrix(report) ? `\n## How the cost grows\n\n${markdownOf(matrixTable(report))}\n` : '';
   return {
@@ -64,10 +39,7 @@ ${partsTable(report)}
 \`payload\` is what the application says, as JSON; \`envelope\` what is around it; \`payload coding\` what this way of writing the payload adds
 or saves; \`layers\` what signatures, encryption, checksums and compression do; \`framing\` the length before each packet. They sum to
 \`wire\`, and that over the run to what the sockets counted.
-${growth}
-## What HTTP and TLS add
-
-${httpSection(http, report)}`,
+${growth}`,
   };
 }
 
@@ -86,8 +58,8 @@ function limitsOf({ adapters, agents, packets, tasks, environment }: ComparisonF
   const payload = adapters[0]?.ledger.total.payload ?? 0;
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte costs time, sizes weigh more than here.',
-    'A2A and MCP normally ride on HTTP and TLS, and so does ANP. The adapters write their messages into the frames of the mesh; what ' +
-      'HTTP and TLS add is shown beside, in bytes, measured once, with the real SDK where there is one. Their time was not measured.',
+    'A2A and MCP normally ride on HTTP and TLS, and so does ANP. The adapters write their messages into the frames of the mesh; what they ' +
+      'take as people run them is in bindings.md.',
     'Broadcast is not their request model. There a client asks one server, which answers; here a packet goes to all, and nothing ' +
       'is acknowledged.',
     `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { evaluateThreshold, parseThreshold, type ThresholdFigures } from './thresholds.ts';
 
-type Exact = Partial<Record<'bytes' | 'tokens' | 'header', number>>;
+type Exact = Partial<Record<'bytes' | 'header', number>>;
 
 const TABLE: Readonly<Record<string, Exact>> = {
-  json: { bytes: 100, tokens: 30, header: 40 },
-  a2a: { bytes: 250, tokens: 75, header: 190 },
-  'msgpack+zstd+ed25519': { bytes: 110, header: 50 },
+  json: { bytes: 100, header: 40 },
+  a2a: { bytes: 250, header: 190 },
+  'msgpack+zstd+ed25519': { bytes: 110 },
   './adapters/mine.v2.ts': { bytes: 99, header: 39 },
 };
 
@@ -51,8 +51,8 @@ it('compares a figure with a multiple of the figure of another arm', () => {
 });
 
 it('compares a figure with a number', () => {
-  expect(failed('a2a.tokens > 74')).toBe(true);
-  expect(failed('a2a.tokens > 75')).toBe(false);
+  expect(failed('a2a.header > 189')).toBe(true);
+  expect(failed('a2a.header > 190')).toBe(false);
 });
 
 it('compares a figure with the same as it was saved', () => {
@@ -146,8 +146,8 @@ it('refuses arms and figures that the comparison does not have', () => {
   expect(() => failed('xml.bytes > 2')).toThrow('expected one of the arms json, a2a, ');
   expect(() => failed('a2a.bytes > 2x xml')).toThrow('got xml');
   expect(() => failed('constructor.bytes > 2')).toThrow('got constructor');
-  expect(() => failed('msgpack+zstd+ed25519.tokens > 2')).toThrow(
-    'msgpack+zstd+ed25519 has no figure for tokens',
+  expect(() => failed('msgpack+zstd+ed25519.header > 2')).toThrow(
+    'msgpack+zstd+ed25519 has no figure for header',
   );
   expect(() => failed('a2a.cpu > 2x json')).toThrow('there is no figure for cpu');
 });

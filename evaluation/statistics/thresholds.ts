@@ -1,7 +1,7 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 
 /** Figures that are the same in every run: whether a condition holds is seen at once. */
-const EXACT = ['bytes', 'tokens', 'header'] as const;
+const EXACT = ['bytes', 'header'] as const;
 /** Figures that vary: a condition holds where the interval of the ratio lies beyond its bound. */
 const MEASURED = ['time', 'cpu', 'first'] as const;
 type ExactMetric = (typeof EXACT)[number];
@@ -66,7 +66,7 @@ const GRAMMAR =
 
 /**
  * Reads `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` against a comparison that was
- * saved. Units: bytes, microseconds of one pass of the recording, tokens.
+ * saved. Units: bytes, microseconds of one pass of the recording.
  */
 export function parseThreshold(text: string): Threshold {
   const parts = GRAMMAR.exec(text.trim())?.groups;

@@ -13,7 +13,7 @@ import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/compari
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
 import { measure } from '../../evaluation/compare/measure.ts';
-import { writeResults } from '../../evaluation/compare/results-page.ts';
+import { comparisonPart } from '../../evaluation/compare/results-page.ts';
 import {
   recordScenario,
   type Scenario,
@@ -23,7 +23,7 @@ import {
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
-import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
 import { adapterNames } from '../../protocols/registry.ts';
@@ -114,7 +114,7 @@ export function compare(command: Command): void {
       "compare with one that was kept; --fail-if 'json.time > 1.1x saved' holds it",
     )
     .option('--out <dir>', 'folder for comparison.json, .csv, .md and .html (default: the project root)')
-    .option('--write', 'write them to docs/results/comparison.md, with what HTTP and TLS would add')
+    .option('--write', 'write them to docs/results/comparison.md')
     .option(
       '--max-agents <n>',
       'most agents that a recording may have; each is a process',
@@ -171,9 +171,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
       process.exitCode = INTERRUPTED_EXIT;
       return;
     }
-    const [scenario] = scenarios;
-    if (page === undefined || scenario === undefined) return;
-    await writeResults(page, report, { ...scenario, adapters, args: process.argv.slice(2), signal });
+    if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
   } finally {
     rmSync(folder, { recursive: true, force: true });
     release();

@@ -58,7 +58,6 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
       samples_us: samplesUs(1 + index),
       samples_cpu_us: null,
       samples_first_us: [20_000],
-      prompt_tokens: index === 0 ? 50 : null,
       vs_baseline:
         index === 0
           ? null

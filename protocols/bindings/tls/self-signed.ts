@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import tls from 'node:tls';
 import { promisify } from 'node:util';
 
-export interface Certificate {
+interface Certificate {
   /** PEM. */
   readonly cert: string;
   readonly key: string;
@@ -43,21 +41,5 @@ export async function selfSigned(): Promise<Certificate | null> {
     return null; // Not installed, or too old: then TLS is not measured, and the page says so.
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Bytes of the certificate as the handshake carries it. */
-export function certificateBytes({ cert }: Certificate): number {
-  return new X509Certificate(cert).raw.length;
-}
-
-/** Does `work` while this process trusts the certificate: `fetch` has no option for it, and not to verify would not be TLS. */
-export async function trusting<T>({ cert }: Certificate, work: () => Promise<T>): Promise<T> {
-  const trusted = tls.getCACertificates('default');
-  tls.setDefaultCACertificates([...trusted, cert]);
-  try {
-    return await work();
-  } finally {
-    tls.setDefaultCACertificates(trusted);
   }
 }

@@ -58,8 +58,6 @@ describe('a comparison', () => {
     expect(json.samples_first_us).toHaveLength(invocations);
     expect(json.first_us).toBeGreaterThan(0);
     if (process.platform === 'linux') expect(json.cpu_us).toBeGreaterThan(0);
-    expect(json.prompt_tokens).toBeGreaterThan(1000);
-    expect(msgpack.prompt_tokens).toBeNull();
     expect(msgpack.ledger.total.payload).toBe(json.ledger.total.payload);
     const { bytes, time } = msgpack.vs_baseline;
     expect(bytes).toMatchObject({

@@ -13,7 +13,7 @@ export function figuresForConditions({ arms, margin }: BindingsFile): ThresholdF
     arms: arms.map(conditionName),
     exact: (name, metric) => {
       const bytes = armOf(name)?.bytes;
-      if (bytes === undefined || metric === 'tokens') return undefined;
+      if (bytes === undefined) return undefined;
       if (metric === 'bytes') return bytes.sent.raw + bytes.received.raw;
       return bytes.sent.raw - bytes.sent.payload + bytes.received.raw - bytes.received.payload;
     },

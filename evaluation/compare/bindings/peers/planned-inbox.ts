@@ -49,7 +49,11 @@ function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
   return { module: import.meta.url, data };
 }
 
-/** The inbox of a server that runs in a process of its own: see {@link InboxSource}. */
+/**
+ * The inbox of a server that runs in a process of its own: see {@link InboxSource}.
+ *
+ * @public by its name
+ */
 export function inboxOf(data: JsonValue): Inbox {
   const { exchanges, workMs } = planSchema.parse(data);
   return plannedInbox(exchanges, workMs).inbox;
