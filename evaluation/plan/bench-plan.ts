@@ -60,6 +60,7 @@ export interface BenchPlan {
 }
 
 const MAX_PORT = 65_535;
+const EMBEDDED = 'extractive';
 const DEFAULT_TASK = 'cairn-astel-light';
 
 /** @throws MeshError `usage` or `config` */
@@ -89,6 +90,11 @@ export async function planOf(given: BenchOptions): Promise<BenchPlan> {
   const { tasks, sha256 } =
     one === undefined ? readTaskFile(userPath(options.tasks ?? ''), options.limit) : listOf(one.task);
   const planned = await planTeam(team, options, external);
+  if (team.agents.some((agent) => engineOf(team, agent).engine !== EMBEDDED)) {
+    // Most runs have no model, and start without this.
+    const { checkTeamModels } = await import('../teams/check-models.ts');
+    warnings.push(...(await checkTeamModels(planned.team)));
+  }
   return {
     planned,
     tasks,
@@ -170,7 +176,7 @@ async function oneTask(
 }
 
 function isReadByEmbedded(team: Team): boolean {
-  return team.agents.some((agent) => engineOf(team, agent).engine === 'extractive');
+  return team.agents.some((agent) => engineOf(team, agent).engine === EMBEDDED);
 }
 
 /** A `ground_truth.json` beside the document counts if it is about the same question. */

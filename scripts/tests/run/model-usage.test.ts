@@ -44,7 +44,11 @@ describe('bench with a model', () => {
       ...['--document', document, '--question', 'Who built the bridge?', '--out', path.join(out, 'run')],
     );
 
-    expect([code, stderr]).toEqual([0, expect.anything()]);
+    // What the model will be used for is said before anything is asked.
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`${MODEL} at ${model.url}/v1: replies held to schemas`),
+    ]);
     const metrics = readMetrics(path.join(out, 'run'));
     expect(metrics).toMatchObject({ ...calls(4), token_sum: 440 });
     const sum = (lines: readonly { tokens: number }[] = []) =>
