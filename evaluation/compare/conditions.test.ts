@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../statistics/thresholds.ts';
+import { comparedAdapters } from './compared-adapters.ts';
 import type { ComparisonFile } from './comparison-file.ts';
 import { figuresFor } from './conditions.ts';
 import { junitOf } from './junit.ts';
@@ -19,7 +20,13 @@ function slowed(file: ComparisonFile, times: number): ComparisonFile {
 }
 
 const outcomeOf = (text: string, saved?: ComparisonFile) =>
-  evaluateThreshold(parseThreshold(text), figuresFor(now, saved));
+  evaluateThreshold(
+    parseThreshold(text),
+    figuresFor(comparedAdapters(now), saved && comparedAdapters(saved)),
+  );
+
+const changesOf = (saved: ComparisonFile, later: ComparisonFile) =>
+  changesSince(comparedAdapters(saved), comparedAdapters(later));
 
 describe('conditions', () => {
   test('are about the samples of the two arms that they name, whichever the baseline is', () => {
@@ -43,21 +50,21 @@ describe('conditions', () => {
 
 describe('a comparison that was saved', () => {
   test('is set against this one, adapter by adapter', () => {
-    const changes = changesSince(slowed(now, 0.5), now);
-    expect(changes.map(({ adapter, time: { verdict, ratio } }) => [adapter, verdict, ratio])).toEqual([
+    const changes = changesOf(slowed(now, 0.5), now);
+    expect(changes.map(({ name, time }) => [name, time?.verdict, time?.ratio])).toEqual([
       ['json', 'different', expect.closeTo(2, 9)],
       ['msgpack', 'different', expect.closeTo(2, 9)],
       ['anp', 'different', expect.closeTo(2, 9)],
     ]);
-    expect(changesSince(now, now)[0]?.time).toMatchObject({ verdict: 'equivalent', ratio: 1 });
+    expect(changesOf(now, now)[0]?.time).toMatchObject({ verdict: 'equivalent', ratio: 1 });
   });
 
   test('of fewer invocations is compared by as many', () => {
     const [row] = now.adapters;
     if (row === undefined) throw new Error('the sample has adapters');
     const few = { ...now, adapters: [{ ...row, samples_us: row.samples_us.slice(0, 3) }] };
-    expect(changesSince(few, now)).toMatchObject([
-      { adapter: 'json', time: { invocations: 3, verdict: 'cannot tell' } },
+    expect(changesOf(few, now)).toMatchObject([
+      { name: 'json', time: { invocations: 3, verdict: 'cannot tell' } },
     ]);
   });
 
@@ -65,13 +72,13 @@ describe('a comparison that was saved', () => {
     const elsewhere = { ...now, environment: { ...now.environment, cpus: 64 } };
     const refused = (message: RegExp) =>
       expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
-    expect(() => checkSameMachine(elsewhere, now.environment, 'base.json')).toThrow(
+    expect(() => checkSameMachine(comparedAdapters(elsewhere), now.environment, 'base.json')).toThrow(
       refused(/base\.json: cannot be compared.*cores \(then 64, now 2\)/),
     );
-    expect(() => checkComparable({ ...now, run_id: 'other' }, now, 'base.json')).toThrow(
-      refused(/the recording \(then other/),
-    );
-    expect(() => checkComparable(now, now, 'base.json')).not.toThrow();
+    expect(() =>
+      checkComparable(comparedAdapters({ ...now, run_id: 'other' }), comparedAdapters(now), 'base.json'),
+    ).toThrow(refused(/the recording \(then other/));
+    expect(() => checkComparable(comparedAdapters(now), comparedAdapters(now), 'base.json')).not.toThrow();
   });
 });
 
@@ -90,8 +97,8 @@ describe('reports for CI', () => {
   });
 
   test('as Markdown: the answer, what failed, what changed, and how to repeat it', () => {
-    const changes = changesSince(slowed(now, 0.5), now);
-    const text = summaryMarkdown(now, {
+    const changes = changesOf(slowed(now, 0.5), now);
+    const text = summaryMarkdown(comparedAdapters(now), {
       conditions,
       changes,
       command: 'npm run compare -- --adapters json,anp',
@@ -100,7 +107,7 @@ describe('reports for CI', () => {
     expect(text).toContain('| anp.time > 1.45x msgpack | ❔ cannot tell |');
     expect(text).toContain('| json.bytes > 1x anp | ✅ held |');
     expect(text).toMatch(
-      /Against the comparison that was saved:\n\n\| adapter.*\n.*\n\| json \|.*2\.00 \|.*slower \|/,
+      /Against the comparison that was saved:\n\n\| arm.*\n.*\n\| json \|.*2\.00 \|.*slower \|/,
     );
     expect(text).toContain('To repeat it: `npm run compare -- --adapters json,anp`');
   });

@@ -1,26 +1,17 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
 import { measureLevels } from '../statistics/levels.ts';
-import type { ComparedAdapter, ComparisonFile } from './comparison-file.ts';
+import type { Compared, Samples } from './compared.ts';
 
-/** One adapter now and when it was saved. */
+/** One arm now and when it was saved. */
 export interface SavedChange {
-  readonly adapter: string;
+  readonly name: string;
   readonly bytes: { readonly before: number; readonly now: number };
-  /** How many times as long it takes as then; null where either has too few invocations for anything. */
-  readonly time: JudgedLevels;
+  /** How many times as long it takes as then; null where either has no times. */
+  readonly time: JudgedLevels | null;
 }
 
-/** What must be the same, and where it is said. */
-const SAME: readonly { readonly what: string; of(file: ComparisonFile): string | number | undefined }[] = [
-  { what: 'the recording', of: ({ run_id, packets }) => `${run_id}, ${packets} packets` },
-  { what: 'the team', of: ({ team }) => team },
-  { what: 'the engine', of: ({ engine }) => engine },
-  { what: 'the number of agents', of: ({ agents }) => agents },
-  { what: 'the baseline', of: ({ baseline }) => baseline },
-];
-
-type Environment = ComparisonFile['environment'];
+type Environment = Compared['environment'];
 
 const SAME_MACHINE: readonly {
   readonly what: string;
@@ -33,28 +24,25 @@ const SAME_MACHINE: readonly {
 ];
 
 /** Before the minutes that it takes. @throws MeshError `config` for a comparison that another machine or Node made */
-export function checkSameMachine(
-  { environment: then }: ComparisonFile,
-  now: Environment,
-  file: string,
-): void {
+export function checkSameMachine({ environment: then }: Compared, now: Environment, file: string): void {
   refuse(
-    SAME_MACHINE.flatMap(({ what, of }) =>
-      of(then) === of(now) ? [] : [`${what} (then ${of(then)}, now ${of(now)})`],
-    ),
+    SAME_MACHINE.flatMap(({ what, of }) => differenceOf(what, of(then), of(now))),
     file,
   );
 }
 
 /** @throws MeshError `config` for two comparisons that say nothing about each other, with what is different */
-export function checkComparable(saved: ComparisonFile, now: ComparisonFile, file: string): void {
+export function checkComparable(saved: Compared, now: Compared, file: string): void {
   checkSameMachine(saved, now.environment, file);
+  const own = Object.entries(now.same);
   refuse(
-    SAME.flatMap(({ what, of }) =>
-      of(saved) === of(now) ? [] : [`${what} (then ${of(saved)}, now ${of(now)})`],
-    ),
+    own.flatMap(([what, value]) => differenceOf(what, saved.same[what], value)),
     file,
   );
+}
+
+function differenceOf(what: string, then?: string | number, now?: string | number): string[] {
+  return then === now ? [] : [`${what} (then ${then}, now ${now})`];
 }
 
 function refuse(differences: readonly string[], file: string): void {
@@ -65,36 +53,35 @@ function refuse(differences: readonly string[], file: string): void {
   );
 }
 
-/** Every adapter that is in both, judged together. Bytes are exact; for times see {@link againstSaved}. */
-export function changesSince(saved: ComparisonFile, now: ComparisonFile): SavedChange[] {
-  const both = now.adapters.flatMap((row) => {
-    const before = saved.adapters.find(({ adapter }) => adapter === row.adapter);
-    return before === undefined ? [] : [{ row, before }];
+/** Every arm that is in both, judged together. Bytes are exact; for times see {@link asManyOfEach}. */
+export function changesSince(saved: Compared, now: Compared): SavedChange[] {
+  const both = now.arms.flatMap((arm) => {
+    const before = saved.arms.find(({ name }) => name === arm.name);
+    return before === undefined ? [] : [{ arm, before }];
   });
+  const timed = both.filter(
+    ({ arm, before }) => arm.samples('time').length > 0 && before.samples('time').length > 0,
+  );
   const judged = judgeLevels(
-    both.map(({ row, before }) => measureLevels(...againstSaved(before, row, (one) => one.samples_us))),
+    timed.map(({ arm, before }) =>
+      measureLevels(...asManyOfEach(before.samples('time'), arm.samples('time'))),
+    ),
     { margin: now.margin },
   );
-  return both.flatMap(({ row, before }, index) => {
-    const time = judged[index];
-    const bytes = { before: before.ledger.total.wire, now: row.ledger.total.wire };
-    return time === undefined ? [] : [{ adapter: row.adapter, bytes, time }];
-  });
+  return both.map((pair) => ({
+    name: pair.arm.name,
+    bytes: { before: pair.before.bytes, now: pair.arm.bytes },
+    time: judged[timed.indexOf(pair)] ?? null,
+  }));
 }
 
 /**
- * Samples of an adapter then and now, as two arms. They were not measured side by side, so what changed about the machine between the
+ * Samples of an arm then and now, as two arms. They were not measured side by side, so what changed about the machine between the
  * two is in the ratio: the order of the invocations is any, and as many of each are taken.
  */
-export function againstSaved(
-  before: ComparedAdapter,
-  now: ComparedAdapter,
-  samplesOf: (row: ComparedAdapter) => readonly (readonly number[])[],
-): [number[][], number[][]] {
-  const [then, today] = [samplesOf(before), samplesOf(now)];
+export function asManyOfEach(then: Samples, today: Samples): [number[][], number[][]] {
   const invocations = Math.min(then.length, today.length);
   const rounds = Math.min(...[...then, ...today].map(({ length }) => length));
-  const cut = (samples: readonly (readonly number[])[]) =>
-    samples.slice(0, invocations).map((own) => own.slice(0, rounds));
+  const cut = (samples: Samples) => samples.slice(0, invocations).map((own) => own.slice(0, rounds));
   return [cut(then), cut(today)];
 }

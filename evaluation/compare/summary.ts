@@ -1,8 +1,7 @@
 import type { ThresholdResult } from '../statistics/thresholds.ts';
 import { count, decimals, oneLine } from '../terminal/table.ts';
 import { markdownOf, tableView } from '../terminal/table-view.ts';
-import type { ComparisonFile } from './comparison-file.ts';
-import { bytesRatio, nullTestText, openText, playedText } from './comparison-table.ts';
+import type { Compared } from './compared.ts';
 import type { SavedChange } from './saved-baseline.ts';
 import { intervalText, verdictText } from './verdict-text.ts';
 
@@ -21,31 +20,16 @@ const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
 };
 
 /** A comparison as a comment under a pull request has room for: the answer, the conditions, what changed, and how to disagree. */
-export function summaryMarkdown(file: ComparisonFile, { conditions, changes, command }: Outcome): string {
+export function summaryMarkdown({ said }: Compared, { conditions, changes, command }: Outcome): string {
+  const { title, sentence, warnings, table, played } = said;
   const parts = [
-    `### Adapters on the same packets: ${file.adapters.map(({ adapter }) => `\`${oneLine(adapter, 40)}\``).join(', ')}`,
-    file.sentence ?? openText(file) ?? '',
-    ...file.warnings.map((warning) => `> Warning: ${warning}.`),
+    `### ${title}`,
+    sentence,
+    ...warnings.map((warning) => `> Warning: ${warning}.`),
     conditionsTable(conditions),
     changesTable(changes),
-    markdownOf(
-      tableView(
-        ['adapter', '#bytes', '#×', '#ms', '#time', '#95 %', 'verdict'],
-        file.adapters.map((row) => {
-          const time = row.vs_baseline?.time;
-          return [
-            oneLine(row.adapter, 40),
-            count(row.ledger.total.wire),
-            bytesRatio(row, file),
-            decimals(row.latency_us.median / 1000, 2),
-            time === undefined ? '1.00' : decimals(time.ratio, 2),
-            time === undefined ? '–' : intervalText(time),
-            time === undefined ? 'baseline' : verdictText(time),
-          ];
-        }),
-      ),
-    ),
-    `${playedText(file)}. ${nullTestText(file)}.`,
+    markdownOf(table),
+    played,
     `To repeat it: \`${command}\``,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -61,22 +45,20 @@ function conditionsTable(conditions: readonly ThresholdResult[]): string {
   );
 }
 
-/** Since the comparison was saved, a row an adapter. */
+/** Since the comparison was saved, a row an arm. */
 function changesTable(changes: readonly SavedChange[]): string {
   if (changes.length === 0) return '';
   const table = markdownOf(tableView(CHANGE_TITLES, changes.map(changeCells)));
   return `Against the comparison that was saved:\n\n${table}`;
 }
 
-export const CHANGE_TITLES = ['adapter', '#bytes then', '#bytes now', '#time', '#95 %', 'verdict'];
+export const CHANGE_TITLES = ['arm', '#bytes then', '#bytes now', '#time', '#95 %', 'verdict'];
 
-export function changeCells({ adapter, bytes, time }: SavedChange): string[] {
+export function changeCells({ name, bytes, time }: SavedChange): string[] {
   return [
-    oneLine(adapter, 40),
+    oneLine(name, 60),
     count(bytes.before),
     count(bytes.now),
-    decimals(time.ratio, 2),
-    intervalText(time),
-    verdictText(time),
+    ...(time === null ? ['–', '–', '–'] : [decimals(time.ratio, 2), intervalText(time), verdictText(time)]),
   ];
 }

@@ -5,7 +5,7 @@ import { environmentOf } from '../../core/run/manifest.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { writeWhole } from '../../core/system/whole-file.ts';
-import { type ComparisonFile, readComparison } from '../../evaluation/compare/comparison-file.ts';
+import type { Compared } from '../../evaluation/compare/compared.ts';
 import { figuresFor } from '../../evaluation/compare/conditions.ts';
 import { junitOf } from '../../evaluation/compare/junit.ts';
 import {
@@ -20,7 +20,6 @@ import {
   parseThreshold,
   SAVED,
   type Threshold,
-  type ThresholdResult,
 } from '../../evaluation/statistics/thresholds.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { shellWord } from '../../evaluation/terminal/shell-word.ts';
@@ -34,57 +33,53 @@ export interface OutcomeOptions {
   readonly saveBaseline?: string;
 }
 
+interface Settled extends Omit<OutcomeOptions, 'json'> {
+  /** The whole comparison, as it is kept. */
+  readonly json: string;
+}
+
 /** What CI asks of a comparison, read and checked before the minutes that it takes. */
 export interface Demands {
   readonly thresholds: readonly Threshold[];
-  readonly saved: ComparisonFile | undefined;
+  readonly saved: Compared | undefined;
 }
 
 /** @throws MeshError `usage` for a condition that cannot be read, `config` for a baseline that is none */
-export function demandsOf({ failIf = [], baseline }: OutcomeOptions): Demands {
+export function demandsOf(
+  { failIf = [], baseline }: OutcomeOptions,
+  read: (file: string) => Compared,
+): Demands {
   const thresholds = failIf.map(parseThreshold);
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
     throw new MeshError(
       'usage',
-      `--fail-if '${needsSaved.text}': expected --baseline <comparison.json>, which "${SAVED}" is about`,
+      `--fail-if '${needsSaved.text}': expected --baseline <file>, which "${SAVED}" is about`,
     );
   }
   if (baseline === undefined) return { thresholds, saved: undefined };
-  const saved = readComparison(userPath(baseline));
+  const saved = read(userPath(baseline));
   checkSameMachine(saved, environmentOf(packageVersion), baseline);
   return { thresholds, saved };
 }
 
 /** Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget. */
-export function settle(
-  report: ComparisonFile,
-  { thresholds, saved }: Demands,
-  options: OutcomeOptions,
-): void {
-  const { junit, summary, saveBaseline, baseline = '' } = options;
-  if (saved !== undefined) checkComparable(saved, report, baseline);
-  const changes = saved === undefined ? [] : changesSince(saved, report);
+export function settle(now: Compared, { thresholds, saved }: Demands, options: Settled): void {
+  const { junit, summary, saveBaseline, baseline = '', json } = options;
+  if (saved !== undefined) checkComparable(saved, now, baseline);
+  const changes = saved === undefined ? [] : changesSince(saved, now);
   sayChanges(changes);
-  const figures = figuresFor(report, saved);
-  const results = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
-  for (const { text, outcome, found } of results) {
+  const figures = figuresFor(now, saved);
+  const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
+  for (const { text, outcome, found } of conditions) {
     complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
     if (outcome === 'failed') process.exitCode = 1;
   }
-  if (junit !== undefined) written(junit, junitOf(results));
-  if (summary !== undefined) written(summary, summaryOf(report, results, changes));
-  // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
-  if (saveBaseline !== undefined) written(saveBaseline, `${JSON.stringify(report, null, 2)}\n`);
-}
-
-function summaryOf(
-  report: ComparisonFile,
-  conditions: readonly ThresholdResult[],
-  changes: readonly SavedChange[],
-): string {
   const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(shellWord)].join(' ');
-  return summaryMarkdown(report, { conditions, changes, command });
+  if (junit !== undefined) written(junit, junitOf(conditions));
+  if (summary !== undefined) written(summary, summaryMarkdown(now, { conditions, changes, command }));
+  // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
+  if (saveBaseline !== undefined) written(saveBaseline, json);
 }
 
 function sayChanges(changes: readonly SavedChange[]): void {

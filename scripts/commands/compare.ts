@@ -9,7 +9,8 @@ import { caveatsOf } from '../../core/recording/recording.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
-import { type ComparisonFile, hasMatrix } from '../../evaluation/compare/comparison-file.ts';
+import { comparedAdapters } from '../../evaluation/compare/compared-adapters.ts';
+import { type ComparisonFile, hasMatrix, readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
 import { measure } from '../../evaluation/compare/measure.ts';
@@ -135,7 +136,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     const { compareBindings } = await import('../compare/compare-bindings.ts');
     return onScenario(options, (chosen) => compareBindings({ ...chosen, bindings }));
   }
-  const demands = demandsOf(options);
+  const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
   if (names.length < 2) {
     throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
@@ -166,7 +167,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
     if (options.json) printText(jsonOf(report));
     else print(comparisonText(report));
     await writePage(report, scenarios, options);
-    settle(report, demands, options);
+    settle(comparedAdapters(report), demands, { ...options, json: jsonOf(report) });
     if (signal.aborted) {
       process.exitCode = INTERRUPTED_EXIT;
       return;

@@ -1,7 +1,8 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import type { OutcomeOptions } from '../commands/compare-outcome.ts';
 
 /** What `compare` takes; all of it, since one command compares adapters and bindings. */
-export interface CompareBindingsOptions {
+export interface CompareBindingsOptions extends OutcomeOptions {
   readonly bindings: readonly string[];
   readonly implementation?: readonly string[];
   readonly factor?: readonly string[];
@@ -12,8 +13,6 @@ export interface CompareBindingsOptions {
   readonly rounds: number;
   readonly margin: number;
   readonly seed: number;
-  readonly failIf?: readonly string[];
-  readonly junit?: string;
   readonly out?: string;
   readonly json?: boolean;
   readonly write?: boolean;
@@ -26,9 +25,6 @@ const OF_ADAPTERS = {
   engines: '--recording takes a run that was made',
   tool: '--recording takes a run that was made',
   agents: '--factor agents=4,16 is the same',
-  summary: 'bindings.md is written',
-  baseline: 'name two bindings',
-  saveBaseline: 'bindings.json is written',
 } as const;
 
 /** Options of bindings alone. */

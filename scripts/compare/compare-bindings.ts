@@ -9,23 +9,22 @@ import { type Arm, armsOf } from '../../evaluation/compare/bindings/arms.ts';
 import { chosenBindings } from '../../evaluation/compare/bindings/chosen-bindings.ts';
 import { measureBindings } from '../../evaluation/compare/bindings/compare-bindings.ts';
 import { parseFactors } from '../../evaluation/compare/bindings/factors.ts';
-import { figuresForConditions } from '../../evaluation/compare/bindings/figures/binding-conditions.ts';
 import { bindingsCsv } from '../../evaluation/compare/bindings/figures/bindings-csv.ts';
-import type { BindingsFile } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
+import { type BindingsFile, parseBindings } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
 import {
   bindingsMarkdown,
   bindingsPart,
 } from '../../evaluation/compare/bindings/figures/bindings-markdown.ts';
 import { bindingsReport } from '../../evaluation/compare/bindings/figures/bindings-report.ts';
 import { bindingsText } from '../../evaluation/compare/bindings/figures/bindings-table.ts';
+import { comparedBindings } from '../../evaluation/compare/bindings/figures/compared-bindings.ts';
 import { tokenFigures } from '../../evaluation/compare/bindings/figures/token-figures.ts';
 import { requestsOf } from '../../evaluation/compare/bindings/figures/topology-figures.ts';
 import { playTopologies } from '../../evaluation/compare/bindings/play-topologies.ts';
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/bindings/workload.ts';
-import { junitOf } from '../../evaluation/compare/junit.ts';
+import { comparisonFileText } from '../../evaluation/compare/comparison-file.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
-import { evaluateThreshold, parseThreshold, type Threshold } from '../../evaluation/statistics/thresholds.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
@@ -34,6 +33,7 @@ import { dataTools } from '../../tools/data-tools.ts';
 import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
+import { demandsOf, settle } from '../commands/compare-outcome.ts';
 import { type CompareBindingsOptions, implementationsOf } from './bindings-options.ts';
 
 /** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
@@ -42,7 +42,9 @@ const BUDGET_S = { each: 18, most: 540 };
 /** Compares bindings: the same exchanges through each, every end in a process of its own. */
 export async function compareBindings(options: CompareBindingsOptions): Promise<void> {
   const { seed } = options;
-  const thresholds = (options.failIf ?? []).map(parseThreshold);
+  const demands = demandsOf(options, (file) =>
+    comparedBindings(parseBindings(comparisonFileText(file), `--baseline ${file}`)),
+  );
   const factors = parseFactors(options.factor ?? []);
   const implementations = implementationsOf(options.implementation);
   const { chosen, leftOut } = await chosenBindings({ names: options.bindings, implementations });
@@ -109,7 +111,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   if (options.json) printText(jsonOf(report));
   else print(bindingsText(report));
   if (report.failed.length > 0) process.exitCode = 1;
-  hold(thresholds, report, options);
+  settle(comparedBindings(report), demands, { ...options, json: jsonOf(report) });
   if (signal.aborted) {
     process.exitCode = INTERRUPTED_EXIT;
     return;
@@ -122,21 +124,6 @@ async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recor
   const recorded = await readRecording(userPath(recording));
   for (const caveat of caveatsOf(recorded)) complain(caveat);
   return recorded;
-}
-
-/** Exit code 1 when a condition fails, so that CI can hold a budget. */
-function hold(
-  thresholds: readonly Threshold[],
-  report: BindingsFile,
-  { junit }: CompareBindingsOptions,
-): void {
-  const figures = figuresForConditions(report);
-  const results = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
-  for (const { text, outcome, found } of results) {
-    complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
-    if (outcome === 'failed') process.exitCode = 1;
-  }
-  if (junit !== undefined) writeWhole(userPath(junit), junitOf(results));
 }
 
 async function writeAll(report: BindingsFile, out: string): Promise<void> {

@@ -15,7 +15,8 @@ describe('a comparison of bindings', () => {
     run = await runCli([
       ...['compare', '--bindings', `mesh/json,${own}`, '--invocations', '1', '--budget', '1'],
       ...['--factor', 'concurrency=1,4', '--fail-if', 'framed/tcp:bare.bytes > 1x mesh/json:bare'],
-      ...['--out', out, '--json'],
+      ...['--save-baseline', path.join(out, 'base.json'), '--summary', path.join(out, 'pr.md')],
+      ...['--junit', path.join(out, 'budget.xml'), '--out', out, '--json'],
     ]);
   });
 
@@ -39,6 +40,9 @@ describe('a comparison of bindings', () => {
     expect(readFileSync(path.join(out, 'bindings.md'), 'utf8')).toContain(
       '## What these numbers cannot tell',
     );
+    expect(readFileSync(path.join(out, 'base.json'), 'utf8')).toBe(text);
+    expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('❌ failed');
+    expect(readFileSync(path.join(out, 'budget.xml'), 'utf8')).toContain('failures="1"');
     const html = readFileSync(path.join(out, 'bindings.html'), 'utf8');
     expect(html).toContain('"command":"npm run compare -- --bindings ');
     expect(readFileSync(path.join(out, 'bindings.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
@@ -51,9 +55,49 @@ describe('a comparison of bindings', () => {
   });
 });
 
+test('a comparison that was kept is one to compare with, on the same traffic only', async () => {
+  const out = temporaryFolder();
+  const base = path.join(out, 'base.json');
+  const quick = ['--bindings', 'mesh/json', '--invocations', '1', '--budget', '1', '--out', out];
+  const kept = await runCli([
+    'compare',
+    ...quick,
+    '--factor',
+    'concurrency=1',
+    'size=64',
+    '--save-baseline',
+    base,
+  ]);
+  expect(kept.code, kept.stderr).toBe(0);
+  const again = await runCli([
+    ...['compare', ...quick, '--factor', 'concurrency=1', 'size=64', '--baseline', base],
+    ...['--fail-if', 'mesh/json:bare:size:64.bytes > 1x saved', '--summary', path.join(out, 'pr.md')],
+  ]);
+  expect(again.code, again.stderr).toBe(0);
+  expect(again.stderr).toContain('held: mesh/json:bare:size:64.bytes > 1x saved');
+  expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('Against the comparison that was saved');
+  const other = await runCli(['compare', ...quick, '--rate', '50', '--baseline', base]);
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain('different are the rate (then 200, now 50)');
+}, 120_000);
+
+test('bindings are compared on the traffic of a scenario', async () => {
+  const out = temporaryFolder();
+  const { code, stdout, stderr } = await runCli([
+    ...['compare', '--bindings', 'mesh/json,json/http1', '--scenario', 'queue', '--invocations', '1'],
+    ...['--budget', '1', '--factor', 'concurrency=1', '--out', out, '--json'],
+  ]);
+  expect(code, stderr).toBe(0);
+  const { traffic, arms } = parseBindings(stdout, 'stdout');
+  expect(traffic.source).not.toContain('default-traffic');
+  expect(traffic.exchanges).toBeGreaterThan(10);
+  expect(arms).toHaveLength(2);
+}, 120_000);
+
 test.each([
   [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --bindings'],
-  [['--bindings', 'mesh/json', '--save-baseline', 'x'], '--save-baseline goes with adapters'],
+  [['--bindings', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
+  [['--bindings', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'expected --baseline <file>'],
   [['--factor', 'tls=on'], '--factor goes with --bindings'],
   [['--bindings', 'mesh/json', '--factor', 'colour=red'], 'there is no such factor'],
   [['--bindings', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],

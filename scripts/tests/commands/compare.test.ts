@@ -105,7 +105,7 @@ describe('a comparison', () => {
     const unnamed = await runCli(['compare', '--fail-if', 'json.bytes > 1x saved']);
     expect(unnamed).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--baseline <comparison.json>'),
+      stderr: expect.stringContaining('--baseline <file>'),
     });
     const missing = await runCli(['compare', '--baseline', path.join(out, 'nowhere.json')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });

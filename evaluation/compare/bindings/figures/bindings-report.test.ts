@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
+import { figuresFor } from '../../conditions.ts';
+import { changesSince, checkComparable } from '../../saved-baseline.ts';
+import { summaryMarkdown } from '../../summary.ts';
 import { sampleBindings } from '../testing/sample-bindings.ts';
-import { figuresForConditions } from './binding-conditions.ts';
 import { bindingsCsv } from './bindings-csv.ts';
 import { parseBindings } from './bindings-file.ts';
 import { bindingsMarkdown } from './bindings-markdown.ts';
 import { bindingsText } from './bindings-table.ts';
 import { cellsOf } from './cells.ts';
+import { comparedBindings } from './compared-bindings.ts';
 
 const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
 const file = sampleBindings([
@@ -111,7 +114,7 @@ test('bindings of one protocol on one transport are cells of their own', () => {
 });
 
 test('conditions are about bytes to the unit and about times by their intervals', () => {
-  const figures = figuresForConditions(file);
+  const figures = figuresFor(comparedBindings(file), undefined);
   const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
   expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
   expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
@@ -119,6 +122,33 @@ test('conditions are about bytes to the unit and about times by their intervals'
   expect(outcomeOf('a2a/jsonrpc:bare.cpu > 2x mesh/json:bare')).toBe('failed');
   expect(outcomeOf('mcp/http:bare.first > 3x mesh/json:bare')).toBe('held');
   expect(() => outcomeOf('json/websocket:bare.time > 1')).toThrow('there is no figure for time');
+});
+
+test('a comparison that was saved is set against a later one of the same exchanges', () => {
+  const saved = comparedBindings(file);
+  const later = comparedBindings(
+    sampleBindings([
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 6 },
+    ]),
+  );
+  const changes = changesSince(saved, later);
+  expect(changes.map(({ name, time }) => [name, time?.verdict])).toEqual([
+    ['mesh/json:bare', 'equivalent'],
+    ['a2a/jsonrpc:bare', 'different'],
+  ]);
+  expect(changes[1]?.time?.ratio).toBeCloseTo(2, 1);
+  const conditions = ['a2a/jsonrpc:bare.time > 1.5x saved', 'mesh/json:bare.bytes > 1x saved'].map((text) =>
+    evaluateThreshold(parseThreshold(text), figuresFor(later, saved)),
+  );
+  expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'held']);
+  const text = summaryMarkdown(later, { conditions, changes, command: 'npm run compare' });
+  expect(text).toContain('Bindings on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
+  expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
+  const other = { ...saved, same: { ...saved.same, 'the rate': 50 } };
+  expect(() => checkComparable(other, later, 'base.json')).toThrow('the rate (then 50, now 200)');
+  // An arm that did not keep up with the rate has no times to set against each other.
+  expect(changesSince(saved, saved)[3]?.time).toBeNull();
 });
 
 test('a line of CSV an arm, every number in full', () => {
