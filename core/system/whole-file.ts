@@ -22,7 +22,7 @@ export function checkWritable(folder: string): void {
  *
  * @throws MeshError `io` with the file and what is in the way
  */
-export function writeWhole(file: string, text: string): void {
+export function writeWhole(file: string, text: string | Uint8Array): void {
   const part = `${file}.part`;
   try {
     // Results hold documents and answers: they are the user's alone.

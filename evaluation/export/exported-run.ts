@@ -1,11 +1,14 @@
 import path from 'node:path';
+import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { EXCHANGES_FILE } from '../../core/contracts/model-exchange.ts';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import { isArchive, readArchivedTexts, readRecording } from '../../core/recording/read-archive.ts';
 import { type RecordedExchange, recordedExchanges } from '../../core/recording/recorded-exchange.ts';
 import type { Recording } from '../../core/recording/recording.ts';
-import { type ArchivedRun, readArchivedRun } from '../report/run/archived-run.ts';
+import { type TokenLedgerFigures, tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
+import { type ArchivedRun, METRICS_FILE, readArchivedRun } from '../report/run/archived-run.ts';
 
 /** Of the agents' notes of their exchanges with models, together. */
 const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
@@ -20,16 +23,33 @@ export interface ExportedRun {
   readonly recording: Recording;
   readonly run: Omit<ArchivedRun, 'recording'> | null;
   readonly exchanges: readonly AgentExchange[];
+  /** Only of a run with a model. */
+  readonly tokenLedger: TokenLedgerFigures | null;
 }
 
 /** @throws MeshError `config` when there is none, or what is in it is not a run's */
 export async function readExportedRun(file: string): Promise<ExportedRun> {
-  if (!isArchive(file)) return { recording: await readRecording(file), run: null, exchanges: [] };
+  if (!isArchive(file))
+    return { recording: await readRecording(file), run: null, exchanges: [], tokenLedger: null };
   const { recording, ...run } = await readArchivedRun(file);
   if (recording === null)
     throw new MeshError('config', `archive ${file}: the run was too long to be recorded; nothing to export`);
   const agents = recording.header.agents.map(({ id }) => id);
-  return { recording, run, exchanges: await exchangesOf(file, agents) };
+  return {
+    recording,
+    run,
+    exchanges: await exchangesOf(file, agents),
+    tokenLedger: await tokenLedgerOf(file),
+  };
+}
+
+const metricsSchema = z.looseObject({ token_ledger: tokenLedgerSchema.optional() });
+
+async function tokenLedgerOf(archive: string): Promise<TokenLedgerFigures | null> {
+  const texts = await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_EXCHANGES_BYTES);
+  const text = texts?.get(METRICS_FILE);
+  if (text === undefined) return null;
+  return parseJsonLine(text, metricsSchema, `${archive}:${METRICS_FILE}`).token_ledger ?? null;
 }
 
 async function exchangesOf(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {

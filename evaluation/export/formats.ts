@@ -1,21 +1,53 @@
 import { MeshError } from '../../core/contracts/errors.ts';
-import { openOtlp } from './otlp/otlp-target.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { writeWhole } from '../../core/system/whole-file.ts';
+import { type ExportedRun, readExportedRun } from './exported-run.ts';
+
+interface ExportOptions {
+  /** For a HAR: the binding that would have carried the run. */
+  readonly binding?: string;
+}
 
 interface ExportFormat {
-  /** For `--help`: what it is, and what `--out` names. */
+  /** For `--help`. */
   readonly about: string;
   /** What `--out` is without one. */
   readonly out: string;
-  /** Writes the run in `archive` to `out`, as the user typed it; says what was written. */
-  readonly write: (archive: string, out: string) => Promise<string>;
+  /** Writes what `archive` holds to `out`, as the user typed it; says what was written. */
+  readonly write: (archive: string, out: string, options: ExportOptions) => Promise<string>;
 }
 
-/** What a run is taken elsewhere as. */
+/** What a run is taken elsewhere as. Each loads what it needs, since it is one that is asked for. */
 const FORMATS: Readonly<Record<string, ExportFormat>> = {
   otlp: {
-    about: 'OpenTelemetry spans and metrics: a file, or the URL of a collector',
+    about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
     out: 'spans.jsonl',
-    write: async (archive, out) => (await openOtlp(out)).export(archive),
+    write: async (archive, out) => {
+      const { openOtlp } = await import('./otlp/otlp-target.ts');
+      return (await openOtlp(out)).export(archive);
+    },
+  },
+  parquet: {
+    about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
+    out: 'data',
+    write: async (archive, out) => (await import('./parquet/write-parquet.ts')).writeParquet(archive, out),
+  },
+  perfetto: {
+    about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
+    out: 'trace.json',
+    write: textFile(async (run) => (await import('./perfetto.ts')).perfettoTrace(run)),
+  },
+  har: {
+    about: 'the HTTP by which a binding would have carried it (--binding), played here',
+    out: 'run.har',
+    write: textFile(async ({ recording }, { binding = 'json/http1' }) =>
+      (await import('./har.ts')).harOf(recording, binding),
+    ),
+  },
+  atif: {
+    about: 'trajectories in ATIF, a JSON line a task',
+    out: 'trajectories.jsonl',
+    write: textFile(async (run) => (await import('./atif.ts')).atifTrajectories(run)),
   },
 };
 
@@ -29,4 +61,14 @@ export function exportFormat(name: string): ExportFormat {
     'usage',
     `--as: expected ${[...exportFormats.keys()].join(', ')}, not ${JSON.stringify(name)}`,
   );
+}
+
+function textFile(
+  textOf: (run: ExportedRun, options: ExportOptions) => Promise<string>,
+): ExportFormat['write'] {
+  return async (archive, out, options) => {
+    const file = userPath(out);
+    writeWhole(file, await textOf(await readExportedRun(archive), options));
+    return `written: ${file}`;
+  };
 }

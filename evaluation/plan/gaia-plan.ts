@@ -4,7 +4,8 @@ import type { Team } from '../../core/contracts/team.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
-import { type Questions, readQuestions } from '../questions/read-questions.ts';
+import { readQuestionFile } from '../questions/question-rows.ts';
+import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
@@ -107,7 +108,9 @@ async function questionsOf(
   if (options.format === 'wtq') return wtqQuestions(options);
   if (options.tables !== undefined) throw new MeshError('usage', '--tables goes with --format wtq');
   const all =
-    options.questions === undefined ? await api?.questions() : readQuestions(userPath(options.questions));
+    options.questions === undefined
+      ? await api?.questions()
+      : await readQuestionFile(userPath(options.questions));
   if (all === undefined) throw new Error('there is a file or a server');
   return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
 }

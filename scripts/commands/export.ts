@@ -9,22 +9,28 @@ import { print } from '../../evaluation/terminal/print.ts';
 interface ExportCommandOptions {
   readonly as: string;
   readonly out?: string;
+  readonly binding?: string;
 }
 
 export function exportCommand(command: Command): void {
   const formats = [...exportFormats].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   command
-    .argument('[archive]', 'run_artifacts.tar.gz of a run, or a recording (default: the last run)')
+    .argument(
+      '[archive]',
+      'run_artifacts.tar.gz of a run, a recording, or comparison.json (default: the last run)',
+    )
     .requiredOption('--as <format>', `what to write: ${[...exportFormats.keys()].join(', ')}`)
     .option('--out <place>', 'where it goes')
+    .option('--binding <name>', 'for har: json/http1, a2a/jsonrpc, a2a/rest or mcp/http')
     .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
     .action(run);
 }
 
 /** Writes a run as other tools read it. */
-async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
+async function run(archive: string | undefined, { as, out, binding }: ExportCommandOptions): Promise<void> {
   const format = exportFormat(as);
-  print(await format.write(archiveOf(archive), out ?? format.out));
+  if (binding !== undefined && as !== 'har') throw new MeshError('usage', '--binding goes with --as har');
+  print(await format.write(archiveOf(archive), out ?? format.out, binding === undefined ? {} : { binding }));
 }
 
 function archiveOf(archive: string | undefined): string {

@@ -50,7 +50,7 @@ export function gaia(command: Command): void {
     )
     .option(
       '--questions <file>',
-      "questions, a JSON line each: GAIA's metadata.jsonl, or task_id, question, …",
+      "questions: GAIA's metadata.jsonl or .parquet; JSON lines, CSV or Parquet with task_id, question, …",
     )
     .addOption(
       new Option('--format <name>', 'how the questions are written: gaia, or wtq (WikiTableQuestions)')

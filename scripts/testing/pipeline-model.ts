@@ -13,14 +13,23 @@ const STEPS = {
 } as const;
 type StepName = keyof typeof STEPS;
 
-/**
- * A scripted model that does the pipeline's four steps; each reply takes 100 tokens in and 10 out. What `instead` says of a step
- * wins, for questions with the word `trouble`. It is closed when the test is over.
- */
+/** {@link openPipelineModel}, closed when the test is over. */
 export async function startPipelineModel(
   instead: Partial<Record<StepName, ScriptedReply>> = {},
 ): Promise<ModelServer> {
-  const server = await startModelServer(({ messages }) => {
+  const server = await openPipelineModel(instead);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/**
+ * A scripted model that does the pipeline's four steps; each reply takes 100 tokens in and 10 out. What `instead` says of a step
+ * wins, for questions with the word `trouble`.
+ */
+export function openPipelineModel(
+  instead: Partial<Record<StepName, ScriptedReply>> = {},
+): Promise<ModelServer> {
+  return startModelServer(({ messages }) => {
     const system = messages[0]?.content ?? '';
     const asked = messages[1]?.content ?? '';
     for (const [name, { opening, content }] of Object.entries(STEPS)) {
@@ -30,6 +39,4 @@ export async function startPipelineModel(
     }
     throw new Error(`no step begins its prompt with ${system.slice(0, 60)}`);
   });
-  onTestFinished(() => server.close());
-  return server;
 }

@@ -7,7 +7,7 @@ import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
 import { type TaskEnding, taskEndings } from './task-endings.ts';
 
-const METRICS_FILE = 'metrics.json';
+export const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
 const RESULTS_FILE = 'results.jsonl';
 /** Of metrics and recording together, unpacked. */

@@ -52,8 +52,9 @@ function recording(runId: string): Recording {
 }
 
 function spansOf(runId: string, hasContents = true): string[] {
-  return fileLines(runTelemetry({ recording: recording(runId), run: null, exchanges: [] }, hasContents))
-    .spans;
+  return fileLines(
+    runTelemetry({ recording: recording(runId), run: null, exchanges: [], tokenLedger: null }, hasContents),
+  ).spans;
 }
 
 function written(lines: readonly string[]): string {

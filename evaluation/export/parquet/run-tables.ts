@@ -1,0 +1,139 @@
+import type { Recording } from '../../../core/recording/recording.ts';
+import type { TokenLedgerFigures } from '../../../core/run/metrics/token-ledger.ts';
+import type { TaskResult } from '../../results/task-result.ts';
+import type { ExportedRun } from '../exported-run.ts';
+import { type Table, tableOf } from './table.ts';
+
+/**
+ * A run as tables. Names are those of `metrics.json`, `results.jsonl` and the recording, so that what is said of them there holds here;
+ * `from` and `to`, which are words of SQL, are `sender` and `recipient`.
+ */
+export function runTables(exported: ExportedRun): Table[] {
+  return [packets(exported.recording), answers(exported), tokens(exported), exchanges(exported)];
+}
+
+function packets({ header, packets: recorded }: Recording): Table {
+  const rows = recorded.map((one, index) => ({ ...one, index }));
+  return tableOf('packets', rows, [
+    ['run_id', 'text', () => header.run_id],
+    ['team', 'text', () => header.team],
+    ['adapter', 'text', () => header.adapter],
+    ['number', 'integer', ({ index }) => index],
+    ['task_id', 'text', ({ packet }) => packet.task_id],
+    ['id', 'text', ({ packet }) => packet.id],
+    ['type', 'text', ({ packet }) => packet.type],
+    ['sender', 'text', ({ packet }) => packet.from],
+    ['recipient', 'text', ({ packet }) => packet.to],
+    ['reply_to', 'text', ({ packet }) => packet.reply_to],
+    ['tag', 'text', ({ packet }) => packet.tag],
+    ['cause', 'text', ({ cause }) => cause],
+    ['is_cause_inferred', 'flag', ({ isCauseInferred }) => isCauseInferred === true],
+    ['token_used', 'integer', ({ packet }) => packet.token_used],
+    ['bytes', 'integer', ({ relayed }) => relayed?.bytes],
+    ['payload_bytes', 'integer', ({ packet }) => Buffer.byteLength(JSON.stringify(packet.payload))],
+    ['arrived_us', 'number', ({ relayed }) => relayed?.arrivedUs],
+    ['forwarded_us', 'number', ({ relayed }) => relayed?.forwardedUs],
+    ['received_us', 'number', ({ work }) => work?.receivedAt],
+    ['sent_us', 'number', ({ work }) => work?.sentAt],
+    ['decode_us', 'number', ({ work }) => work?.decodeUs],
+    ['tool_us', 'number', ({ toolUs }) => toolUs],
+    ['engine_us', 'number', ({ work }) => work?.engineUs],
+    ['encode_us', 'number', ({ work }) => work?.encodeUs],
+    ['ts', 'time', ({ packet }) => new Date(packet.ts)],
+    ['payload', 'json', ({ packet }) => packet.payload],
+  ]);
+}
+
+/** What a row of answers is made of, of a batch or of a run of one task. */
+type Answer = Pick<
+  TaskResult,
+  | 'task_id'
+  | 'status'
+  | 'answer'
+  | 'truth'
+  | 'exact_match'
+  | 'rouge_l'
+  | 'quality_score'
+  | 'normalized_em'
+  | 'f1'
+  | 'token_sum'
+  | 'bytes_tx'
+  | 'bytes_rx'
+  | 'pkt_cnt'
+  | 'elapsed_ms'
+> & { readonly reason?: string | undefined };
+
+/** A line a task: of a batch its results, of a run of one task its metrics. */
+function answers({ recording, run }: ExportedRun): Table {
+  const { run_id, team, adapter, engine } = recording.header;
+  const results = run?.results ?? [];
+  const single = run?.metrics.tasks === 1 ? run.metrics : undefined;
+  const rows: readonly Answer[] =
+    results.length > 0 || single === undefined
+      ? results
+      : [
+          {
+            ...{ task_id: recording.packets[0]?.packet.task_id ?? '', truth: null, exact_match: null },
+            ...{ rouge_l: null, f1: null, ...single },
+          },
+        ];
+  return tableOf('answers', rows, [
+    ['run_id', 'text', () => run_id],
+    ['team', 'text', () => team],
+    ['adapter', 'text', () => adapter],
+    ['engine', 'text', () => engine],
+    ['task_id', 'text', ({ task_id }) => task_id],
+    ['status', 'text', ({ status }) => status],
+    ['answer', 'text', ({ answer }) => answer],
+    ['truth', 'text', ({ truth }) => truth],
+    ['exact_match', 'number', ({ exact_match }) => exact_match],
+    ['rouge_l', 'number', ({ rouge_l }) => rouge_l],
+    ['quality_score', 'number', ({ quality_score }) => quality_score],
+    ['normalized_em', 'number', ({ normalized_em }) => normalized_em],
+    ['f1', 'number', ({ f1 }) => f1],
+    ['token_sum', 'integer', ({ token_sum }) => token_sum],
+    ['bytes_tx', 'integer', ({ bytes_tx }) => bytes_tx],
+    ['bytes_rx', 'integer', ({ bytes_rx }) => bytes_rx],
+    ['pkt_cnt', 'integer', ({ pkt_cnt }) => pkt_cnt],
+    ['elapsed_ms', 'number', ({ elapsed_ms }) => elapsed_ms],
+    ['reason', 'text', ({ reason }) => reason],
+  ]);
+}
+
+/** The token ledger: each token of prompts and replies on one line. */
+function tokens({ recording, tokenLedger }: ExportedRun): Table {
+  const { prompt, completion }: Pick<TokenLedgerFigures, 'prompt' | 'completion'> = tokenLedger ?? {
+    prompt: [],
+    completion: [],
+  };
+  const rows = [
+    ...prompt.map((line) => ({ direction: 'prompt', ...line })),
+    ...completion.map((line) => ({ direction: 'completion', read: null, ...line })),
+  ];
+  return tableOf('tokens', rows, [
+    ['run_id', 'text', () => recording.header.run_id],
+    ['direction', 'text', ({ direction }) => direction],
+    ['role', 'text', ({ role }) => role],
+    ['packet_type', 'text', ({ packet_type }) => packet_type],
+    ['model', 'text', ({ model }) => model],
+    ['kind', 'text', ({ kind }) => kind],
+    ['read', 'integer', ({ read }) => read],
+    ['tokens', 'integer', (line) => line.tokens],
+  ]);
+}
+
+function exchanges({ recording, exchanges: rows }: ExportedRun): Table {
+  return tableOf('exchanges', rows, [
+    ['run_id', 'text', () => recording.header.run_id],
+    ['task_id', 'text', ({ taskId }) => taskId],
+    ['agent', 'text', ({ agent }) => agent],
+    ['role', 'text', ({ role }) => role],
+    ['packet_type', 'text', ({ packetType }) => packetType],
+    ['model', 'text', ({ exchange }) => exchange.model],
+    ['prompt_tokens', 'integer', ({ exchange }) => exchange.promptTokens],
+    ['completion_tokens', 'integer', ({ exchange }) => exchange.completionTokens],
+    ['started_us', 'number', ({ exchange }) => exchange.startedUs],
+    ['ended_us', 'number', ({ exchange }) => exchange.endedUs],
+    ['finish', 'text', ({ exchange }) => exchange.reply.finish],
+  ]);
+}

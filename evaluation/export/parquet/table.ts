@@ -1,0 +1,43 @@
+import type { ColumnSource } from 'hyparquet-writer';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+
+/** What a column holds; empty places are null in each. */
+type Cell = string | number | boolean | Date | JsonObject | null | undefined;
+type Kind = 'text' | 'json' | 'integer' | 'number' | 'flag' | 'time';
+
+/** A column: its name, what it holds, and where a row has it. */
+type Column<Row> = readonly [name: string, kind: Kind, cellOf: (row: Row) => Cell];
+
+/** Columns of one file. */
+export interface Table {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: ColumnSource[];
+}
+
+const TYPES = {
+  text: 'STRING',
+  json: 'JSON',
+  integer: 'INT64',
+  number: 'DOUBLE',
+  flag: 'BOOLEAN',
+  time: 'TIMESTAMP',
+} as const satisfies Record<Kind, string>;
+
+export function tableOf<Row>(name: string, rows: readonly Row[], columns: readonly Column<Row>[]): Table {
+  return {
+    name,
+    rows: rows.length,
+    columns: columns.map(([column, kind, cellOf]) => ({
+      name: column,
+      type: TYPES[kind],
+      nullable: true,
+      data: rows.map((row) => cell(kind, cellOf(row))),
+    })),
+  };
+}
+
+function cell(kind: Kind, value: Cell): Exclude<Cell, undefined> | bigint {
+  if (value === undefined || value === null) return null;
+  return kind === 'integer' ? BigInt(Math.round(Number(value))) : value;
+}

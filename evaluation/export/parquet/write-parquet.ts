@@ -1,0 +1,47 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { isArchive } from '../../../core/recording/read-archive.ts';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import { userPath } from '../../../core/system/user-paths.ts';
+import { checkWritable, writeWhole } from '../../../core/system/whole-file.ts';
+import { comparisonFileText } from '../../compare/comparison-file.ts';
+import { readExportedRun } from '../exported-run.ts';
+import { roundsTable } from './rounds-table.ts';
+import { runTables } from './run-tables.ts';
+import type { Table } from './table.ts';
+
+/** Enough to see the kind of a recording's first line. */
+const PROBE_BYTES = 200;
+
+/**
+ * Writes a run's tables, or the samples of a comparison, as Parquet files of the folder `out`.
+ *
+ * @returns what was written, for people
+ */
+export async function writeParquet(file: string, out: string): Promise<string> {
+  const folder = userPath(out);
+  checkWritable(folder);
+  const tables = isComparison(file)
+    ? [roundsTable(comparisonFileText(file), file)]
+    : runTables(await readExportedRun(file));
+  for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), bytesOf(table));
+  const names = tables.map(({ name, rows }) => `${name}.parquet (${rows})`).join(', ');
+  return `written to ${folder}: ${names}`;
+}
+
+function bytesOf({ columns }: Table): Uint8Array {
+  return new Uint8Array(
+    parquetWriteBuffer({ columnData: columns, createdBy: `gaia-mesh version ${packageVersion}` }),
+  );
+}
+
+/** A comparison is one JSON value; a recording says in its first line that it is one. */
+function isComparison(file: string): boolean {
+  if (!statSync(file).isFile() || isArchive(file)) return false;
+  const start = Buffer.alloc(PROBE_BYTES);
+  const descriptor = openSync(file, 'r');
+  readSync(descriptor, start);
+  closeSync(descriptor);
+  return start[0] === 0x7b && !start.includes('gaia-mesh-recording');
+}

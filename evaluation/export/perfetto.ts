@@ -1,0 +1,180 @@
+import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+import type { ExportedRun } from './exported-run.ts';
+import { WallClock } from './otlp/wall-clock.ts';
+
+/** Of the Trace Event Format, what is written here. Times are microseconds since the run began. */
+interface TraceEvent {
+  /** A slice, a name, both ends of an arrow, both ends of something that overlaps others, a counter. */
+  readonly ph: 'X' | 'M' | 's' | 'f' | 'b' | 'e' | 'C';
+  readonly name: string;
+  readonly pid: number;
+  readonly tid?: number;
+  readonly cat?: string;
+  readonly ts?: number;
+  readonly dur?: number;
+  readonly id?: string;
+  readonly bp?: 'e';
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/** A piece of work on its track: a process of the trace for each agent, with as many lanes as it works at once. */
+interface Slice {
+  readonly recorded: RecordedPacket;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  readonly dur: number;
+}
+
+/** Processes of the trace; agents follow. */
+const TASKS = 1;
+const HUB = 2;
+const FIRST_AGENT = 3;
+/** The finest that is written. */
+const WITHIN_US = 0.001;
+
+/**
+ * A run as a trace that https://ui.perfetto.dev and Chromium's tracing open: tasks, the hub, and each agent's work, with arrows from a packet to
+ * what it caused. It has no payloads: a trace is about times, and is passed on.
+ */
+export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
+  const clock = new WallClock(recording);
+  const begin = recording.packets.reduce(
+    (least, packet) => Math.min(least, clock.work(packet).startUs),
+    Number.POSITIVE_INFINITY,
+  );
+  const since = (us: number) => Math.round((us - begin) * 1000) / 1000;
+  const { header } = recording;
+  const pids = new Map(header.agents.map(({ id }, index) => [id, FIRST_AGENT + index]));
+  const slices = slicesOf(recording, pids, (recorded) => {
+    const { startUs, endUs } = clock.work(recorded);
+    return { ts: since(startUs), dur: Math.max(0, since(endUs) - since(startUs)) };
+  });
+  const models = exchanges.flatMap(({ agent, taskId, exchange }, index): TraceEvent[] => {
+    const { startedUs, endedUs, model, promptTokens, completionTokens } = exchange;
+    if (startedUs === undefined || endedUs === undefined) return [];
+    const own = { cat: 'model', name: model, id: `model ${index}`, pid: pids.get(agent) ?? HUB, tid: 0 };
+    const args = { task: taskId, prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    return [
+      { ph: 'b', ...own, ts: since(clock.at(startedUs)), args },
+      { ph: 'e', ...own, ts: since(clock.at(endedUs)) },
+    ];
+  });
+  const traceEvents: TraceEvent[] = [
+    nameOf(TASKS, 'tasks'),
+    nameOf(HUB, 'hub'),
+    ...header.agents.map(({ id, tool }) => nameOf(pids.get(id) ?? HUB, `${id} (${tool})`)),
+    ...taskEvents(recording, (recorded) => since(clock.arrival(recorded))),
+    ...hubEvents(recording, (us) => since(clock.at(us))),
+    ...slices.map(sliceEvent),
+    ...arrows(slices),
+    ...models,
+  ];
+  const otherData = {
+    run_id: header.run_id,
+    team: header.team,
+    adapter: header.adapter,
+    engine: header.engine,
+  };
+  return `${JSON.stringify({ displayTimeUnit: 'ms', otherData, traceEvents })}\n`;
+}
+
+function nameOf(pid: number, name: string): TraceEvent {
+  return { ph: 'M', name: 'process_name', pid, args: { name } };
+}
+
+/** Each packet's work in the first lane of its agent in which it lies apart from all others, or within one. */
+function slicesOf(
+  { packets }: Recording,
+  pids: ReadonlyMap<string, number>,
+  timesOf: (recorded: RecordedPacket) => Pick<Slice, 'ts' | 'dur'>,
+): Slice[] {
+  const timed = packets.map((recorded) => ({
+    recorded,
+    pid: recorded.cause === null ? HUB : (pids.get(recorded.packet.from) ?? HUB),
+    ...timesOf(recorded),
+  }));
+  // Of works that begin together, the longer one holds the others.
+  const inOrder = timed.toSorted((a, b) => a.ts - b.ts || b.dur - a.dur);
+  const lanes = new Map<number, { ts: number; end: number }[][]>();
+  return inOrder.map((work) => {
+    const own = lanes.get(work.pid) ?? [];
+    lanes.set(work.pid, own);
+    const end = work.ts + work.dur;
+    let tid = own.findIndex((open) => fits(open, work.ts, end));
+    if (tid === -1) tid = own.push([]) - 1;
+    own[tid]?.push({ ts: work.ts, end });
+    return { ...work, tid: tid + 1 };
+  });
+}
+
+/** Closes what has ended, and says whether the rest, which is nested, holds what is to come. */
+function fits(open: { ts: number; end: number }[], ts: number, end: number): boolean {
+  while ((open.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= ts) open.pop();
+  return end <= (open.at(-1)?.end ?? Number.POSITIVE_INFINITY);
+}
+
+function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
+  const { packet, cause, toolUs, work, relayed } = recorded;
+  return {
+    ...{ ph: 'X', name: packet.type, cat: 'work', pid, tid, ts, dur },
+    args: {
+      ...{ packet: packet.id, task: packet.task_id, cause, token_used: packet.token_used, tool_us: toolUs },
+      ...(packet.to === undefined ? {} : { to: packet.to }),
+      ...(packet.tag === undefined ? {} : { tag: packet.tag }),
+      ...(relayed === undefined ? {} : { bytes: relayed.bytes }),
+      ...(work === undefined
+        ? {}
+        : { engine_us: work.engineUs, decode_us: work.decodeUs, encode_us: work.encodeUs }),
+    },
+  };
+}
+
+/** From the end of the work that a packet came of to the beginning of what it caused. */
+function arrows(slices: readonly Slice[]): TraceEvent[] {
+  const byId = new Map(slices.map((slice) => [slice.recorded.packet.id, slice]));
+  return slices.flatMap(({ recorded: { cause, packet }, pid, tid, ts }): TraceEvent[] => {
+    const before = cause === null ? undefined : byId.get(cause);
+    if (before === undefined) return [];
+    const arrow = { name: 'cause', cat: 'cause', id: packet.id };
+    // Within its slice, which does not hold its own end; and not backwards in time, where two clocks or an inferred cause have it so.
+    const from = Math.min(Math.max(before.ts, before.ts + before.dur - WITHIN_US), ts);
+    return [
+      { ph: 's', ...arrow, pid: before.pid, tid: before.tid, ts: from },
+      { ph: 'f', bp: 'e', ...arrow, pid, tid, ts },
+    ];
+  });
+}
+
+function taskEvents({ packets }: Recording, arrival: (recorded: RecordedPacket) => number): TraceEvent[] {
+  const tasks = new Map<string, { begin: number; end: number }>();
+  for (const recorded of packets) {
+    const at = arrival(recorded);
+    const own = tasks.get(recorded.packet.task_id);
+    if (own === undefined) tasks.set(recorded.packet.task_id, { begin: at, end: at });
+    else own.end = Math.max(own.end, at);
+  }
+  return [...tasks].flatMap(([task, { begin, end }]): TraceEvent[] => {
+    const own = { name: task, cat: 'task', id: task, pid: TASKS, tid: 0 };
+    return [
+      { ph: 'b', ...own, ts: begin },
+      { ph: 'e', ...own, ts: end },
+    ];
+  });
+}
+
+/** What the hub had received so far, and how long each packet was in it. */
+function hubEvents({ packets }: Recording, at: (monotonicUs: number) => number): TraceEvent[] {
+  let bytes = 0;
+  return packets.flatMap(({ relayed, packet }): TraceEvent[] => {
+    if (relayed === undefined) return [];
+    bytes += relayed.bytes;
+    const ts = at(relayed.arrivedUs);
+    const own = { name: `relay ${packet.type}`, cat: 'relay', id: `relay ${packet.id}`, pid: HUB, tid: 0 };
+    return [
+      { ph: 'C', name: 'bytes received', pid: HUB, ts, args: { bytes } },
+      { ph: 'b', ...own, ts, args: { bytes: relayed.bytes, from: packet.from } },
+      { ph: 'e', ...own, ts: Math.max(ts, at(relayed.forwardedUs)) },
+    ];
+  });
+}

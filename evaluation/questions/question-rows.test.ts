@@ -1,0 +1,89 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { readQuestionFile } from './question-rows.ts';
+
+const folder = temporaryFolder();
+let files = 0;
+
+function written(extension: string, content: string | Uint8Array): string {
+  files += 1;
+  const file = path.join(folder, `${files}${extension}`);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** As the data set's own table has it: with a column for what annotators noted, and one for where a file is. */
+function gaiaTable(codec: 'SNAPPY' | 'GZIP' | 'ZSTD' = 'SNAPPY'): string {
+  const buffer = parquetWriteBuffer({
+    codec,
+    compressors: { GZIP: (bytes) => gzipSync(bytes), ZSTD: (bytes) => zstdCompressSync(bytes) },
+    columnData: [
+      { name: 'task_id', data: ['one', 'two'], type: 'STRING' },
+      { name: 'Question', data: ['How many?', 'Which?'], type: 'STRING' },
+      { name: 'Level', data: [1n, 3n], type: 'INT64' },
+      { name: 'Final answer', data: ['7', '?'], type: 'STRING' },
+      { name: 'file_name', data: ['', 'list.xlsx'], type: 'STRING' },
+      { name: 'file_path', data: ['', '2023/validation/list.xlsx'], type: 'STRING' },
+      { name: 'Annotator Metadata', data: [{ Steps: '1. Count' }, { Steps: '…' }], type: 'JSON' },
+    ],
+  });
+  return written('.parquet', new Uint8Array(buffer));
+}
+
+test.each(['SNAPPY', 'GZIP', 'ZSTD'] as const)('reads the table of GAIA, packed by %s', async (codec) => {
+  const { questions } = await readQuestionFile(gaiaTable(codec));
+  expect(questions).toEqual([
+    { taskId: 'one', question: 'How many?', level: '1', category: 'text', truths: ['7'] },
+    {
+      ...{ taskId: 'two', question: 'Which?', level: '3', category: expect.any(String), truths: [] },
+      fileName: 'list.xlsx',
+    },
+  ]);
+});
+
+test('where a table has no name of a file, the place in the repository tells it', async () => {
+  const file = written('.csv', 'task_id,question,file_path\n1,What?,2023/validation/a.csv\n');
+  const { questions } = await readQuestionFile(file);
+  expect(questions[0]?.fileName).toBe('a.csv');
+});
+
+test('reads CSV as people write it, with aliases as JSON', async () => {
+  const text =
+    '\ufefftask_id,question,answer,aliases,level\r\n7,"Who, and ""why""?",Ida,"[""I."",""Ida B.""]",\r\n';
+  const { questions, sha256 } = await readQuestionFile(written('.CSV', text));
+  expect(questions).toEqual([
+    { taskId: '7', question: 'Who, and "why"?', category: 'text', truths: ['Ida', 'I.', 'Ida B.'] },
+  ]);
+  expect((await readQuestionFile(written('.csv', text))).sha256).toBe(sha256);
+  expect((await readQuestionFile(written('.csv', text.replace('Ida,', 'Uta,')))).sha256).not.toBe(sha256);
+});
+
+test.each([
+  ['.csv', 'task_id,question\n1,a\n1,b\n', 'row 2: task_id 1 is in row 1 too'],
+  ['.csv', 'task_id,question\n1,\n', 'row 1: question: it has neither'],
+  ['.csv', 'task_id,question\n', 'there is no question in it'],
+  ['.csv', 'task_id,question\n1,a,b\n', 'cannot be read: Invalid Record Length'],
+  ['.csv', new Uint8Array([0xff, 0xfe, 0xfd]), 'cannot be read'],
+  ['.parquet', 'PAR1 but no more', 'cannot be read'],
+  ['.parquet', '', 'cannot be read'],
+])('refuses a %s that is none', async (extension, content, message) => {
+  const file = written(extension, content);
+  await expect(readQuestionFile(file)).rejects.toThrow(message);
+  await expect(readQuestionFile(file)).rejects.toThrow(file);
+});
+
+test('a table that was cut in the middle is refused', async () => {
+  const whole = readFileSync(gaiaTable());
+  for (const bytes of [8, Math.floor(whole.length / 2), whole.length - 1])
+    await expect(readQuestionFile(written('.parquet', whole.subarray(0, bytes)))).rejects.toThrow(
+      'cannot be read',
+    );
+});
+
+test('a file that is not there is named', async () => {
+  await expect(readQuestionFile(path.join(folder, 'none.parquet'))).rejects.toThrow('there is no such file');
+});

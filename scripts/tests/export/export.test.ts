@@ -1,0 +1,200 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { readRecording } from '../../../core/recording/read-archive.ts';
+import type { Recording } from '../../../core/recording/recording.ts';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { sampleComparison } from '../../../evaluation/compare/testing/sample-comparison.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { openPipelineModel } from '../../testing/pipeline-model.ts';
+import { taskFile } from '../../testing/team-file.ts';
+
+const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty years. Its stones are grey.';
+const page = readFileSync(path.join(codeFolder, 'docs', 'interoperate.md'), 'utf8');
+const queries = [...page.matchAll(/^```sql\n([\s\S]*?)^```/gm)].map(([, sql = '']) => sql);
+
+const comparisonOfOne = z.looseObject({ adapters: z.array(z.looseObject({})) });
+
+const folder = temporaryFolder();
+const archive = path.join(folder, 'run_artifacts.tar.gz');
+const data = path.join(folder, 'data');
+let recording: Recording;
+
+const exported = (file: string, as: string, out: string, ...more: string[]) =>
+  runCli(['export', file, '--as', as, '--out', out, ...more]);
+
+beforeAll(async () => {
+  const tasks = taskFile([
+    { task_id: 'a', question: 'Who built the bridge?', document: DOCUMENT, answer: 'Ida' },
+    { task_id: 'b', question: 'Who is it?', document: DOCUMENT, answer: 'Uta' },
+  ]);
+  const model = await openPipelineModel();
+  const run = await runCli([
+    ...['bench', '--tasks', tasks, '--out', folder, '--port-base', 'auto'],
+    ...['--engine', 'openai', '--model', 'gpt-4o', '--host', `${model.url}/v1`],
+  ]);
+  await model.close();
+  expect([run.code, run.stderr]).toEqual([0, expect.anything()]);
+  recording = await readRecording(archive);
+});
+
+describe('as Parquet', () => {
+  async function query(sql: string): Promise<Record<string, unknown>[]> {
+    const database = await DuckDBInstance.create();
+    const connection = await database.connect();
+    try {
+      await connection.run(`SET file_search_path = '${data}'`);
+      const result = await connection.runAndReadAll(sql);
+      return result.getRowObjectsJson();
+    } finally {
+      connection.closeSync();
+      database.closeSync();
+    }
+  }
+
+  beforeAll(async () => {
+    const run = await exported(archive, 'parquet', data);
+    expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('answers.parquet (2)')]);
+    const samples = [[10, 20.5], [30]];
+    writeFileSync(path.join(folder, 'comparison.json'), await comparisonWith(samples));
+    const rounds = await exported(path.join(folder, 'comparison.json'), 'parquet', data);
+    expect([rounds.code, rounds.stderr]).toEqual([0, expect.anything()]);
+  });
+
+  test.each(queries)('DuckDB answers the query of the page: %s', async (sql) => {
+    const rows = await query(sql);
+    expect(rows).not.toEqual([]);
+    if (sql.includes('$.answer')) expect(rows).toContainEqual({ task_id: 'a', answer: 'Ida' });
+  });
+
+  test('packets are those of the recording', async () => {
+    const rows = await query("SELECT * FROM 'packets.parquet' ORDER BY number");
+    expect(rows).toHaveLength(recording.packets.length);
+    for (const [index, { packet, cause, toolUs, relayed }] of recording.packets.entries()) {
+      expect(rows[index]).toMatchObject({
+        ...{ id: packet.id, sender: packet.from, recipient: packet.to ?? null, cause, tool_us: toolUs },
+        ...{ bytes: String(relayed?.bytes), token_used: String(packet.token_used), type: packet.type },
+      });
+      expect(JSON.parse(String(rows[index]?.payload))).toEqual(packet.payload);
+    }
+  });
+
+  test('tokens sum to what the server counted, and rounds are the samples', async () => {
+    const [tokens] = await query("SELECT sum(tokens)::INT AS tokens FROM 'tokens.parquet'");
+    const [asked] = await query(
+      "SELECT sum(prompt_tokens + completion_tokens)::INT AS tokens FROM 'exchanges.parquet'",
+    );
+    expect([tokens, asked]).toEqual([{ tokens: 880 }, { tokens: 880 }]);
+    const rounds = await query(
+      "SELECT invocation::INT AS i, round::INT AS r, us FROM 'rounds.parquet' WHERE metric = 'time' ORDER BY ALL",
+    );
+    expect(rounds).toEqual([
+      { i: 0, r: 0, us: 10 },
+      { i: 0, r: 1, us: 20.5 },
+      { i: 1, r: 0, us: 30 },
+    ]);
+  });
+
+  test('questions come back from it', async () => {
+    const file = path.join(data, 'metadata.parquet');
+    const database = await DuckDBInstance.create();
+    const connection = await database.connect();
+    await connection.run(`COPY (SELECT 'q1' AS task_id, 'How many?' AS "Question", '2' AS "Level", 'three' AS "Final answer",
+      'list.csv' AS file_name, '2023/validation/list.csv' AS file_path, {'Steps': '1. Count'} AS "Annotator Metadata")
+      TO '${file}' (FORMAT parquet, COMPRESSION zstd)`);
+    connection.closeSync();
+    writeFileSync(path.join(data, 'list.csv'), 'name\na\nb\nc\n');
+    const out = path.join(temporaryFolder(), 'answers.jsonl');
+    const run = await runCli(['gaia', '--questions', file, '--team', 'pipeline', '--out', out, '--json']);
+    expect([run.code, run.stderr]).toEqual([0, expect.anything()]);
+    expect(readFileSync(out, 'utf8')).toContain('"q1"');
+    expect(run.stderr).not.toContain('missing');
+  });
+});
+
+test('as a trace: slices lie apart or within each other, and each cause has its arrow', async () => {
+  const out = path.join(folder, 'trace.json');
+  expect((await exported(archive, 'perfetto', out)).code).toBe(0);
+  interface Event {
+    readonly ph: string;
+    readonly name: string;
+    readonly pid: number;
+    readonly tid: number;
+    readonly ts: number;
+    readonly dur: number;
+    readonly id: string;
+  }
+  const text = readFileSync(out, 'utf8');
+  const { traceEvents }: { traceEvents: Event[] } = JSON.parse(text);
+  const slices = traceEvents.filter(({ ph }) => ph === 'X');
+  expect(slices).toHaveLength(recording.packets.length);
+  for (const one of slices)
+    for (const other of slices) {
+      if (one === other || one.pid !== other.pid || one.tid !== other.tid) continue;
+      const isApart = one.ts + one.dur <= other.ts || other.ts + other.dur <= one.ts;
+      const isWithin = (a: Event, b: Event) => a.ts >= b.ts && a.ts + a.dur <= b.ts + b.dur;
+      expect(isApart || isWithin(one, other) || isWithin(other, one)).toBe(true);
+    }
+  const caused = recording.packets.flatMap(({ cause, packet }) => (cause === null ? [] : [packet.id])).sort();
+  for (const end of ['s', 'f'])
+    expect(
+      traceEvents
+        .filter(({ ph }) => ph === end)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(caused);
+  expect(traceEvents.filter(({ ph, name }) => ph === 'b' && name === 'gpt-4o')).toHaveLength(8);
+  expect(text).not.toContain('Orra');
+});
+
+test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http'])(
+  'as a HAR of %s: every packet went over HTTP, and can be imported',
+  async (binding) => {
+    const out = path.join(temporaryFolder(), 'run.har');
+    const run = await exported(archive, 'har', out, '--binding', binding);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const { log } = JSON.parse(readFileSync(out, 'utf8'));
+    expect(log.version).toBe('1.2');
+    const bodies = JSON.stringify(log.entries);
+    for (const { packet } of recording.packets) expect(bodies).toContain(packet.id);
+    for (const { request, response, timings, time } of log.entries) {
+      expect(response.status).toBeLessThan(300);
+      expect(request.bodySize).toBe(Buffer.byteLength(request.postData?.text ?? ''));
+      expect(timings.send + timings.wait + timings.receive).toBeCloseTo(time, 1);
+    }
+    const back = await runCli(['import', out, '--out', `${out}.jsonl`]);
+    expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('read as har')]);
+  },
+);
+
+test('as a HAR of what speaks no HTTP/1.1 it is refused with what does', async () => {
+  const { code, stderr } = await exported(archive, 'har', path.join(folder, 'x'), '--binding', 'json/unix');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('such as json/http1')]);
+});
+
+test('as trajectories: steps are numbered, and they can be imported', async () => {
+  const out = path.join(folder, 'trajectories.jsonl');
+  expect((await exported(archive, 'atif', out)).code).toBe(0);
+  const lines = readFileSync(out, 'utf8').trim().split('\n');
+  const trajectories = lines.map((line) => JSON.parse(line));
+  expect(trajectories.map(({ schema_version }) => schema_version)).toEqual(['ATIF-v1.7', 'ATIF-v1.7']);
+  for (const { steps, final_metrics, agent } of trajectories) {
+    expect(steps.map(({ step_id }: { step_id: number }) => step_id)).toEqual(
+      steps.map((_: unknown, index: number) => index + 1),
+    );
+    expect([steps[0].source, steps.at(-1).message]).toEqual(['user', 'Ida']);
+    expect(final_metrics).toEqual({ total_steps: 5, total_prompt_tokens: 400, total_completion_tokens: 40 });
+    expect(agent).toMatchObject({ name: 'pipeline', model_name: 'gpt-4o' });
+  }
+  const back = await runCli(['import', out, '--out', path.join(folder, 'back.jsonl')]);
+  expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('read as atif')]);
+});
+
+/** A comparison as one is written, with these samples of one adapter. */
+async function comparisonWith(samples: readonly (readonly number[])[]): Promise<string> {
+  const file = comparisonOfOne.parse(await sampleComparison(['json']));
+  const adapters = file.adapters.map((row) => ({ ...row, samples_us: samples }));
+  return JSON.stringify({ ...file, adapters });
+}
