@@ -47,6 +47,33 @@ test('one tool reads files of every kind; the file decides which agent is asked'
   expect(toolCalled('gap_store', {}, partners)).toBeUndefined();
 });
 
+const ONLY_FOR_SOME = [
+  'query_table',
+  'analyze_image',
+  'analyze_chess',
+  'understand_audio',
+  'execute_python_file',
+];
+
+test.each([
+  ['a.csv', ['query_table']],
+  ['a.txt', []],
+  ['a.png', ['analyze_image', 'analyze_chess']],
+  ['a.mp3', ['understand_audio']],
+  ['a.py', ['execute_python_file']],
+  ['a.zip', ONLY_FOR_SOME],
+  ['a.xyz', ONLY_FOR_SOME],
+  [undefined, ONLY_FOR_SOME],
+])(
+  'beside %s a model is not offered what is for files of another kind, and may call it',
+  async (file, suiting) => {
+    const offered = (await toolDefinitions(partners, file)).map(({ name }) => name);
+    expect(offered.filter((name) => ONLY_FOR_SOME.includes(name)).sort()).toEqual([...suiting].sort());
+    expect(offered).toEqual(expect.arrayContaining(['read_file', 'calculator', 'python_repl']));
+    for (const name of ONLY_FOR_SOME) expect(toolCalled(name, {}, partners)).toBe(name);
+  },
+);
+
 test('no data tool has an argument of its own that is named like the reason', async () => {
   for (const [name, { load, needs }] of Object.entries(dataTools)) {
     // The store is no model's.

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../core/contracts
 import type { Partner } from '../core/contracts/tool.ts';
 import { dataTools } from './data-tools.ts';
 import { schemaToSend } from './engines/schemas/portable-schema.ts';
-import { readerFor } from './files/reading/readers.ts';
+import { contentOfFile, type FileContent, readerFor } from './files/reading/readers.ts';
 
 /**
  * Tools that read a file, and what they read. A model is offered one of them for all, under the name of the first: which one it
@@ -27,9 +27,31 @@ function toolNames(partners: readonly Partner[]): string[] {
   );
 }
 
-/** The data tools among `partners`, as a model sees them. */
-export async function toolDefinitions(partners: readonly Partner[]): Promise<ToolDefinition[]> {
-  const names = toolNames(partners);
+/** Tools that are for files of one kind alone. */
+const ONLY_FOR: Readonly<Record<string, FileContent>> = {
+  query_table: 'table',
+  analyze_image: 'picture',
+  analyze_chess: 'picture',
+  understand_audio: 'recording',
+  execute_python_file: 'program',
+};
+
+/** What is in an archive, or in a file of no known kind, may be of any. */
+function suits(tool: string, file: string | undefined): boolean {
+  const content = file === undefined ? 'unknown' : contentOfFile(file);
+  return content === 'archive' || content === 'unknown' || (ONLY_FOR[tool] ?? content) === content;
+}
+
+/**
+ * The data tools among `partners`, as a model sees them.
+ *
+ * @param file the one that belongs to the question: what is for files of another kind is not offered beside it
+ */
+export async function toolDefinitions(
+  partners: readonly Partner[],
+  file?: string,
+): Promise<ToolDefinition[]> {
+  const names = toolNames(partners).filter((name) => suits(name, file));
   const definitions = await Promise.all(names.map(definitionOf));
   const isReader = ({ name }: ToolDefinition) => Object.hasOwn(READERS, name);
   const readers = definitions.filter(isReader);

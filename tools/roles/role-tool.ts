@@ -22,6 +22,8 @@ interface Role<Input extends JsonObject> {
 /** How long whoever asked will wait, where that has an end. */
 const timeSchema = z.looseObject({ time_s: z.number().positive().exactOptional() });
 
+const fileSchema = z.looseObject({ file: z.string().exactOptional() });
+
 /** Makes a {@link Tool} of a role: call → checked input → result, with the trace and what it took. */
 export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
   const { name, description, input, by, isSecret = false, run } = role;
@@ -31,7 +33,9 @@ export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
     accepts: [callType(name)],
     emits: [resultType(name)],
     async run(packet, context) {
-      const work = new RoleWork(by?.(context.options) ?? name, context, { taskId: packet.task_id, isSecret });
+      const { file } = fileSchema.safeParse(packet.payload).data ?? {};
+      const { task_id: taskId } = packet;
+      const work = new RoleWork(by?.(context.options) ?? name, context, { taskId, file, isSecret });
       const payload = await resultOf(packet.payload, work);
       return [{ type: resultType(name), to: packet.from, reply_to: packet.id, payload }];
     },
@@ -117,7 +121,7 @@ export function entryTool({ name, description, prepare, run }: EntryRole): Tool 
         throw new MeshError('packet', `${packet.type} is not what ${name} reads: ${issuesOf(parsed.error)}`);
       }
       const { question, chunks, file_name, file_outline } = parsed.data;
-      const work = new RoleWork(name, context, { taskId: packet.task_id });
+      const work = new RoleWork(name, context, { taskId: packet.task_id, file: file_name });
       const problem = {
         taskId: packet.task_id,
         question,

@@ -39,6 +39,8 @@ export class RoleWork {
   readonly trace = new Trace();
   readonly usage = new UsageBook();
   readonly context: ToolContext;
+  /** Name of the file that belongs to the question. */
+  readonly file: string | undefined;
   #endMs = Number.POSITIVE_INFINITY;
   #time: AbortSignal | undefined;
 
@@ -49,10 +51,15 @@ export class RoleWork {
   constructor(
     role: string,
     context: ToolContext,
-    { taskId, isSecret = false }: { readonly taskId: string; readonly isSecret?: boolean },
+    {
+      taskId,
+      file,
+      isSecret = false,
+    }: { readonly taskId: string; readonly file?: string | undefined; readonly isSecret?: boolean },
   ) {
     this.role = role;
     this.context = context;
+    this.file = file;
     this.#taskId = taskId;
     this.#isSecret = isSecret;
   }

@@ -23,7 +23,7 @@ export class ToolSession {
   }
 
   static async of(work: RoleWork): Promise<ToolSession> {
-    return new ToolSession(work, await toolDefinitions(work.tools));
+    return new ToolSession(work, await toolDefinitions(work.tools, work.file));
   }
 
   /**
