@@ -180,13 +180,17 @@ export function teamFaults(team: Team): TeamFault[] {
 
 function idFaults({ agents }: Team): TeamFault[] {
   const seen = new Set<string>();
+  const folded = new Map<string, string>();
   return agents.flatMap(({ id }, index): TeamFault[] => {
     const path = ['agents', index, 'id'];
     if (sharedId(id) !== id)
       return [{ path, message: `${id} is a copy’s id: write \`copies\` at agent ${sharedId(id)} instead` }];
     if (seen.has(id)) return [{ path, message: `agent ${id} is there twice` }];
     seen.add(id);
-    return [];
+    // Each has a folder of its name, and macOS and Windows take these for one.
+    const other = folded.get(id.toLowerCase());
+    folded.set(id.toLowerCase(), id);
+    return other === undefined ? [] : [{ path, message: `agents ${other} and ${id} differ in case alone` }];
   });
 }
 

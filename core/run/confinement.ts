@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { AgentPermissions } from '../agent/spec.ts';
+import { LOADAVG } from '../system/platform.ts';
 import { hasNamespaces, nodeWithoutNetwork } from '../system/process/without-network.ts';
 
 /** How a process is started that may do less than its parent. */
@@ -34,7 +35,7 @@ export function confined(
   const flags = [
     '--permission',
     // How busy the machine is, by which patience is measured.
-    '--allow-fs-read=/proc/loadavg',
+    `--allow-fs-read=${LOADAVG}`,
     ...[...readable, own, ...reads].map((name) => `--allow-fs-read=${name}`),
     ...[own, ...writes].map((name) => `--allow-fs-write=${name}`),
     ...(childProcesses === true ? ['--allow-child-process'] : []),

@@ -62,6 +62,14 @@ test('reads CSV as people write it, with aliases as JSON', async () => {
   expect((await readQuestionFile(written('.csv', text.replace('Ida,', 'Uta,')))).sha256).not.toBe(sha256);
 });
 
+test('line endings of Windows are line endings', async () => {
+  const lines = ['{"task_id":"1","question":"What?"}', '', '{"task_id":"2","question":"Who?"}', ''];
+  const [unix, windows] = ['\n', '\r\n'].map((ending) => written('.jsonl', lines.join(ending)));
+  const { questions } = await readQuestionFile(windows ?? '');
+  expect(questions).toEqual((await readQuestionFile(unix ?? '')).questions);
+  expect(questions.map(({ question }) => question)).toEqual(['What?', 'Who?']);
+});
+
 test.each([
   ['.csv', 'task_id,question\n1,a\n1,b\n', 'row 2: task_id 1 is in row 1 too'],
   ['.csv', 'task_id,question\n1,\n', 'row 1: question: it has neither'],

@@ -49,6 +49,12 @@ describe('a team file', () => {
       'agent 0 is there twice',
     ],
     [
+      'with two agents whose folders are one on macOS',
+      `${HEAD}agents:\n  - { id: Ida, tool: search }\n  - { id: ida, tool: reason }\n`,
+      6,
+      'agents Ida and ida differ in case alone',
+    ],
+    [
       'with two agents on one port',
       `${HEAD}agents:\n  - { id: 0, tool: search, port: 9100 }\n  - { id: 1, tool: reason, port: 9100 }\n`,
       6,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
 import { messageOf } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
+import { isPosix, lacksOf, platformName } from '../../core/system/platform.ts';
 import { hasNamespaces } from '../../core/system/process/without-network.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
@@ -51,7 +52,7 @@ interface DoctorOptions extends ModelOptions {
 async function run(options: DoctorOptions): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
-    ...[node(), ports(), sandbox(), ollama(), nats(process.env)],
+    ...[system(), node(), ports(), sandbox(), ollama(), nats(process.env)],
     ...[keys(process.env), python(), images(process.env), disk()],
     ...(options.engine === undefined && options.baseUrl === undefined ? [] : [modelFinding(options)]),
   ]);
@@ -63,6 +64,14 @@ async function run(options: DoctorOptions): Promise<void> {
     for (const { what, status, detail } of findings) print(`${mark[status]} ${what.padEnd(16)} ${detail}`);
   }
   if (findings.some((finding) => finding.status === 'bad')) process.exitCode = 1;
+}
+
+/** What is missing here because this is no Linux. */
+function system(): Finding {
+  const lacks = lacksOf();
+  const name = `${platformName()} ${process.arch}`;
+  if (lacks.length === 0) return { what: 'system', status: 'ok', detail: name };
+  return { what: 'system', status: isPosix() ? 'note' : 'bad', detail: `${name}: ${lacks.join('; ')}` };
 }
 
 async function node(): Promise<Finding> {

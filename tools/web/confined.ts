@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { linuxText } from '../../core/system/platform.ts';
 import { whenAborted } from '../../core/system/process/abort.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { nodeWithoutNetwork } from '../../core/system/process/without-network.ts';
@@ -105,12 +106,8 @@ export async function runConfined(
 
 /** 0 where nobody says. */
 function rssMbOf(pid: number | undefined): number {
-  try {
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
-    return (pages * PAGE_BYTES) / 2 ** 20;
-  } catch {
-    return 0;
-  }
+  const pages = Number(linuxText(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0);
+  return (pages * PAGE_BYTES) / 2 ** 20;
 }
 
 export function isConfined(job: string): boolean {

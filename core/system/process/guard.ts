@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { isPosix } from '../platform.ts';
 
 /** What is to go when this process is gone, however it ended. */
 interface Guarded {
@@ -18,7 +19,7 @@ const SCRIPT = `read -r _ && exit 0
  * @returns what is to be called when all is tidied up
  */
 export function guard({ pid, folder = '' }: Guarded): () => void {
-  if (process.platform === 'win32') return () => undefined;
+  if (!isPosix()) return () => undefined;
   const watcher = spawn('sh', ['-c', SCRIPT, 'sh', pid === undefined ? '' : String(pid), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import os from 'node:os';
+import { linuxText } from '../platform.ts';
 
 /** What the operating system had counted at one moment; `undefined` where it does not count that. */
 interface Counters {
@@ -47,26 +48,27 @@ export function watchMachine(): () => MachineState {
  * Undefined elsewhere, and where one of them is gone: a part of a sum would pass for the sum.
  */
 export function cpuUsOf(pids: readonly number[]): number | undefined {
-  try {
-    return pids.reduce((sum, pid) => sum + threadsUs(pid), 0);
-  } catch {
-    return undefined;
-  }
+  const each = pids.map(threadsUs);
+  return each.some(Number.isNaN) ? undefined : each.reduce((sum, us) => sum + us, 0);
 }
 
+/** NaN for a process that is not there. */
 function threadsUs(pid: number): number {
-  const folder = `/proc/${pid}/task`;
-  const ns = readdirSync(folder).map((thread) =>
-    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return ns.reduce((sum, own) => sum + own, 0) / 1000;
+  const folder = `/proc/${pid}/task` as const;
+  try {
+    const threads = readdirSync(folder);
+    const ns = threads.map((thread) => Number(linuxText(`${folder}/${thread}/schedstat`)?.split(' ')[0]));
+    return ns.reduce((sum, own) => sum + own, 0) / 1000;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 function counters(): Counters {
   // cpu  user nice system idle iowait irq softirq steal …
-  const steal = Number(/^cpu +(?:\d+ +){7}(\d+)/.exec(textOf('/proc/stat'))?.[1] ?? Number.NaN);
+  const steal = Number(/^cpu +(?:\d+ +){7}(\d+)/.exec(linuxText('/proc/stat') ?? '')?.[1] ?? Number.NaN);
   const throttledUs = Number(
-    /^throttled_usec (\d+)$/m.exec(textOf('/sys/fs/cgroup/cpu.stat'))?.[1] ?? Number.NaN,
+    /^throttled_usec (\d+)$/m.exec(linuxText('/sys/fs/cgroup/cpu.stat') ?? '')?.[1] ?? Number.NaN,
   );
   return {
     stealMs: Number.isNaN(steal) ? undefined : steal * MS_PER_TICK,
@@ -75,15 +77,8 @@ function counters(): Counters {
 }
 
 function availableBytes(): number {
-  const kibibytes = Number(/^MemAvailable: +(\d+) kB$/m.exec(textOf('/proc/meminfo'))?.[1] ?? Number.NaN);
+  const kibibytes = Number(
+    /^MemAvailable: +(\d+) kB$/m.exec(linuxText('/proc/meminfo') ?? '')?.[1] ?? Number.NaN,
+  );
   return Number.isNaN(kibibytes) ? os.freemem() : kibibytes * 1024;
-}
-
-/** Other systems have no such files. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

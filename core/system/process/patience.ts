@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { LOADAVG, linuxText } from '../platform.ts';
 
 /** How often is looked whether the processor has others to work for. */
 const TICK_MS = 250;
@@ -34,11 +34,7 @@ function crowdingNow(): number {
 }
 
 function runnable(): number {
-  try {
-    // "0.20 0.18 0.12 3/450 11206": the fourth are those that run or could, now.
-    const [, , , running = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ');
-    return Number.parseInt(running, 10);
-  } catch {
-    return os.loadavg()[0] ?? 0;
-  }
+  // "0.20 0.18 0.12 3/450 11206": the fourth are those that run or could, now.
+  const running = linuxText(LOADAVG)?.split(' ')[3];
+  return running === undefined ? (os.loadavg()[0] ?? 0) : Number.parseInt(running, 10);
 }

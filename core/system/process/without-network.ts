@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { mayHave } from '../platform.ts';
 
 /** `unshare` becomes the program that it starts: same process, same signals. */
 const UNSHARE = [
@@ -14,7 +15,7 @@ let namespaces: boolean | undefined;
 export function hasNamespaces(): boolean {
   const [program, ...args] = UNSHARE;
   namespaces ??=
-    process.platform === 'linux' && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
+    mayHave('namespaces') && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
   return namespaces;
 }
 

@@ -48,6 +48,8 @@ const installed = path.join(app, 'node_modules', 'gaia-mesh');
 const command = path.join(app, 'node_modules', '.bin', 'gaia-mesh');
 const packed = new Map<string, number>();
 let tarball = '';
+/** What npm says to publishing it, without doing it. */
+let dryRun = '';
 let whyNotInstalled: string | undefined;
 
 beforeAll(async () => {
@@ -79,6 +81,14 @@ test('the tarball holds the built package and nothing else', () => {
   ).toEqual([]);
   expect(names.filter((name) => /\/weights\/.*\.bin$/.test(name))).not.toEqual([]);
   expect(bytes).toBeLessThan(MAX_TARBALL_BYTES);
+});
+
+test('publishing it has nothing to correct and nothing to warn of', () => {
+  const warnings = dryRun
+    .split('\n')
+    .filter((line) => /^npm (?:warn|error)/i.test(line) && !line.includes('requires you to be logged in'));
+  expect(dryRun).toContain(`gaia-mesh@${packageVersion}`);
+  expect(warnings).toEqual([]);
 });
 
 describe('its README', () => {
@@ -228,6 +238,10 @@ describe('installed in an empty folder', () => {
     const run = await runCli(['consumer.ts'], { program: process.execPath, cwd: app });
 
     expect(types).toMatchObject({ code: 0, stdout: '' });
+    const bundled = [...flags.slice(0, -1), 'esnext', '--moduleResolution', 'bundler'];
+    expect(
+      await runCli([compiler, ...bundled, 'consumer.ts'], { program: process.execPath, cwd: app }),
+    ).toMatchObject({ code: 0, stdout: '' });
     expect(run, run.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(printed) });
   });
 });
@@ -248,6 +262,10 @@ async function pack(): Promise<string> {
   linkPackages(copy);
   await npm(['run', 'build'], copy);
   await npm(['pack', './dist'], copy);
+  const env = { ...process.env, PATH: userSearchPath };
+  const publish = ['publish', './dist', '--dry-run', '--loglevel=notice'];
+  const { stdout, stderr } = await promisify(execFile)('npm', publish, { cwd: copy, env });
+  dryRun = stdout + stderr;
   const [name = ''] = readdirSync(copy).filter((file) => file.endsWith('.tgz'));
   return path.join(copy, name);
 }

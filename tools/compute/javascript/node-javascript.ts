@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { mayHave } from '../../../core/system/platform.ts';
 import { childNode } from '../child-node.ts';
 import { GUARANTEES, type PythonBackend } from '../python/python-backend.ts';
 
@@ -31,10 +32,9 @@ export function findJavascript(): Promise<PythonBackend> {
 }
 
 async function look(): Promise<PythonBackend> {
-  const isLinux = process.platform === 'linux';
   const [hasNamespaces, canBound] = await Promise.all([
-    isLinux && works('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true']),
-    isLinux && works('prlimit', ['--data=100000000', 'true']),
+    mayHave('namespaces') && works('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true']),
+    mayHave('prlimit') && works('prlimit', ['--data=100000000', 'true']),
   ]);
   const { memory, network, signals, writes, ...others } = GUARANTEES;
   const held = [

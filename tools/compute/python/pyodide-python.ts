@@ -7,6 +7,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { mayHave } from '../../../core/system/platform.ts';
 import { childNode, folderOf } from '../child-node.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
 import { codeFolder } from './python-code.ts';
@@ -80,7 +81,7 @@ export async function findPyodide(): Promise<PythonBackend> {
 
 /** Bounds what a process may write to in memory, arrays of JavaScript outside its heap among it: on Linux, where util-linux is. */
 async function canBoundData(): Promise<boolean> {
-  if (process.platform !== 'linux') return false;
+  if (!mayHave('prlimit')) return false;
   try {
     await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PRLIMIT_MS });
     return true;

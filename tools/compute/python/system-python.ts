@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { mayHave, platformName } from '../../../core/system/platform.ts';
 import {
   DESK_BYTES,
   FILE_BYTES,
@@ -52,10 +53,10 @@ const probeSchema = z.partialRecord(
  * @throws MeshError `tool` where there is none, with what to install
  */
 export async function probeSystemPython(): Promise<PythonBackend> {
-  if (process.platform !== 'linux') {
+  if (!mayHave('pythonSandbox')) {
     throw new MeshError(
       'tool',
-      `the system's Python runs in a sandbox of Linux, and this is ${process.platform}`,
+      `the system's Python runs in a sandbox of Linux, and this is ${platformName()}`,
     );
   }
   const interpreter = await findInterpreter();

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { MeshError } from '../../../../core/contracts/errors.ts';
+import { linuxText } from '../../../../core/system/platform.ts';
 import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
 
 interface CpuUs {
@@ -22,16 +22,15 @@ export function cpuOfProcesses(pids: readonly number[]): CpuUs {
  */
 function cpuOf(pid: number): CpuUs {
   const us = cpuUsOf([pid]);
-  if (us === undefined) {
+  const stat = linuxText(`/proc/${pid}/stat`);
+  if (us === undefined || stat === undefined) {
     throw new MeshError(
       'config',
       `process ${pid}, which the binding started: its CPU time is counted on Linux alone, and while it runs`,
     );
   }
   // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
+  const fields = stat.replace(/^.*\) /s, '').split(' ');
   const [user, system] = [Number(fields[11]), Number(fields[12])];
   const share = user + system === 0 ? 0 : system / (user + system);
   return { user: us * (1 - share), system: us * share };

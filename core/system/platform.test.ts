@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { codeFolder } from './package-root.ts';
+import { isPosix, lacksOf, linuxText, mayHave, platformName } from './platform.ts';
+
+/** What is published and runs on people's machines. */
+const FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'scripts'];
+
+function sources(): string[] {
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(path.join(codeFolder, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:ts|js)$/.test(entry.name) && !/\.test\./.test(entry.name))
+      .map((entry) => path.relative(codeFolder, path.join(entry.parentPath, entry.name)))
+      .filter((file) => !/(?:^|[\\/])(?:testing|fixtures|page)[\\/]/.test(file)),
+  );
+}
+
+test('one file alone asks which system this is, and reads the files of Linux', () => {
+  const asks = sources().filter((file) =>
+    /process\.platform|readFileSync\([`'"]\/(?:proc|sys)\//.test(
+      readFileSync(path.join(codeFolder, file), 'utf8'),
+    ),
+  );
+  expect(asks.sort()).toEqual(
+    [
+      // A manifest notes what it is, and a page is opened by a program that each has of its own.
+      'core/run/manifest.ts',
+      'core/system/platform.ts',
+      'evaluation/watch/open-in-browser.ts',
+    ].map((file) => path.join(...file.split('/'))),
+  );
+});
+
+test('each system says what it lacks', () => {
+  expect(lacksOf('linux')).toEqual([]);
+  expect(lacksOf('darwin').join()).toContain('no unshare');
+  expect(lacksOf('darwin').join()).not.toContain('WSL');
+  expect(lacksOf('win32').join()).toContain('use WSL');
+  expect([platformName('darwin'), platformName('win32'), platformName('linux')]).toEqual([
+    'macOS',
+    'Windows',
+    'linux',
+  ]);
+});
+
+test.each([
+  ['linux', true, true],
+  ['darwin', false, true],
+  ['win32', false, false],
+] as const)('%s: parts of Linux %s, signals and a shell %s', (platform, hasParts, hasShell) => {
+  expect(mayHave('namespaces', platform)).toBe(hasParts);
+  expect(isPosix(platform)).toBe(hasShell);
+});
+
+test('a file of Linux that is not there is no failure', () => {
+  expect(linuxText('/proc/no-such-file')).toBeUndefined();
+});
