@@ -33,12 +33,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/compare.ts')).compare,
   },
   {
-    name: 'replay',
-    group: 'Compare',
-    summary: "play an archived run's packets again, through any adapter",
-    load: async () => (await import('./commands/replay.ts')).replay,
-  },
-  {
     name: 'import',
     group: 'Compare',
     summary: "make a recording of other tools' logs: OpenTelemetry, model APIs, MCP, A2A, HAR, ATIF",
@@ -55,6 +49,12 @@ export const commands: readonly CommandEntry[] = [
     group: 'Compare',
     summary: 'write runs and a comparison as one HTML page that opens from disk',
     load: async () => (await import('./commands/report.ts')).report,
+  },
+  {
+    name: 'view',
+    group: 'Compare',
+    summary: 'browse the runs and comparisons of a folder, set two side by side, find a packet by text',
+    load: async () => (await import('./commands/view.ts')).view,
   },
   {
     name: 'gaia',
@@ -81,6 +81,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/conformance.ts')).conformance,
   },
   // Not listed: more than sixteen commands are a list that nobody reads.
+  {
+    name: 'replay',
+    summary: "play an archived run's packets again, through any adapter",
+    load: async () => (await import('./commands/replay.ts')).replay,
+  },
   {
     name: 'wire',
     summary: 'encode and decode packets as an adapter does, or say what their bytes are for',

@@ -6,6 +6,8 @@ export interface WatchPlace {
   /** A run that is on or over, or a folder of them. */
   readonly kind: 'run' | 'folder';
   readonly title: string;
+  /** It stands in a folder of them, two levels above. */
+  readonly isListed: boolean;
   readonly version: string;
 }
 

@@ -31,19 +31,19 @@ const NOTES_BYTES = 1024 * 1024;
 /** Of a text that is opened: more than a person reads. */
 const MAX_CHARACTERS = 64 * 1024;
 
-function cutDetail(text: string): string {
+export function cutDetail(text: string): string {
   return text.length <= MAX_CHARACTERS
     ? text
     : `${text.slice(0, MAX_CHARACTERS)}\n… and ${text.length - MAX_CHARACTERS} more characters`;
 }
 
-const HUB_LOG = 'hub.log';
-const AGENT_LOG = 'agent.log';
+export const HUB_LOG = 'hub.log';
+export const AGENT_LOG = 'agent.log';
 const noteSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 const sentSchema = z.looseObject({ dir: z.literal('sent'), id: z.string() });
 
 /** The steps for a question that are among these lines of its agents' notes, as a text. */
-function reasoningIn(lines: Iterable<string>, question: string): string | undefined {
+export function reasoningIn(lines: Iterable<string>, question: string): string | undefined {
   const steps = [...lines].flatMap((line) => {
     const parsed = line.includes(question) ? noteSchema.safeParse(jsonIn(line)) : undefined;
     return parsed?.success && parsed.data.task_id === question ? [parsed.data] : [];
@@ -53,7 +53,7 @@ function reasoningIn(lines: Iterable<string>, question: string): string | undefi
 }
 
 /** The line of a log that says that `id` was sent. */
-function sentLineIn(lines: Iterable<string>, id: string): string | undefined {
+export function sentLineIn(lines: Iterable<string>, id: string): string | undefined {
   for (const line of lines) {
     if (!line.includes(id)) continue;
     const value = jsonIn(line);

@@ -133,6 +133,7 @@ export class EventFeed {
   end(text: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.tick();
     this.add({ kind: 'end', text });
     this.tick();
     clearInterval(this.#timer);

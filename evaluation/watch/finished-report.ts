@@ -1,4 +1,6 @@
 import { openBatch, summariesOf } from '../batch/finished-batch.ts';
+import { isBindings, parseBindings } from '../compare/bindings/figures/bindings-file.ts';
+import { comparisonFileText, parseComparison } from '../compare/comparison-file.ts';
 import { type ReportData, reportData } from '../report/report-html.ts';
 import { readArchivedRun } from '../report/run/archived-run.ts';
 
@@ -16,4 +18,11 @@ export async function reportOfBatch(file: string): Promise<ReportData> {
   } finally {
     batch.close();
   }
+}
+
+export async function reportOfComparison(file: string): Promise<ReportData> {
+  const text = comparisonFileText(file);
+  return isBindings(text)
+    ? reportData({ runs: [], bindings: parseBindings(text, file) })
+    : reportData({ runs: [], comparison: parseComparison(text, file) });
 }

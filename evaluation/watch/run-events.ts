@@ -15,7 +15,7 @@ const MAX_NAME = 80;
 /** Agents that are named when a run begins. */
 const MAX_AGENTS = 256;
 
-function cutText(text: string): string {
+export function cutText(text: string): string {
   return oneLine(text, MAX_TEXT);
 }
 
@@ -61,12 +61,12 @@ export function batchEvents(feed: EventFeed): (event: BatchEvent) => void {
   };
 }
 
-function askedEvent(id: string, question: JsonValue | undefined): NewEvent {
+export function askedEvent(id: string, question: JsonValue | undefined): NewEvent {
   const text = typeof question === 'string' ? { text: cutText(question) } : {};
   return { kind: 'question', id, state: 'asked', ...text };
 }
 
-function endedEvent(
+export function endedEvent(
   {
     taskId,
     status,
@@ -90,7 +90,7 @@ function endedEvent(
 }
 
 /** The same of a result of the batch. */
-function resultEvent(result: GaiaResult): NewEvent {
+export function resultEvent(result: GaiaResult): NewEvent<'question'> {
   const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
   return {
     ...{ kind: 'question', id: attemptId(task_id, cycle), state: status, correct, seconds, tokens, cost },

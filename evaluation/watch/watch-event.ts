@@ -75,6 +75,8 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     text: z.string(),
   }),
   z.strictObject({ ...stamp, kind: z.literal('note'), text: z.string() }),
+  /** How far something is that takes long: a share of it, and what is done just now. */
+  z.strictObject({ ...stamp, kind: z.literal('progress'), share: amount, text: z.string() }),
   /** One more invocation of something that is compared. */
   z.strictObject({
     ...stamp,

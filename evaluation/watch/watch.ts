@@ -41,7 +41,7 @@ export class Watch {
   /** Serves the page, and prints where. @throws MeshError `usage` where the port is taken */
   static async start({ title, port, opens }: WatchOptions): Promise<Watch> {
     const watch = new Watch(opens);
-    const page = watchHtml({ title, kind: 'run' });
+    const page = watchHtml({ title, kind: 'run', isListed: false });
     const run = { feed: watch.feed, details: watch.#details, report: () => watch.#report() };
     watch.#server = await PageServer.start(port, (request) =>
       request.path === '' ? page : answerOf(run, request),

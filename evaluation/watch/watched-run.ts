@@ -16,9 +16,10 @@ export interface WatchedRun {
 export async function answerOf(
   { feed, details, report }: WatchedRun,
   { path, query, lastEventId, response }: PageRequest,
+  name = path,
 ): Promise<Answer | undefined> {
   const asked = (name: string) => query.get(name) ?? '';
-  switch (path) {
+  switch (name) {
     case 'events':
       streamEvents(feed, response, lastEventId + 1);
       return 'streams';

@@ -28,7 +28,7 @@ export async function watchOf(
   return Watch.start({ title, port: watch === true ? 0 : watch, opens: open });
 }
 
-function portOf(text: string): number {
+export function portOf(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > 65_535)
     throw new InvalidArgumentError('expected a port from 1 to 65535.');

@@ -114,15 +114,15 @@ function openedParts(kind, name, rest, run, state) {
       return {
         title: `Packet ${rest}`,
         async load() {
-          const document = 'The hub opens a task with its question and its document; the archive has them.';
-          if (name === 'hub') return [element('p', { class: 'note' }, document)];
           const text = await askServer('packet', { run, from: name, id: rest });
           return [
             text === null
               ? element(
                   'p',
                   { class: 'note' },
-                  'What it says is not known here: its sender keeps no notes, or they are cut.',
+                  name === 'hub'
+                    ? 'The hub opens a task with its question and its document; the archive will have them.'
+                    : 'What it says is not known here: its sender keeps no notes, or they are cut.',
                 )
               : preOf(text),
           ];

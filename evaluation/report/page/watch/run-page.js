@@ -23,7 +23,7 @@ const MAX_TYPES = 200;
  *
  * @param {import('../../watch-html.ts').WatchPlace} given
  */
-export function runPage({ title, version }) {
+export function runPage({ title, isListed, version }) {
   const history = new WatchHistory();
   let place = placeInAddress();
   /** @type {Set<string>} */
@@ -39,6 +39,7 @@ export function runPage({ title, version }) {
   const status = element('p', { class: 'status' });
   // What is read aloud: the end, not every question.
   const said = element('p', { class: 'unseen', role: 'status' });
+  const back = isListed ? element('a', { href: '../../' }, 'all runs and comparisons') : null;
   const facts = element('dl', { class: 'totals' });
   const pause = element('button', { type: 'button', 'aria-keyshortcuts': 'p' });
   const moment = element('span', { class: 'moment' });
@@ -111,7 +112,7 @@ export function runPage({ title, version }) {
     );
     facts.replaceChildren(...kept);
     parts.agents.hidden = state.agents.size === 0;
-    parts.packets.hidden = state.run === null;
+    parts.packets.hidden = state.run === null || state.arms.size > 0;
     parts.questions.hidden = state.questions.size === 0;
     parts.arms.hidden = state.arms.size === 0;
     runs.hidden = history.now.runs.length < 2;
@@ -175,7 +176,7 @@ export function runPage({ title, version }) {
   document
     .getElementById('report')
     ?.append(
-      element('header', {}, element('p', { class: 'wordmark' }, 'Gaia Mesh'), heading, status, said),
+      element('header', {}, element('p', { class: 'wordmark' }, 'Gaia Mesh'), heading, status, said, back),
       element(
         'main',
         { class: 'watch' },
@@ -209,7 +210,11 @@ function statusOf({ now, missed }, isConnected) {
   const { questions } = now.run ?? { questions: null };
   const { ended, asked } = now.score;
   const of = questions ?? asked;
-  const done = of > 0 ? `${numberText(ended)} of ${numberText(of)} questions` : clockText(now.at);
+  const share =
+    now.progress === null
+      ? clockText(now.at)
+      : `${Math.round(100 * now.progress.share)} %, ${now.progress.text}`;
+  const done = of > 0 ? `${numberText(ended)} of ${numberText(of)} questions` : share;
   const late = missed === 0 ? '' : `; ${numberText(missed)} events came too late for this page`;
   if (now.end !== null) return `${now.end} · ${done}${late}`;
   if (!isConnected) return `not connected · ${done}${late}`;

@@ -16,6 +16,7 @@
  * @property {{ packets: number, bytes: number, tokens: number, unshown: number }} totals
  * @property {Map<string, number>} faults
  * @property {Map<string, ArmState>} arms
+ * @property {{ share: number, text: string } | null} progress
  * @property {string | null} end
  */
 
@@ -31,6 +32,7 @@ export function noState() {
     totals: { packets: 0, bytes: 0, tokens: 0, unshown: 0 },
     faults: new Map(),
     arms: new Map(),
+    progress: null,
     end: null,
   };
 }
@@ -73,6 +75,9 @@ export function advance(state, event) {
       state.arms.set(event.arm, arm);
       break;
     }
+    case 'progress':
+      state.progress = { share: event.share, text: event.text };
+      break;
     case 'end':
       state.end = event.text;
       break;

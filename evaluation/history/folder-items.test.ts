@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { sampleComparison } from '../compare/testing/sample-comparison.ts';
+import { sampleArchive } from '../report/testing/sample-archive.ts';
+import { folderItems } from './folder-items.ts';
+
+const metrics = {
+  ...{ team: 'pipeline', adapter: 'json', engine: 'extractive', status: 'answered', answer: 'Ada' },
+  ...{ tasks: 1, answered: 1, normalized_em: 1 },
+};
+
+async function putRun(folder: string, own: object = metrics) {
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(await sampleArchive(), path.join(folder, 'run_artifacts.tar.gz'));
+  writeFileSync(path.join(folder, 'metrics.json'), JSON.stringify(own));
+}
+
+test('lists runs and comparisons at any depth that results have, the last first', async () => {
+  const folder = temporaryFolder();
+  await putRun(folder);
+  await putRun(path.join(folder, 'runs', '2026-01-01'), {
+    ...metrics,
+    tasks: 4,
+    answered: 3,
+    normalized_em: 0.5,
+  });
+  writeFileSync(
+    path.join(folder, 'comparison.json'),
+    JSON.stringify(await sampleComparison(['json', 'a2a'], 'pipeline')),
+  );
+
+  const { items, left } = folderItems(folder);
+
+  expect(left).toEqual([]);
+  expect(items.map(({ kind, place, title, facts }) => [kind, place, title, facts])).toEqual(
+    expect.arrayContaining([
+      ['run', 'run_artifacts.tar.gz', 'pipeline · json · extractive', 'Ada'],
+      [
+        'run',
+        path.join('runs', '2026-01-01', 'run_artifacts.tar.gz'),
+        'pipeline · json · extractive',
+        '3 of 4 answered, 50 % right',
+      ],
+      ['comparison', 'comparison.json', 'json, a2a', expect.any(String)],
+    ]),
+  );
+  expect(items.map(({ modifiedMs }) => modifiedMs)).toEqual(
+    items.map(({ modifiedMs }) => modifiedMs).sort((a, b) => b - a),
+  );
+});
+
+test('reads nothing outside of the folder, waits for nobody, and says what is not what its name says', async () => {
+  const [folder, outside] = [temporaryFolder(), temporaryFolder()];
+  await putRun(outside);
+  symlinkSync(outside, path.join(folder, 'linked'));
+  symlinkSync(path.join(outside, 'run_artifacts.tar.gz'), path.join(folder, 'run_artifacts.tar.gz'));
+  mkdirSync(path.join(folder, 'pipe'));
+  execFileSync('mkfifo', [
+    path.join(folder, 'pipe', 'comparison.json'),
+    path.join(folder, 'pipe', 'metrics.json'),
+  ]);
+  mkdirSync(path.join(folder, 'broken'));
+  writeFileSync(path.join(folder, 'broken', 'bindings.json'), '{"__proto__": 1, "sentence": [');
+  writeFileSync(path.join(folder, 'broken', 'x.batch.json'), '[]');
+  await putRun(path.join(folder, '.hidden'));
+
+  expect(folderItems(folder)).toEqual({
+    items: [],
+    left: [
+      expect.stringMatching(
+        /^files that are not what their names say: broken\/bindings\.json, broken\/x\.batch\.json$/,
+      ),
+    ],
+  });
+});
+
+test('texts of files are one line each, of a bounded length', async () => {
+  const folder = temporaryFolder();
+  await putRun(path.join(folder, 'a\nb'), {
+    ...metrics,
+    team: `x\u001b[31m${'y'.repeat(1000)}`,
+    answer: 'one\ntwo',
+  });
+
+  const [item] = folderItems(folder).items;
+
+  expect(item?.title.length).toBeLessThanOrEqual(160);
+  expect(`${item?.place}${item?.title}${item?.facts}`).not.toMatch(/\p{Cc}/u);
+  expect(item?.facts).toBe('one two');
+});

@@ -1,0 +1,67 @@
+import { openBatch } from '../batch/finished-batch.ts';
+import { attemptId } from '../questions/question.ts';
+import { oneLine } from '../terminal/table.ts';
+import { cutDetail, type Details } from './details.ts';
+import { EventFeed } from './event-feed.ts';
+import { reportOfBatch } from './finished-report.ts';
+import { cutText, resultEvent } from './run-events.ts';
+import type { WatchedRun } from './watched-run.ts';
+
+const MAX_NAME = 80;
+
+/**
+ * A batch of questions that is over, or broken off, from its journal: each of its teams is a run. Packets are in the teams' own archives.
+ *
+ * @param file its answers, its journal, or its head
+ * @throws MeshError where it is no batch
+ */
+export function archivedBatch(file: string): WatchedRun {
+  const clock = { ms: 0 };
+  const feed = new EventFeed(() => clock.ms);
+  const batch = openBatch(file);
+  try {
+    for (const { name, adapter, engine } of batch.head.teams) {
+      feed.add({
+        ...{ kind: 'run', run: name, team: oneLine(name, MAX_NAME), adapter: oneLine(adapter, MAX_NAME) },
+        ...{ engine: oneLine(engine, MAX_NAME), agents: [] },
+        questions: batch.questions.length * batch.head.repeat,
+      });
+      for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
+        for (const { taskId, question } of batch.questions) {
+          const result = batch.read({ task_id: taskId, team: name, cycle });
+          if (result === undefined) continue;
+          clock.ms += 1000 * result.seconds;
+          feed.add({ ...resultEvent(result), text: cutText(question) });
+          feed.tick();
+        }
+      }
+    }
+    feed.end('ended');
+  } finally {
+    batch.close();
+  }
+  return { feed, details: detailsOf(file), report: () => reportOfBatch(file) };
+}
+
+/** Runs are called by their teams here. */
+function detailsOf(file: string): Details {
+  return {
+    log: async () => undefined,
+    packet: async () => undefined,
+    async reasoning(team, question) {
+      const batch = openBatch(file);
+      try {
+        for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
+          for (const { taskId } of batch.questions) {
+            if (attemptId(taskId, cycle) !== question) continue;
+            const result = batch.read({ task_id: taskId, team, cycle });
+            return result === undefined ? undefined : cutDetail(result.reasoning_trace);
+          }
+        }
+        return undefined;
+      } finally {
+        batch.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import * as z from 'zod';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
+import { HUB_ID } from '../../core/contracts/packet.ts';
+import { TRACE_FILE } from '../../core/contracts/tool.ts';
+import { readArchivedTexts } from '../../core/recording/read-archive.ts';
+import { RECORDING_FILE } from '../../core/recording/recording.ts';
+import { jsonIn } from '../../core/system/json-line.ts';
+import {
+  AGENT_LOG,
+  cutDetail,
+  type Details,
+  HUB_LOG,
+  type LogPart,
+  reasoningIn,
+  sentLineIn,
+} from './details.ts';
+import { EventFeed } from './event-feed.ts';
+import { reportOfRun } from './finished-report.ts';
+import { type LoggedRun, tellLog } from './logged-events.ts';
+import type { WatchedRun } from './watched-run.ts';
+
+const METRICS_FILE = 'metrics.json';
+const TASKS_FILE = 'tasks.jsonl';
+const RESULTS_FILE = 'results.jsonl';
+/** Of what is read of an archive at once, unpacked. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Of a log that somebody opens. */
+const LOG_CHARACTERS = 64 * 1024;
+
+const metricsSchema = z.looseObject({
+  run_id: z.string(),
+  team: z.string(),
+  adapter: z.string(),
+  engine: z.string(),
+  status: z.string(),
+  tasks: z.int().nonnegative(),
+});
+const questionSchema = z.looseObject({ task_id: z.string(), question: z.string() });
+const costSchema = z.looseObject({ task_id: z.string(), cost_usd: z.number().nonnegative().nullable() });
+
+/**
+ * A run that is over, as its archive tells it: the hub's log says what happened, in the same events that a run that is on tells.
+ *
+ * @throws MeshError `config` when there is no archive, or what is in it is not a run's
+ */
+export async function archivedRun(archive: string): Promise<WatchedRun> {
+  const wanted = [METRICS_FILE, HUB_LOG, TASKS_FILE, RESULTS_FILE];
+  const all = await readArchivedTexts(archive, (name) => wanted.includes(name), MAX_BYTES);
+  // Of a long batch the documents are the most: then questions are known by their ids.
+  const texts = all ?? (await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_BYTES));
+  const textOf = (name: string) => texts?.get(name) ?? '';
+  const metrics = metricsSchema.safeParse(jsonIn(textOf(METRICS_FILE)));
+  const run: LoggedRun = {
+    ...(metrics.success
+      ? metrics.data
+      : { run_id: '', team: '', adapter: '', engine: '', status: 'unknown', tasks: null }),
+    questions: valuesIn(textOf(TASKS_FILE), questionSchema, ({ question }) => question),
+    costs: valuesIn(textOf(RESULTS_FILE), costSchema, ({ cost_usd }) => cost_usd),
+  };
+  const clock = { ms: 0 };
+  const feed = new EventFeed(() => clock.ms);
+  tellLog(textOf(HUB_LOG), run, feed, clock);
+  return { feed, details: new ArchivedDetails(archive), report: () => reportOfRun(archive) };
+}
+
+/** Values of lines by their task. */
+function valuesIn<Line extends { task_id: string }, Value>(
+  text: string,
+  schema: z.ZodType<Line>,
+  readOf: (line: Line) => Value,
+): Map<string, Value> {
+  const values = new Map<string, Value>();
+  for (const line of text.split('\n')) {
+    const parsed = schema.safeParse(jsonIn(line));
+    if (parsed.success) values.set(parsed.data.task_id, readOf(parsed.data));
+  }
+  return values;
+}
+
+const recordedSchema = z.looseObject({ packet: z.looseObject({ id: z.string(), from: z.string() }) });
+
+/** Details of a run from its archive. A name from outside is compared with the names in there: it is never a path. */
+class ArchivedDetails implements Details {
+  readonly #archive: string;
+
+  constructor(archive: string) {
+    this.#archive = archive;
+  }
+
+  async log(_run: string, agent: string): Promise<LogPart | undefined> {
+    const name = agent === HUB_ID ? HUB_LOG : `${folderNameOf(agent)}/${AGENT_LOG}`;
+    const text = (await this.#texts((file) => file === name)).get(name);
+    if (text === undefined) return undefined;
+    const isCut = text.length > LOG_CHARACTERS;
+    const tail = isCut ? text.slice(text.indexOf('\n', text.length - LOG_CHARACTERS) + 1) : text;
+    return { text: tail, isCut };
+  }
+
+  async reasoning(_run: string, question: string): Promise<string | undefined> {
+    const notes = await this.#texts((file) => file.endsWith(`/${TRACE_FILE}`));
+    return reasoningIn(
+      [...notes.values()].flatMap((text) => text.split('\n')),
+      question,
+    );
+  }
+
+  async packet(_run: string, from: string, id: string): Promise<string | undefined> {
+    const recording = (await this.#texts((file) => file === RECORDING_FILE)).get(RECORDING_FILE) ?? '';
+    for (const line of linesWith(recording, id)) {
+      const value = recordedSchema.safeParse(jsonIn(line));
+      if (value.success && value.data.packet.id === id) return cutDetail(JSON.stringify(value.data, null, 2));
+    }
+    const name = `${folderNameOf(from)}/${AGENT_LOG}`;
+    const log = (await this.#texts((file) => file === name)).get(name) ?? '';
+    return sentLineIn(linesWith(log, id), id);
+  }
+
+  async #texts(wanted: (name: string) => boolean): Promise<ReadonlyMap<string, string>> {
+    if (!existsSync(this.#archive)) return new Map();
+    return (await readArchivedTexts(this.#archive, wanted, MAX_BYTES)) ?? new Map();
+  }
+}
+
+/** Lines that hold a text, without making lines of all the others. */
+function* linesWith(text: string, part: string): Generator<string> {
+  for (let at = text.indexOf(part); at >= 0; ) {
+    const start = text.lastIndexOf('\n', at) + 1;
+    const end = text.indexOf('\n', at);
+    yield text.slice(start, end < 0 ? undefined : end);
+    if (end < 0) return;
+    at = text.indexOf(part, end);
+  }
+}

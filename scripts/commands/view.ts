@@ -1,0 +1,44 @@
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { itemOfFile } from '../../evaluation/history/folder-items.ts';
+import { serveFolder } from '../../evaluation/history/folder-server.ts';
+import { complain, print } from '../../evaluation/terminal/print.ts';
+import { openInBrowser } from '../../evaluation/watch/open-in-browser.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { portOf } from '../command-line/watching.ts';
+
+interface ViewOptions {
+  readonly port?: number;
+  readonly open?: boolean;
+}
+
+export function view(command: Command): void {
+  command
+    .argument(
+      '[folder]',
+      'folder with results, or one of them: an archive, a comparison, answers of a batch (default: the project root)',
+    )
+    .option('--port <n>', 'port of the page (default: any free one)', portOf)
+    .option('--open', 'open the page in your browser, instead of only printing its address')
+    .action(run);
+}
+
+/** Serves the runs and comparisons of a folder as pages, until it is told to end. */
+async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
+  const given = place === undefined ? defaultOut() : userPath(place);
+  if (!existsSync(given)) throw new MeshError('usage', `there is no ${given}: npm run bench makes a run`);
+  const isFolder = statSync(given).isDirectory();
+  const folder = isFolder ? given : path.dirname(given);
+  const item = isFolder ? undefined : itemOfFile(given);
+  const { signal } = interruptible('the view');
+  const pages = await serveFolder({ folder, item, port });
+  const url = item === undefined ? pages.url : `${pages.url}item/${item.id}/`;
+  print(url);
+  complain('Ctrl-C ends it');
+  if (open) openInBrowser(url);
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await pages.close();
+}

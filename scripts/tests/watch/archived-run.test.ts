@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { archivedRun } from '../../../evaluation/watch/archived-run.ts';
+import { type WatchEvent, watchEventSchema } from '../../../evaluation/watch/watch-event.ts';
+import type { WatchedRun } from '../../../evaluation/watch/watched-run.ts';
+import { runCli, temporaryFolder } from '../../testing/cli.ts';
+
+const folder = temporaryFolder();
+let run: WatchedRun;
+let events: WatchEvent[];
+
+beforeAll(async () => {
+  const { code } = await runCli(['bench', '--out', 'out', '--quiet'], { cwd: folder });
+  expect(code).toBe(0);
+  run = await archivedRun(path.join(folder, 'out', 'run_artifacts.tar.gz'));
+  events = run.feed
+    .from(1, Number.MAX_SAFE_INTEGER)
+    .texts.map((text) => watchEventSchema.parse(JSON.parse(text)));
+});
+
+test('a run that is over is told in the same events, in order, with its exact counts', () => {
+  const metrics = JSON.parse(readFileSync(path.join(folder, 'out', 'metrics.json'), 'utf8'));
+  const { total } = metrics.ledger;
+
+  expect(events[0]).toMatchObject({ kind: 'run', run: metrics.run_id, team: 'pipeline', questions: 1 });
+  expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort((a, b) => a - b));
+  expect(events.findLast(({ kind }) => kind === 'totals')).toMatchObject({
+    packets: total.packets,
+    bytes: total.wire,
+    tokens: metrics.token_sum,
+    unshown: 0,
+  });
+  expect(events.filter(({ kind }) => kind === 'packet')).toHaveLength(total.packets);
+  expect(events.filter(({ kind }) => kind === 'agent')).toHaveLength(4);
+  expect(events.findLast(({ kind }) => kind === 'question')).toMatchObject({
+    state: 'answered',
+    answer: metrics.answer,
+    correct: metrics.normalized_em === 1,
+  });
+  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'answered' });
+});
+
+test('what it says can be opened: logs, and packets with their payload', async () => {
+  const packet = events.findLast((event) => event.kind === 'packet');
+  if (packet === undefined) throw new Error('there is no packet');
+
+  expect((await run.details.log('', '0'))?.text).toContain('"dir":"sent"');
+  expect((await run.details.log('', 'hub'))?.text).toContain('"event":"run_ended"');
+  expect(JSON.parse((await run.details.packet('', packet.from, packet.id)) ?? '')).toMatchObject({
+    packet: { id: packet.id, payload: { answer: expect.any(String) } },
+  });
+  expect((await run.report())?.runs).toHaveLength(1);
+});
+
+test.each(['../hub', '..', '/etc/passwd', '0/../0', 'hub.log', '', '\0'])(
+  'a name that is none of its agents (%j) leads nowhere',
+  async (name) => {
+    expect(await run.details.log('', name)).toBeUndefined();
+    expect(await run.details.packet('', name, 'no such packet')).toBeUndefined();
+  },
+);

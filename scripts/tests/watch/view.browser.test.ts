@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { browserOfTests } from '../../../evaluation/report/testing/page-in-browser.ts';
+import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
+
+/** What would run if any of it were taken for markup. */
+const HOSTILE = '<img src=x onerror="globalThis.taken = true">';
+
+const folder = temporaryFolder();
+const browser = browserOfTests();
+
+beforeAll(async () => {
+  const lines = [0, 1, 2].map((i) => {
+    const document = `The keeper of light ${i} was Ada Orn. ${HOSTILE}`;
+    return JSON.stringify({
+      task_id: `q-${i}`,
+      question: `Who kept light ${i}?`,
+      document,
+      answer: 'Ada Orn',
+    });
+  });
+  writeFileSync(path.join(folder, 'tasks.jsonl'), `${lines.join('\n')}\n`);
+  for (const adapter of ['json', 'msgpack']) {
+    const args = ['bench', '--tasks', 'tasks.jsonl', '--adapter', adapter, '--out', adapter, '--quiet'];
+    const { code, stderr } = await runCli(args, { cwd: folder });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  }
+  writeFileSync(path.join(folder, 'comparison.json'), HOSTILE);
+});
+
+/** The page that `view` serves; complaints of the browser fail the test. */
+async function viewed(args: readonly string[], width = 1280) {
+  const cli = new Cli(['view', ...args], { cwd: folder });
+  await cli.says(/Ctrl-C ends it/);
+  await expect.poll(() => cli.stdout).toMatch(/^http:\S+\n$/);
+  const url = cli.stdout.trim();
+  const context = await browser().newContext({ viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const { origin } = new URL(url);
+    if (!request.url().startsWith(origin) && !request.url().startsWith('data:'))
+      complaints.push(request.url());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+    cli.signal('SIGINT');
+    expect(await cli.ended()).toMatchObject({ code: 0 });
+  });
+  await page.goto(url);
+  return page;
+}
+
+test('lists a folder, sets two runs side by side, finds a packet and opens it', async () => {
+  const page = await viewed(['.']);
+
+  await expect.poll(() => page.locator('.items tbody tr').count()).toBe(2);
+  expect(await page.locator('.status').textContent()).toBe(
+    '2 runs, batches and comparisons. Left out: files that are not what their names say: comparison.json.',
+  );
+  await page.getByLabel('Compare json/run_artifacts.tar.gz').check();
+  await page.getByLabel('Compare msgpack/run_artifacts.tar.gz').check();
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await expect
+    .poll(() => page.locator('.compared h3').first().textContent())
+    .toBe('msgpack/run_artifacts.tar.gz against json/run_artifacts.tar.gz');
+  expect(await page.locator('.compared table').first().textContent()).toMatch(
+    /right answers3\+0\.0.%−.*to \+/,
+  );
+  expect(await page.locator('#versus h3').textContent()).toMatch(/^Run 2 sent 0\.\d+× the bytes of run 1$/);
+
+  await page.getByLabel('Text to find').fill('ADA ORN. <img');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.locator('.found li').count()).toBeGreaterThan(3);
+  expect(await page.locator('.found').textContent()).toContain(HOSTILE.slice(0, 18));
+  await page.locator('.found a').first().click();
+  await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"payload"');
+  await expect.poll(() => page.locator('p.status').textContent()).toBe('answered · 3 of 3 questions');
+  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
+  expect(await page.evaluate('globalThis.taken')).toBeUndefined();
+
+  await page.getByRole('link', { name: 'all runs and comparisons' }).click();
+  await expect.poll(() => page.locator('.items tbody tr').count()).toBe(2);
+});
+
+test('opens one archive, on a phone', async () => {
+  const page = await viewed([path.join('msgpack', 'run_artifacts.tar.gz')], 375);
+
+  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
+  expect(await page.locator('h1').textContent()).toBe('Finished: pipeline, msgpack, extractive');
+  expect(await page.locator('.flow .row').count()).toBe(15);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+});
+
+test('a file that is none of ours is said, with what was expected', async () => {
+  const { code, stderr } = await runCli(['view', 'tasks.jsonl'], { cwd: folder });
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /tasks\.jsonl: expected an archive of a run, comparison\.json, bindings\.json, or the answers/,
+  );
+});
