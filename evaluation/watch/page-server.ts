@@ -51,6 +51,7 @@ export class PageServer {
   readonly #server: Server;
   /** Streams that are open. */
   #open = 0;
+  #servedMs = Number.NEGATIVE_INFINITY;
 
   private constructor(server: Server, url: string) {
     this.#server = server;
@@ -82,6 +83,11 @@ export class PageServer {
 
   get isWatched(): boolean {
     return this.#open > 0;
+  }
+
+  /** Somebody has got the page a moment ago, and may be about to open its stream. */
+  isComing(withinMs: number): boolean {
+    return performance.now() - this.#servedMs < withinMs;
   }
 
   /** Settles when a page is open, or when it took too long. */
@@ -120,6 +126,7 @@ export class PageServer {
       if (answered === undefined) return refuse(response, 404);
       if (answered === 'streams') return this.#streams(response);
       if ('json' in answered) return send(response, 'application/json', JSON.stringify(answered.json));
+      this.#servedMs = performance.now();
       response.setHeader('content-security-policy', answered.policy);
       send(response, 'text/html', answered.html);
     } catch (error) {

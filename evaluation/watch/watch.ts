@@ -13,7 +13,7 @@ import { answerOf } from './watched-run.ts';
 
 /** A page that is loaded again is back by then. */
 const RELOAD_MS = 2_000;
-/** A browser that was told to open the page has it by then; the run may be shorter. */
+/** A browser that was told to open the page, or has begun to, has it by then; the run may be shorter. */
 const BROWSER_MS = 10_000;
 
 export interface WatchOptions {
@@ -86,7 +86,7 @@ export class Watch {
     if (server === undefined) return;
     if (report !== undefined) this.#report = report;
     this.feed.end(text);
-    if (this.#opens) await server.entered(BROWSER_MS, signal);
+    if (this.#opens || server.isComing(BROWSER_MS)) await server.entered(BROWSER_MS, signal);
     if (server.isWatched && !signal.aborted) {
       complain('the page is the report now: close it, or press Ctrl-C, to end (npm run view opens it again)');
       await server.left(RELOAD_MS, signal);

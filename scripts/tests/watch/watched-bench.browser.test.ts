@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFailed, onTestFinished, test } from 'vitest';
 import { browserOfTests } from '../../../evaluation/report/testing/page-in-browser.ts';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -36,6 +36,7 @@ async function watched(tasks: number, more: readonly string[] = [], hash = '', w
   const cli = new Cli(['bench', '--tasks', 'tasks.jsonl', '--out', 'out', '--watch', ...more], {
     cwd: folder,
   });
+  onTestFailed(() => console.error(cli.stderr, cli.stdout));
   const [, url = ''] = await cli.says(/watch it at (\S+)/);
   await page.goto(`${url}${hash}`);
   return { cli, page, url, folder };
@@ -45,9 +46,9 @@ const status = (page: Page) => page.locator('p.status');
 const packets = (page: Page) => page.locator('.flow .row');
 
 test('follows a run, pauses, filters, opens what is there, and is its report in the end', async () => {
-  const { cli, page } = await watched(60, ['--faults', 'delay=60ms±20', '--concurrency', '2']);
+  const { cli, page } = await watched(90, ['--faults', 'delay=60ms±20', '--concurrency', '2']);
 
-  await expect.poll(() => status(page).textContent()).toMatch(/^running · \d+ of 60 questions$/);
+  await expect.poll(() => status(page).textContent()).toMatch(/^running · \d+ of 90 questions$/);
   await expect.poll(() => packets(page).count()).toBeGreaterThan(5);
   await expect.poll(() => page.locator('.agent.up').count()).toBeGreaterThanOrEqual(4);
   await expect.poll(() => page.locator('.question .state').allTextContents()).toContain('right');
@@ -56,7 +57,7 @@ test('follows a run, pauses, filters, opens what is there, and is its report in 
   await page.keyboard.press('p');
   const paused = await packets(page).first().textContent();
   const moment = await page.locator('.moment').textContent();
-  await expect.poll(() => status(page).textContent()).toBe('answered · 60 of 60 questions');
+  await expect.poll(() => status(page).textContent()).toBe('answered · 60 of 90 questions');
   expect(await packets(page).first().textContent()).toBe(paused);
   expect(await page.locator('.moment').textContent()).toBe(moment);
   expect(await page.getByRole('link', { name: 'link to this moment' }).getAttribute('href')).toMatch(
@@ -78,7 +79,7 @@ test('follows a run, pauses, filters, opens what is there, and is its report in 
   await page.getByRole('button', { name: 'Log of 1' }).click();
   await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"dir":"sent"');
   await page.getByRole('button', { name: 'To the end' }).click();
-  await expect.poll(() => page.locator('.totals').textContent()).toContain('answered60 of 60');
+  await expect.poll(() => page.locator('.totals').textContent()).toContain('answered90 of 90');
   await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
   expect(await page.evaluate('globalThis.taken')).toBeUndefined();
 
