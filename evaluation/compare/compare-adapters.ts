@@ -1,8 +1,8 @@
 import os from 'node:os';
+import { judgeBytes } from '../statistics/exact-bytes.ts';
 import { median, percentile } from '../statistics/inference/quantile.ts';
 import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
 import { measureLevels } from '../statistics/levels.ts';
-import { judgeBytes } from '../statistics/verdict.ts';
 import { machineWarnings } from './machine-warnings.ts';
 import { type PlayedInvocation, playInvocations } from './play-invocations.ts';
 

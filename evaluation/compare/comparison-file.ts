@@ -105,6 +105,8 @@ const comparisonSchema = z.object({
   schema_version: z.literal(COMPARISON_VERSION),
   /** What it comes to in one line; null where nothing can be said. */
   sentence: z.string().nullable(),
+  /** What measures it again, as it was typed; null in files of before it was kept. */
+  command: z.string().nullable().default(null),
   run_id: z.string(),
   team: z.string(),
   engine: z.string(),

@@ -129,7 +129,7 @@ export function taskShareText({ adapters, baseline, task_ms, tasks }: Comparison
 }
 
 /** Bytes of each adapter against the baseline: by kind of traffic, and by size of payload. None where all packets are of one. */
-function groupTables({ adapters, baseline }: ComparisonFile): TableView[] {
+export function groupTables({ adapters, baseline }: ComparisonFile): TableView[] {
   const base = adapters.find(({ adapter }) => adapter === baseline);
   return (['by_part', 'by_size'] as const).flatMap((key) => {
     const groups = base?.[key] ?? [];

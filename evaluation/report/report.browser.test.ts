@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,15 @@ const { opened, plain } = pageInBrowser(file, async () => {
       ...{ bytes_per_task: 900 * agents, ms_per_task: agents },
     })),
   );
-  const sample = { ...(await sampleComparison(adapters, HOSTILE)), matrix };
+  const kept: { adapters: object[] } = JSON.parse(JSON.stringify(await sampleComparison(adapters, HOSTILE)));
+  const by_part = ['chatty', HOSTILE].map((name) => ({ name, packets: 5, payload: 900, wire: 1000 }));
+  const by_size = ['to 1 kB', 'more'].map((name) => ({ name, packets: 5, payload: 900, wire: 1200 }));
+  const sample = {
+    ...kept,
+    adapters: kept.adapters.map((row) => ({ ...row, by_part, by_size })),
+    command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
+    matrix,
+  };
   const comparison = parseComparison(JSON.stringify(sample), 'sample');
   const runs = [
     await sampleRun({ text: HOSTILE, tasks: 6 }),
@@ -42,13 +50,31 @@ describe('the page in a browser', () => {
       expect.stringMatching(/^anp needs .* the bytes of json, msgpack/),
       'Task time against json. cannot tell: msgpack; slower: a2a, anp',
       expect.stringMatching(/^All tasks take 5\.00.ms with json/),
+      'Bytes by kind of traffic and by size',
       expect.stringMatching(
         /^64.agents instead of 4: 16\.0× the bytes and 16\.0× the time of a task \(json\)$/,
       ),
+      expect.stringMatching(
+        /^From one fresh set of processes to the next, medians of one arm are up to 1\.53× apart$/,
+      ),
+      'How to disagree',
     ]);
-    expect(await page.locator('#comparison svg.chart').count()).toBe(4);
+    expect(await page.locator('#comparison svg.chart').count()).toBe(5);
+    expect(await page.locator('#comparison pre.command').textContent()).toContain('--adapters json,msgpack');
     expect(await page.locator('#comparison tbody').first().locator('tr').count()).toBe(4);
     expect(await run(page, 1).locator('svg.chart').count()).toBe(4);
+  });
+
+  test('gives the comparison away as it was written, samples and all', async () => {
+    const page = await opened();
+
+    const saved = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'save comparison.json' }).click();
+    const download = await saved;
+
+    expect(download.suggestedFilename()).toBe('comparison.json');
+    const text = readFileSync(await download.path(), 'utf8');
+    expect(parseComparison(text, 'saved').adapters[0]?.samples_us).toHaveLength(10);
   });
 
   test('shows what hostile texts say, and does nothing of it', async () => {

@@ -1,7 +1,6 @@
 import { wilson } from './inference/confidence.ts';
-import { detectableDifference } from './inference/detectable.ts';
+import { detectableDifference, fewestPairs } from './inference/detectable.ts';
 import { holm } from './inference/holm.ts';
-import { fewestRounds } from './stopping.ts';
 
 /** The same questions put to a baseline and to another: how many only one of them, both, and neither got right. */
 export interface PairedCounts {
@@ -41,7 +40,7 @@ export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05)
       isCalled && low > 0 ? 'better' : isCalled && high < 0 ? 'worse' : 'no detectable difference';
     const questions = totalOf(counts);
     // Where the other is never the worse of the two, it must still be the better one so many times.
-    const least = fewestRounds(comparisons.length, alpha) / questions;
+    const least = fewestPairs(comparisons.length, alpha) / questions;
     const detectable = detectableDifference({ low, high }, { comparisons: comparisons.length, alpha, least });
     return {
       ...{ questions, difference, low, high, adjustedP, verdict },

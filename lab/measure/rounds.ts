@@ -74,7 +74,7 @@ export function estimateText(estimate: Estimate | undefined, unit = ''): string 
 }
 
 /** `1.57 (1.25–1.91)`: a ratio within rounds, with its 95 % interval. */
-export function ratioText({ ratio, low, high }: Comparison): string {
+export function ratioText({ ratio, low, high }: Pick<Comparison, 'ratio' | 'low' | 'high'>): string {
   const interval = Number.isFinite(high)
     ? `${decimals(low, 2)}–${decimals(high, 2)}`
     : 'too few rounds for an interval';

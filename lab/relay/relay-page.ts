@@ -60,7 +60,7 @@ export function relayTables(results: RelayResults): string {
     [
       'What the relay is to show',
       verdictTable(verdictsOf(results)),
-      'A ratio is of the flood over the other, in the same round; in brackets its interval, and behind what is wanted the aim beyond it. A verdict is about the median. The last column is the same ratio with the C relay in the flood’s place: what this machine gives to a relay that looks at nothing but lengths.',
+      'A ratio is of the flood over the other, in the same round; in brackets its interval, and behind what is wanted the aim beyond it. A verdict is about the whole interval: one that reaches across what is wanted cannot tell. The last column is the same ratio with the C relay in the flood’s place: what this machine gives to a relay that looks at nothing but lengths.',
     ],
     [
       'Delivered messages a second, thousands',

@@ -52,8 +52,18 @@ test('ratios are taken within a round', () => {
   const results = resultsOf({ flood: [100, 400, 900], NATS: [20, 100, 300] });
   expect(verdict(results, 'rate against NATS, N=4, 512 B')).toMatchObject({
     estimate: { median: 4, low: 3, high: 5 },
-    verdict: 'aim reached',
+    verdict: 'reached',
   });
+});
+
+test.each([
+  [[100, 120], 'aim reached'],
+  [[30, 120], 'reached'],
+  [[10, 120], 'cannot tell'],
+  [[10, 15], 'not reached'],
+] as const)('a verdict is about the whole interval: %j', (flood, expected) => {
+  const results = resultsOf({ flood, NATS: [10, 10] });
+  expect(verdict(results, 'rate against NATS, N=4, 512 B')?.verdict).toBe(expected);
 });
 
 test.each([

@@ -15,7 +15,8 @@ export interface Verdict {
   readonly floor: number;
   readonly aim: number;
   readonly unit: '' | 'MB';
-  readonly verdict: 'aim reached' | 'reached' | 'not reached' | 'not measured';
+  /** By the whole interval: one that reaches across the floor cannot tell. */
+  readonly verdict: 'aim reached' | 'reached' | 'not reached' | 'cannot tell' | 'not measured';
 }
 
 type FloorAndAim = readonly [floor: number, aim: number];
@@ -127,24 +128,33 @@ interface More {
 }
 
 function atLeast(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
-  return { ...judged(values, limits, (median, limit) => median >= limit, more), what, bound: 'at least' };
+  return { ...judged(values, limits, (value, limit) => value >= limit, more), what, bound: 'at least' };
 }
 
 function atMost(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
-  return { ...judged(values, limits, (median, limit) => median <= limit, more), what, bound: 'at most' };
+  return { ...judged(values, limits, (value, limit) => value <= limit, more), what, bound: 'at most' };
 }
 
 function judged(
   values: readonly number[],
   [floor, aim]: FloorAndAim,
-  holds: (median: number, limit: number) => boolean,
+  holds: (value: number, limit: number) => boolean,
   { ofC = [], unit = '' }: More,
 ): Omit<Verdict, 'what' | 'bound'> {
   const estimate = estimateOf(values);
-  const median = estimate?.median ?? Number.NaN;
-  const word = holds(median, aim) ? 'aim reached' : holds(median, floor) ? 'reached' : 'not reached';
-  const verdict = estimate === undefined ? 'not measured' : word;
+  const verdict = estimate === undefined ? 'not measured' : wordFor(estimate, [floor, aim], holds);
   return { estimate, ofC: estimateOf(ofC), floor, aim, unit, verdict };
+}
+
+function wordFor(
+  { low, high }: Estimate,
+  [floor, aim]: FloorAndAim,
+  holds: (value: number, limit: number) => boolean,
+): Verdict['verdict'] {
+  const isBeyond = (limit: number) => holds(low, limit) && holds(high, limit);
+  if (isBeyond(aim)) return 'aim reached';
+  if (isBeyond(floor)) return 'reached';
+  return holds(low, floor) || holds(high, floor) ? 'cannot tell' : 'not reached';
 }
 
 /** A generator that waits for less of its time may be what limits. */

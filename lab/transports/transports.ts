@@ -9,8 +9,7 @@ import { userPath } from '../../core/system/user-paths.ts';
 import { NatsServerProcess } from '../../core/transports/nats/nats-server-process.ts';
 import { openTransport, type RunTransport, tcpTransport } from '../../core/transports/run-transport.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
-import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
-import { type JudgedTime, judgeTimes } from '../../evaluation/statistics/verdict.ts';
+import { compareLevels, type JudgedLevels } from '../../evaluation/statistics/level-verdicts.ts';
 import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count } from '../../evaluation/terminal/table.ts';
@@ -24,6 +23,7 @@ import { type EchoPeer, MeasuredLink, startEchoPeer } from './echo-peer.ts';
 interface TransportsOptions {
   readonly recording?: string;
   readonly natsUrl?: string;
+  readonly invocations: number;
   readonly rounds: number;
   readonly seed: number;
   readonly json?: boolean;
@@ -34,8 +34,9 @@ export function transports(command: Command): void {
   command
     .option('--recording <archive>', 'run_artifacts.tar.gz of a run (default: the default run, recorded now)')
     .option('--nats-url <url>', 'a server that runs already (default: one is started: nats-server)')
-    .option('--rounds <n>', 'rounds of each', positiveInteger, 40)
-    .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
+    .option('--invocations <n>', 'fresh processes of each; at least 5 for a verdict', positiveInteger, 6)
+    .option('--rounds <n>', 'samples of each of them; at least 3 for a verdict', positiveInteger, 8)
+    .option('--seed <n>', 'seed of the order', positiveInteger, 1)
     .option('--json', 'print the figures as JSON')
     .option('--write', 'write them to docs/nats.md')
     .action(run);
@@ -58,6 +59,7 @@ async function run(options: TransportsOptions): Promise<void> {
         return await measureTransports({
           recording: await readRecording(userPath(recording)),
           transports: { tcp: tcpTransport, nats },
+          invocations: options.invocations,
           rounds: options.rounds,
           seed: options.seed,
           workspaces: path.join(folder, 'replayed'),
@@ -76,6 +78,7 @@ async function run(options: TransportsOptions): Promise<void> {
 interface Measuring {
   readonly recording: Recording;
   readonly transports: { readonly tcp: RunTransport; readonly nats: RunTransport };
+  readonly invocations: number;
   readonly rounds: number;
   readonly seed: number;
   /** Folder for the agents' workspaces. */
@@ -89,12 +92,13 @@ interface TransportFigure {
   readonly unit: string;
   readonly tcp: number;
   readonly nats: number;
-  readonly time: JudgedTime;
-  /** TCP against itself in the same rounds. */
-  readonly null_test: Comparison;
+  readonly time: JudgedLevels;
+  /** TCP against itself, by processes of its own in the same rounds. */
+  readonly null_test: JudgedLevels;
 }
 
 interface TransportsReport {
+  readonly invocations: number;
   readonly rounds: number;
   readonly seed: number;
   readonly figures: readonly TransportFigure[];
@@ -133,13 +137,13 @@ class LiveTransport {
     this.#link = new MeasuredLink(peer.link);
   }
 
-  static async start(name: 'tcp' | 'nats', options: Measuring): Promise<LiveTransport> {
+  static async start(name: 'tcp' | 'nats', workspaces: string, options: Measuring): Promise<LiveTransport> {
     const transport = options.transports[name];
     const mesh = await ReplayMesh.start({
       recording: options.recording,
       transport,
       toolTime: 0,
-      workspaces: path.join(options.workspaces, name),
+      workspaces,
       timeoutMs: TASK_TIMEOUT_MS,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
@@ -173,37 +177,68 @@ class LiveTransport {
   }
 }
 
-/** Measures both in the same rounds, TCP twice in each: the noise that a difference must exceed. */
+const ARMS = { tcp: 'tcp', nats: 'nats', tcpAgain: 'tcp' } as const;
+type ArmName = keyof typeof ARMS;
+
+/** By arm: of each invocation its rounds, each with a sample of each of {@link TIMED}. */
+type Samples = Record<ArmName, number[][][]>;
+
+/** Both by fresh processes in each invocation, side by side in its rounds, TCP twice: what it differs from itself is no difference. */
 async function measureTransports(options: Measuring): Promise<TransportsReport> {
-  const { rounds, seed, signal } = options;
-  const tcp = await LiveTransport.start('tcp', options);
-  try {
-    const nats = await LiveTransport.start('nats', options);
+  const { invocations, rounds, seed } = options;
+  const samples: Samples = { tcp: [], nats: [], tcpAgain: [] };
+  const packetBytes = { tcp: 0, nats: 0 };
+  for (let invocation = 0; invocation < invocations; invocation++) {
+    const live = await startArms(options, invocation);
     try {
-      const samples = await interleaved(
-        { tcp: () => tcp.sample(), nats: () => nats.sample(), tcpAgain: () => tcp.sample() },
-        { rounds, warmUp: WARM_UP_ROUNDS, seed, signal, shownAs: 'rounds' },
+      const own = await interleaved(
+        {
+          tcp: () => live.tcp.sample(),
+          nats: () => live.nats.sample(),
+          tcpAgain: () => live.tcpAgain.sample(),
+        },
+        {
+          ...{ rounds, warmUp: WARM_UP_ROUNDS, seed: seed + invocation, signal: options.signal },
+          shownAs: `rounds of invocation ${invocation + 1} of ${invocations}`,
+        },
       );
-      const figures = TIMED.map(({ what, unit, shown }, index) => {
-        const of = (name: keyof typeof samples) => samples[name].map((sample) => sample[index] ?? Number.NaN);
-        const null_test = compare(of('tcp'), of('tcpAgain'), { seed });
-        const [time] = judgeTimes([compare(of('tcp'), of('nats'), { seed })], null_test);
-        if (time === undefined) throw new Error('one comparison has one verdict');
-        return {
-          what,
-          unit,
-          tcp: shown(median(of('tcp'))),
-          nats: shown(median(of('nats'))),
-          time,
-          null_test,
-        };
-      });
-      return { rounds, seed, figures, packet_bytes: { tcp: tcp.packetBytes, nats: nats.packetBytes } };
+      for (const name of ['tcp', 'nats', 'tcpAgain'] as const) samples[name].push(own[name]);
+      packetBytes.tcp = live.tcp.packetBytes;
+      packetBytes.nats = live.nats.packetBytes;
     } finally {
-      await nats.stop();
+      await Promise.all(Object.values(live).map((one) => one.stop()));
     }
-  } finally {
+  }
+  const figures = TIMED.map(({ what, unit, shown }, index) => {
+    const of = (name: ArmName) =>
+      samples[name].map((own) => own.map((sample) => sample[index] ?? Number.NaN));
+    return {
+      what,
+      unit,
+      tcp: shown(median(of('tcp').flat())),
+      nats: shown(median(of('nats').flat())),
+      time: compareLevels(of('tcp'), of('nats')),
+      null_test: compareLevels(of('tcp'), of('tcpAgain')),
+    };
+  });
+  return { invocations, rounds, seed, figures, packet_bytes: packetBytes };
+}
+
+async function startArms(options: Measuring, invocation: number): Promise<Record<ArmName, LiveTransport>> {
+  const start = (name: ArmName) =>
+    LiveTransport.start(ARMS[name], path.join(options.workspaces, `${name}-${invocation}`), options);
+  const tcp = await start('tcp');
+  try {
+    const nats = await start('nats');
+    try {
+      return { tcp, nats, tcpAgain: await start('tcpAgain') };
+    } catch (error) {
+      await nats.stop();
+      throw error;
+    }
+  } catch (error) {
     await tcp.stop();
+    throw error;
   }
 }
 
@@ -219,13 +254,13 @@ function transportsTable({ figures, packet_bytes: { tcp, nats } }: TransportsRep
   const head = ['', 'TCP', 'NATS', 'time, NATS : TCP', 'TCP : TCP'];
   const bytes =
     tcp === nats ? `${count(tcp)}, over both` : `${count(tcp)} over TCP, ${count(nats)} over NATS`;
-  return `${markdownTable([head, ...rows])}\n\nMedians; ratios within a round, with 95 % intervals. Bytes of packets on all connections of the run: ${bytes}.`;
+  return `${markdownTable([head, ...rows])}\n\nMedians; ratios of fresh processes, with 95 % intervals. Bytes of packets on all connections of the run: ${bytes}.`;
 }
 
 /** The measured part of `docs/nats.md`. */
 function transportsPart(report: TransportsReport): MeasuredPart {
   return {
-    facts: `${report.rounds} interleaved rounds`,
+    facts: `${report.invocations} invocations of each in fresh processes, ${report.rounds} interleaved rounds in each`,
     body: transportsTable(report),
     limits: [
       'Loopback is not a network, and the server shared the cores with hub and agents: on machines of their own it would take less of their time, and add a way of its own.',

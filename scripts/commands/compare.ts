@@ -24,7 +24,7 @@ import {
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
-import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
 import { adapterNames } from '../../protocols/registry.ts';
@@ -162,7 +162,8 @@ async function run(options: CompareCommandOptions): Promise<void> {
     }
     const [first] = reports;
     if (first === undefined) throw new Error('there was nothing to compare');
-    const report = { ...first, matrix: reports.flatMap(({ matrix }) => matrix) };
+    const command = commandOf(process.argv.slice(2));
+    const report = { ...first, command, matrix: reports.flatMap(({ matrix }) => matrix) };
     write(report, options);
     if (options.json) printText(jsonOf(report));
     else print(comparisonText(report));

@@ -9,13 +9,14 @@ import {
 import { tokensText, tokenTables } from '../../compare/bindings/figures/tokens-table.ts';
 import { oneLine } from '../../terminal/table.ts';
 import type { TableView } from '../../terminal/table-view.ts';
+import type { PanelsView } from '../panels-view.ts';
 import { bound } from '../wording.ts';
 import { cpuTimes, exchangeBytes, setupBytes } from './amounts-view.ts';
 import { attributionView } from './attribution-view.ts';
+import { loadCurves, roundsOverTime, throughput } from './curves-view.ts';
 import { type DensitiesView, densitiesView } from './density-view.ts';
 import { headlineOf } from './headline.ts';
 import { type PairsView, pairsView } from './pairs-view.ts';
-import { loadCurves, type PanelsView, roundsOverTime, throughput } from './panels-view.ts';
 import type { StackView } from './stack-view.ts';
 import { sizeSweep, taskGrowth } from './sweeps-view.ts';
 

@@ -3,8 +3,9 @@ import { keptBytes } from '../../compare/bindings/figures/bindings-table.ts';
 import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { tableView } from '../../terminal/table-view.ts';
+import { EMPTY, type PanelsView } from '../panels-view.ts';
 import { bound, bytesText, msText } from '../wording.ts';
-import { EMPTY, type PanelsView, titleOf } from './panels-view.ts';
+import { titleOf } from './curves-view.ts';
 
 /** The server's memory as one task grows; null where no task grew. */
 export function taskGrowth({ arms }: BindingsFile): PanelsView | null {

@@ -3,14 +3,17 @@ import {
   bytesRatio,
   COLUMNS_EXPLAINED,
   comparisonTable,
+  groupTables,
   nullTestText,
   openText,
   playedText,
   taskShareText,
 } from '../../compare/comparison-table.ts';
 import { detectableText, intervalText, marginText, verdictText } from '../../compare/verdict-text.ts';
-import { oneLine } from '../../terminal/table.ts';
+import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
+import type { PanelsView } from '../panels-view.ts';
+import { machineCells, roundsView } from '../rounds-view.ts';
 import { type BytesView, bytesTable, byteWaterfall } from '../run/byte-waterfall.ts';
 import { type DistributionsView, distribution, distributionsTable } from '../run/distribution.ts';
 import { bound, bytesText, msText, ratioText } from '../wording.ts';
@@ -53,6 +56,13 @@ export interface ComparisonView {
   readonly latency: DistributionsView | null;
   /** null for a comparison of one run. */
   readonly growth: GrowthView | null;
+  /** Bytes against the baseline's, by kind of traffic and by size of payload; none where all packets are of one. */
+  readonly groups: readonly TableView[];
+  readonly rounds: PanelsView | null;
+  /** What measures it again; null where the file does not say. */
+  readonly command: string | null;
+  /** All of it, to be taken away. */
+  readonly file: ComparisonFile;
 }
 
 const NOTHING = 'Nothing was compared';
@@ -79,6 +89,10 @@ export function comparisonView(file: ComparisonFile): ComparisonView {
     time: timesOf(file, byTime),
     latency: latencyOf(file, byTime),
     growth: growthView(file),
+    groups: groupTables(file),
+    rounds: roundsOverTime(file),
+    command: file.command,
+    file,
   };
 }
 
@@ -123,6 +137,24 @@ function latencyOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): 
     distributions,
     table: distributionsTable(distributions),
   };
+}
+
+function roundsOverTime({ adapters, machine }: ComparisonFile): PanelsView | null {
+  const measured = adapters.map((row) => ({
+    label: nameOf(row),
+    settings: '',
+    samplesMs: row.samples_us.map((rounds) => rounds.map((us) => us / 1000)),
+  }));
+  return roundsView(measured, {
+    what: 'set of processes',
+    caption:
+      'All tasks. Dots are rounds, the line goes through the median of each invocation; adapters took turns within a round, so what the machine did at a time ' +
+      'is seen in all charts at the same place. Grey: the baseline. What the machine did meanwhile is in the table.',
+    table: tableView(
+      ['#invocation', '#round', '#load', '#stolen ms', '#throttled ms', '#free MB'],
+      machine.map((state) => [count(state.invocation + 1), count(state.round + 1), ...machineCells(state)]),
+    ),
+  });
 }
 
 function ratioOf({ vs_baseline }: ComparedAdapter): number {

@@ -1,5 +1,5 @@
 import { bindingsSections } from './bindings/bindings.js';
-import { comparisonSection } from './comparison.js';
+import { comparisonSection } from './comparison/comparison.js';
 import { element } from './dom.js';
 import { gaiaSections } from './gaia.js';
 import { runSection } from './run.js';

@@ -20,3 +20,11 @@ export function detectableDifference(
   const needed = Math.max(normalQuantile(alpha / comparisons / 2) * error, least);
   return needed + normalQuantile(1 - POWER) * error;
 }
+
+/**
+ * The fewest pairs in which one of so many comparisons can be significant at all after Holm's correction: with n pairs the
+ * smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
+ */
+export function fewestPairs(comparisons: number, alpha = 0.05): number {
+  return Math.floor(1 + Math.log2(comparisons / alpha)) + 1;
+}

@@ -1,9 +1,9 @@
-import { drawRatios } from '../comparison.js';
+import { drawRatios } from '../comparison/comparison.js';
+import { downloadLink } from '../comparison/download.js';
+import { panelsFigure } from '../comparison/panels.js';
 import { choiceOf, element } from '../dom.js';
 import { chartFigure, section, tableOf } from '../figure.js';
 import { densitiesFigure } from './densities.js';
-import { downloadLink } from './download.js';
-import { panelsFigure } from './panels.js';
 import { NAME_ROOM, stackFigure } from './stack.js';
 
 /** @typedef {import('../../bindings/bindings-view.ts').BindingsView} BindingsView */
@@ -101,7 +101,7 @@ function disagreeSection({ command, file, limits }, rounds) {
       command === null
         ? 'The file does not say which command made it. All that was measured is in it: '
         : 'Measure it yourself with the command below, on a machine of yours. All that was measured is here, single rounds and samples too: ',
-      downloadLink(file),
+      downloadLink(file, 'bindings.json'),
     ),
     command === null
       ? null

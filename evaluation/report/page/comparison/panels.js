@@ -3,7 +3,7 @@ import { chartFigure } from '../figure.js';
 import { axisBelow, axisBeside, CHARACTER, cut, evenTicks, logTicks, Plot } from '../rows.js';
 
 /**
- * @typedef {import('../../bindings/panels-view.ts').PanelsView} PanelsView
+ * @typedef {import('../../panels-view.ts').PanelsView} PanelsView
  * @typedef {PanelsView['panels'][number]} Panel
  */
 

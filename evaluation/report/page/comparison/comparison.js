@@ -1,14 +1,16 @@
-import { distributionsFigure } from './distributions.js';
-import { element } from './dom.js';
-import { chartFigure, tableOf } from './figure.js';
+import { distributionsFigure } from '../distributions.js';
+import { element } from '../dom.js';
+import { chartFigure, tableOf } from '../figure.js';
+import { logTicks, Plot, rowLayout } from '../rows.js';
+import { waterfallFigure } from '../waterfall.js';
+import { downloadLink } from './download.js';
 import { growthFigure } from './growth.js';
-import { logTicks, Plot, rowLayout } from './rows.js';
-import { waterfallFigure } from './waterfall.js';
+import { panelsFigure } from './panels.js';
 
 /**
  * What adapters cost on the same packets.
  *
- * @param {import('../comparison/comparison-view.ts').ComparisonView} view
+ * @param {import('../../comparison/comparison-view.ts').ComparisonView} view
  */
 export function comparisonSection(view) {
   return element(
@@ -27,11 +29,39 @@ export function comparisonSection(view) {
           view.latency,
           'Each tick is one sample: all packets through the live mesh, so many times that it lasts.',
         ),
+    ...groupBlocks(view),
     view.growth === null ? null : growthFigure(view.growth),
+    view.rounds === null ? null : panelsFigure(view.rounds, 'Rounds over time'),
+    element('h3', { class: 'apart' }, 'How to disagree'),
+    element(
+      'p',
+      { class: 'lead' },
+      view.command === null
+        ? 'The file does not say which command made it. All that was measured is in it: '
+        : 'Measure it yourself with the command below, on a machine of yours. All that was measured is here, single rounds and samples too: ',
+      downloadLink(view.file, 'comparison.json'),
+    ),
+    view.command === null
+      ? null
+      : element('pre', { class: 'command', tabindex: '0' }, element('code', {}, view.command)),
   );
 }
 
-/** @typedef {import('../comparison/comparison-view.ts').ComparisonView} ComparisonView */
+/** @param {ComparisonView} view */
+function groupBlocks({ groups, baseline }) {
+  if (groups.length === 0) return [];
+  return [
+    element('h3', { class: 'apart' }, 'Bytes by kind of traffic and by size'),
+    element(
+      'p',
+      { class: 'note' },
+      `Times the bytes of ${baseline} for the same packets; in brackets how many there are. An envelope weighs less where payloads are large.`,
+    ),
+    ...groups.map((table) => element('div', { class: 'block' }, tableOf(table, 'Bytes by kind and size'))),
+  ];
+}
+
+/** @typedef {import('../../comparison/comparison-view.ts').ComparisonView} ComparisonView */
 
 /**
  * Times against the baseline's: a dot with its interval for each adapter, on the band of ratios that count as equal.

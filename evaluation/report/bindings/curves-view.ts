@@ -1,40 +1,11 @@
 import type { BindingArm, BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
 import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
-import { median } from '../../statistics/inference/quantile.ts';
 import { count, decimals } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bound, msText, ratioText } from '../wording.ts';
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-  readonly title: string;
-}
-
-/** One arm: a line, perhaps a second one above it, and what single rounds came to. */
-interface Panel {
-  readonly label: string;
-  readonly note: string;
-  readonly line: readonly Point[];
-  readonly upper: readonly Point[];
-  readonly dots: readonly Point[];
-  /** Where there is nothing to draw because it did not keep up. */
-  readonly lost: readonly number[];
-  /** Where the knee is. */
-  readonly mark: number | null;
-}
-
-/** A small chart for each arm, all on the same axes, with the baseline's line behind each. */
-export interface PanelsView {
-  readonly finding: string;
-  readonly panels: readonly Panel[];
-  readonly x: { readonly label: string; readonly isLog: boolean; readonly ticks: readonly number[] | null };
-  readonly y: { readonly label: string; readonly isLog: boolean };
-  readonly caption: string;
-  readonly table: TableView;
-}
-
-export const EMPTY = { upper: [], dots: [], lost: [], mark: null } as const;
+import { tableView } from '../../terminal/table-view.ts';
+import type { Panel, PanelsView, Point } from '../panels-view.ts';
+import { EMPTY } from '../panels-view.ts';
+import { machineCells, roundsView } from '../rounds-view.ts';
+import { bound, msText } from '../wording.ts';
 
 /** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
 export function loadCurves({ arms }: BindingsFile): PanelsView | null {
@@ -114,47 +85,21 @@ export function throughput({ arms }: BindingsFile): PanelsView | null {
 
 /** What each fresh pair of processes came to, in the order in which they ran, and what the machine did then. */
 export function roundsOverTime({ arms, machine }: BindingsFile): PanelsView | null {
-  const measured = arms.filter(({ samples }) => samples.latency_us.length > 1);
-  if (measured.length === 0) return null;
-  const medians = (arm: BindingArm) => arm.samples.latency_us.map((rounds) => median(rounds) / 1000);
-  const drifts = measured.map((arm) => Math.max(...medians(arm)) / Math.min(...medians(arm)));
-  const most = measured[0]?.samples.latency_us.length ?? 0;
-  return {
-    finding: bound(
-      `From one fresh pair of processes to the next, medians of one binding are up to ${ratioText(Math.max(...drifts))} apart`,
-    ),
-    panels: measured.map((arm, index) => ({
-      ...EMPTY,
-      ...titleOf(arm, `up to ${ratioText(drifts[index] ?? 1)} apart`),
-      line: medians(arm).map((y, at) => ({ x: at + 1, y, title: `invocation ${at + 1}: ${msText(y)}` })),
-      dots: arm.samples.latency_us.flatMap((rounds, at) =>
-        rounds.map((us) => ({
-          x: at + 1,
-          y: us / 1000,
-          title: `invocation ${at + 1}, a round: ${msText(us / 1000)}`,
-        })),
-      ),
-    })),
-    x: {
-      label: 'invocation',
-      isLog: false,
-      ticks: Array.from({ length: most }, (_, index) => index + 1).filter((at) => most < 9 || at % 5 === 0),
-    },
-    y: { label: 'milliseconds', isLog: true },
+  const measured = arms.map((arm) => ({
+    label: titleOf(arm, '').label,
+    settings: titleOf(arm, '').note,
+    samplesMs: arm.samples.latency_us.map((rounds) => rounds.map((us) => us / 1000)),
+  }));
+  return roundsView(measured, {
+    what: 'pair of processes',
     caption:
       'Dots are rounds, the line goes through the median of each invocation; invocations of all bindings ran side by side, so what the machine did at a ' +
       'time is seen in all charts at the same place. Grey: the baseline. What the machine did meanwhile is in the table.',
     table: tableView(
       ['invocation', '#load', '#stolen ms', '#throttled ms', '#free MB'],
-      machine.map(({ load, steal_ms, throttled_ms, available_bytes }, at) => [
-        count(at + 1),
-        decimals(load, 1),
-        decimals(steal_ms, 0),
-        decimals(throttled_ms, 0),
-        count(available_bytes / 1e6),
-      ]),
+      machine.map((state, at) => [count(at + 1), ...machineCells(state)]),
     ),
-  };
+  });
 }
 
 /** A small chart has two short lines above it: the binding, and its settings with what is to be said of it. */

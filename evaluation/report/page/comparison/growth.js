@@ -1,8 +1,8 @@
-import { element, tickText } from './dom.js';
-import { chartFigure, tableOf } from './figure.js';
-import { logTicks, Plot } from './rows.js';
+import { element, tickText } from '../dom.js';
+import { chartFigure, tableOf } from '../figure.js';
+import { logTicks, Plot } from '../rows.js';
 
-/** @typedef {import('../comparison/growth-view.ts').GrowthView} GrowthView */
+/** @typedef {import('../../comparison/growth-view.ts').GrowthView} GrowthView */
 
 /** Lines that lie on each other are told apart by what is said of a point; more would be a thicket. */
 const LABELLED = 6;
