@@ -13,6 +13,9 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** Of the settings of a binding, those that a client of HTTP needs. */
+export type ClientSettings = Pick<BindingSettings, 'tls' | 'connections' | 'keepAliveMs' | 'noDelay'>;
+
 /** A client on Node's own HTTP/1.1: a pool of connections, and no header that was not asked for but Host and Content-Length. */
 export class HttpClient {
   readonly #url: URL;
@@ -20,7 +23,7 @@ export class HttpClient {
   readonly #request: typeof http.request;
   readonly #keepsAlive: boolean;
 
-  constructor(url: string, { tls, connections, keepAliveMs, noDelay }: BindingSettings) {
+  constructor(url: string, { tls, connections, keepAliveMs, noDelay }: ClientSettings) {
     this.#url = new URL(url);
     this.#keepsAlive = keepAliveMs > 0;
     const options = {

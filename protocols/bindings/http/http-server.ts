@@ -21,21 +21,36 @@ export interface HttpServer {
  */
 const KEEP_ALIVE_MARGIN_MS = 60_000;
 
+/** Where it listens, where it is not any free port of the loopback. */
+export interface ListenPlace {
+  readonly host?: string;
+  readonly port?: number;
+  /** Connections at once; more are closed as they come. */
+  readonly maxConnections?: number;
+}
+
 export async function listenHttp(
   listener: http.RequestListener,
-  { tls, noDelay, keepAliveMs, advertisedPort }: BindingSettings,
+  {
+    tls,
+    noDelay,
+    keepAliveMs,
+    advertisedPort,
+  }: Pick<BindingSettings, 'tls' | 'noDelay' | 'keepAliveMs' | 'advertisedPort'>,
+  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenPlace = {},
 ): Promise<HttpServer> {
   const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
   const server =
     tls === null
       ? http.createServer(options, listener)
       : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
+    server.once('error', reject).listen({ host, port: wanted }, resolve);
   });
   const port = portOf(server);
   return {
-    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${advertisedPort ?? port}`,
+    url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${advertisedPort ?? port}`,
     port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -51,15 +66,19 @@ export function portOf(server: { address(): AddressInfo | string | null }): numb
   return address.port;
 }
 
-/** @throws MeshError `limit` for a body that is larger than any packet */
-export async function bodyOf(message: http.IncomingMessage): Promise<Buffer> {
+/** An IPv6 address stands in brackets in a URL. */
+export function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** @throws MeshError `limit` for a body of more bytes than `most`, by default those of the largest packet */
+export async function bodyOf(message: http.IncomingMessage, most = MAX_FRAME_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
     length += chunk.length;
-    if (length > MAX_FRAME_BYTES)
-      throw new MeshError('limit', `a body of HTTP: expected at most ${MAX_FRAME_BYTES} bytes`);
+    if (length > most) throw new MeshError('limit', `a body of HTTP: expected at most ${most} bytes`);
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

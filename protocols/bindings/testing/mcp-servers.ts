@@ -4,6 +4,7 @@ import { MCP_PATH } from '../mcp/revision.ts';
 import { sdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
 import { INVALID_PARAMS, mcpError } from '../mcp/server/errors.ts';
 import { serveMcpHttp } from '../mcp/server/http.ts';
+import { LegacySessions } from '../mcp/server/legacy.ts';
 import { McpServer } from '../mcp/server/mcp-server.ts';
 import { fixtureCapabilities, fixtureMethods, fixtureTools } from './mcp-fixtures.ts';
 import { testSettings } from './settings.ts';
@@ -18,9 +19,15 @@ export async function bareMcpServer(): Promise<FixtureServer> {
   const methods = fixtureMethods((uri) =>
     mcpError({ ...INVALID_PARAMS, data: { uri } }, `no resource ${uri.slice(0, 64)}`),
   );
-  const mcp = new McpServer({ tools: fixtureTools, methods, capabilities: fixtureCapabilities });
+  const mcp = new McpServer({
+    tools: fixtureTools,
+    methods,
+    capabilities: fixtureCapabilities,
+    takesLegacy: true,
+  });
+  const sessions = new LegacySessions();
   const server = await listenHttp(
-    (request, response) => void serveMcpHttp(mcp, request, response),
+    (request, response) => void serveMcpHttp(mcp, request, response, { sessions }),
     testSettings,
   );
   return { url: `${server.url}${MCP_PATH}`, close: () => server.close() };

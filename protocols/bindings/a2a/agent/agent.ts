@@ -24,9 +24,22 @@ export interface AgentCard {
     readonly pushNotifications: boolean;
     readonly extensions?: readonly object[];
   };
+  /** What a request must prove (§4.5), by the names that requirements call it by. */
+  readonly securitySchemes?: Readonly<Record<string, object>>;
+  readonly securityRequirements?: readonly object[];
   readonly defaultInputModes: readonly string[];
   readonly defaultOutputModes: readonly string[];
   readonly skills: readonly object[];
+}
+
+/** Bounds of an agent that strangers may ask. */
+export interface AgentLimits {
+  /** Tasks that are kept, the finished ones among them. */
+  readonly maxTasks?: number;
+  /** Bytes of one request. */
+  readonly maxBodyBytes?: number;
+  /** Whether the agent calls that address. */
+  readonly mayPush?: (url: string) => boolean;
 }
 
 /**
@@ -36,13 +49,16 @@ export interface AgentCard {
 export class A2aAgent {
   readonly card: AgentCard;
   readonly #work: AgentWork;
-  readonly #tasks = new TaskStore();
+  readonly maxBodyBytes: number | undefined;
+  readonly #tasks: TaskStore;
   readonly #push: PushConfigs;
 
-  constructor(card: AgentCard, work: AgentWork, sender: PushSender) {
+  constructor(card: AgentCard, work: AgentWork, sender: PushSender, limits: AgentLimits = {}) {
     this.card = card;
+    this.maxBodyBytes = limits.maxBodyBytes;
     this.#work = work;
-    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender);
+    this.#tasks = new TaskStore(limits.maxTasks);
+    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits.mayPush);
   }
 
   /** One answer to one request. `method` is the operation's name as JSON-RPC and gRPC write it. */

@@ -13,6 +13,7 @@ export interface Fault {
 const INVALID_ARGUMENT = [3, 'INVALID_ARGUMENT'] as const;
 const NOT_FOUND = [5, 'NOT_FOUND'] as const;
 const FAILED_PRECONDITION = [9, 'FAILED_PRECONDITION'] as const;
+const UNAUTHENTICATED = [16, 'UNAUTHENTICATED'] as const;
 const UNIMPLEMENTED = [12, 'UNIMPLEMENTED'] as const;
 const INTERNAL = [13, 'INTERNAL'] as const;
 
@@ -38,6 +39,7 @@ export const FAULTS = {
     ...{ jsonRpcCode: -32009, httpStatus: 400, grpc: UNIMPLEMENTED },
     reason: 'VERSION_NOT_SUPPORTED',
   },
+  unauthenticated: { jsonRpcCode: -32600, httpStatus: 401, grpc: UNAUTHENTICATED },
   parseError: { jsonRpcCode: -32700, httpStatus: 400, grpc: INVALID_ARGUMENT },
   invalidRequest: { jsonRpcCode: -32600, httpStatus: 400, grpc: INVALID_ARGUMENT },
   methodNotFound: { jsonRpcCode: -32601, httpStatus: 404, grpc: UNIMPLEMENTED },

@@ -13,15 +13,19 @@ const MAX_CONFIGS_OF_TASK = 16;
 export class PushConfigs {
   readonly #isSupported: boolean;
   readonly #send: PushSender;
+  readonly #mayPush: (url: string) => boolean;
   readonly #configs = new WeakMap<AgentTask, Map<string, PushConfig>>();
 
-  constructor(isSupported: boolean, send: PushSender) {
+  constructor(isSupported: boolean, send: PushSender, mayPush = (_url: string) => true) {
     this.#isSupported = isSupported;
     this.#send = send;
+    this.#mayPush = mayPush;
   }
 
   add(task: AgentTask, config: PushConfig): PushConfig {
     const configs = this.#of(task);
+    if (!this.#mayPush(config.url))
+      throw faultError('invalidParams', `this agent does not call ${URL.parse(config.url)?.host ?? ''}`);
     const id = config.id === undefined || config.id === '' ? randomUUID() : config.id;
     const own = { ...config, id };
     if (!configs.has(id) && configs.size === MAX_CONFIGS_OF_TASK)

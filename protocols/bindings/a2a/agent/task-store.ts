@@ -3,19 +3,26 @@ import { type paramsSchemas, TERMINAL_STATES } from '../model.ts';
 import { faultError } from './faults.ts';
 import type { AgentTask } from './task.ts';
 
-/** Tasks that a bare server keeps, the finished ones among them, so that its memory has a bound; the oldest are forgotten. */
+/** Tasks that a bare server keeps, the finished ones among them, so that its memory has a bound. */
 const MAX_KEPT_TASKS = 10_000;
 const DEFAULT_PAGE_SIZE = 50;
 
 export class TaskStore {
   readonly #tasks = new Map<string, AgentTask>();
+  readonly #most: number;
 
+  constructor(most = MAX_KEPT_TASKS) {
+    this.#most = most;
+  }
+
+  /** For one more than it keeps, the oldest that is over is forgotten; else the oldest of all. */
   add(task: AgentTask): void {
     this.#tasks.set(task.id, task);
-    if (this.#tasks.size <= MAX_KEPT_TASKS) return;
+    if (this.#tasks.size <= this.#most) return;
     const [oldest] = this.#tasks.values();
-    oldest?.close();
-    this.#tasks.delete(oldest?.id ?? '');
+    const gone = [...this.#tasks.values()].find(({ state }) => TERMINAL_STATES.has(state)) ?? oldest;
+    gone?.close();
+    this.#tasks.delete(gone?.id ?? '');
   }
 
   /** @throws MeshError with the fault `taskNotFound` */

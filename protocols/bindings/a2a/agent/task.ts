@@ -89,6 +89,12 @@ export class AgentTask {
       throw faultError('invalidParams', `task ${this.id} is of context ${this.contextId}`);
     if (TERMINAL_STATES.has(this.state))
       throw faultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
+    // Two messages at work in one task would each end it, and one of their answers would be lost.
+    if (!isSettled(this.state))
+      throw faultError(
+        'unsupportedOperation',
+        `task ${this.id} is being worked on: ask in a task of its own`,
+      );
   }
 
   subscribe(): EventQueue<TaskEvent> {

@@ -27,7 +27,7 @@ export async function serveJsonRpc(
   try {
     if (request.method !== 'POST')
       throw faultError('invalidRequest', `expected POST, came ${request.method}`);
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, agent.maxBodyBytes);
     checkContentType(request);
     const value = parsed(body);
     const { success, data } = requestSchema.safeParse(value);

@@ -43,7 +43,7 @@ export async function serveRest(
 ): Promise<void> {
   try {
     const { pathname, searchParams } = new URL(path, 'http://localhost');
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, agent.maxBodyBytes);
     const found = routes.flatMap(({ path: pattern, ...rest }) => {
       const match = rest.verb === request.method ? pattern.exec(pathname) : null;
       return match === null ? [] : [{ ...rest, inPath: decoded(match.groups ?? {}) }];

@@ -15,9 +15,12 @@ export function framed(message: Uint8Array): Buffer {
 /**
  * The messages of a body.
  *
- * @throws MeshError `packet` for a compressed message or one that was cut off, `limit` for one that is larger than any packet
+ * @throws MeshError `packet` for a compressed message or one that was cut off, `limit` for one that is larger than `most`, by default the largest packet
  */
-export async function* messagesOf(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {
+export async function* messagesOf(
+  body: AsyncIterable<unknown>,
+  most = MAX_FRAME_BYTES,
+): AsyncGenerator<Buffer, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of body) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
@@ -25,8 +28,7 @@ export async function* messagesOf(body: AsyncIterable<unknown>): AsyncGenerator<
     while (rest.length >= PREFIX_BYTES) {
       const length = rest.readUInt32BE(1);
       if (rest[0] !== 0) throw new MeshError('packet', 'gRPC: expected a message that is not compressed');
-      if (length > MAX_FRAME_BYTES)
-        throw new MeshError('limit', `gRPC: expected at most ${MAX_FRAME_BYTES} bytes, came ${length}`);
+      if (length > most) throw new MeshError('limit', `gRPC: expected at most ${most} bytes, came ${length}`);
       if (rest.length < PREFIX_BYTES + length) break;
       yield rest.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
       rest = rest.subarray(PREFIX_BYTES + length);

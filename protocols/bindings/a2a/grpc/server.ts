@@ -4,7 +4,7 @@ import { messageOf as textOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { MessageForm } from '../../../scan/protobuf-message.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
-import { type HttpServer, portOf } from '../../http/http-server.ts';
+import { type HttpServer, inUrl, type ListenPlace, portOf } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { faultError, faultOf } from '../agent/faults.ts';
 import { checkVersion } from '../bare/http-requests.ts';
@@ -14,13 +14,25 @@ import { methods, SERVICE_PATH, statusDetails } from './messages.ts';
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
 
+/** Says why a request may not come here; undefined for one that may. */
+type Refusal = (headers: http2.IncomingHttpHeaders) => string | undefined;
+
+export interface GrpcPlace extends ListenPlace {
+  readonly refusal?: Refusal;
+}
+
 /** The gRPC binding of A2A (§10) on Node's own HTTP/2. Its `url` has no scheme, as gRPC's targets have none. */
-export async function serveGrpc(agent: A2aAgent, settings: BindingSettings): Promise<HttpServer> {
+export async function serveGrpc(
+  agent: A2aAgent,
+  settings: Pick<BindingSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
+  { host = '127.0.0.1', port: wanted = 0, maxConnections, refusal }: GrpcPlace = {},
+): Promise<HttpServer> {
   const { tls, noDelay, advertisedPort } = settings;
   const server =
     tls === null
       ? http2.createServer()
       : http2.createSecureServer({ ...tls, minVersion: 'TLSv1.3', ALPNProtocols: ['h2'] });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session);
@@ -31,14 +43,14 @@ export async function serveGrpc(agent: A2aAgent, settings: BindingSettings): Pro
   server.on('stream', (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
     // A client that went away is no fault of the server's.
     stream.on('error', () => stream.destroy());
-    void answer(agent, stream, headers);
+    void answer(agent, stream, headers, refusal);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
+    server.once('error', reject).listen({ host, port: wanted }, resolve);
   });
   const port = portOf(server);
   return {
-    url: `127.0.0.1:${advertisedPort ?? port}`,
+    url: `${inUrl(host)}:${advertisedPort ?? port}`,
     port,
     async close() {
       const closed = once(server, 'close');
@@ -53,8 +65,11 @@ async function answer(
   agent: A2aAgent,
   stream: ServerHttp2Stream,
   headers: http2.IncomingHttpHeaders,
+  refusal: Refusal | undefined,
 ): Promise<void> {
   try {
+    const refused = refusal?.(headers);
+    if (refused !== undefined) throw faultError('unauthenticated', refused);
     const path = headers[':path'] ?? '';
     const method = path.startsWith(SERVICE_PATH) ? path.slice(SERVICE_PATH.length) : '';
     const forms = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -62,7 +77,7 @@ async function answer(
       throw faultError('methodNotFound', `no method ${JSON.stringify(path.slice(0, 64))}`);
     const [request, reply] = forms;
     checkVersion(headers['a2a-version']);
-    const params = await paramsOf(request, stream);
+    const params = await paramsOf(request, stream, agent.maxBodyBytes);
     if (STREAMS.has(method)) {
       const events = agent.stream(method, params);
       begin(stream);
@@ -98,10 +113,10 @@ async function write(stream: ServerHttp2Stream, message: Uint8Array): Promise<vo
   await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
 }
 
-async function paramsOf(form: MessageForm, body: AsyncIterable<unknown>): Promise<object> {
+async function paramsOf(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
   const messages: Buffer[] = [];
   // To its end: to leave a loop over a stream would destroy it.
-  for await (const message of messagesOf(body)) messages.push(message);
+  for await (const message of messagesOf(body, most)) messages.push(message);
   const [message] = messages;
   if (message === undefined || messages.length > 1)
     throw faultError('invalidRequest', `expected one message, came ${messages.length}`);

@@ -2,15 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeEvent, writeEventHead } from '../../http/event-stream.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import { HEADER_MISMATCH, INVALID_REQUEST, mcpError, mcpFaultOf, PARSE_ERROR } from './errors.ts';
+import { cancelledBy, isLegacy, type LegacySessions } from './legacy.ts';
 import { errorResponse, type McpRequest, type McpServer, readRequest } from './mcp-server.ts';
+
+export interface McpHttpOptions {
+  /** Whether a request may come here at all; without it, host and origin must be this machine's. */
+  readonly isAllowed?: (request: IncomingMessage) => boolean;
+  readonly maxBodyBytes?: number;
+  /** For a server that takes the earlier revisions. */
+  readonly sessions?: LegacySessions;
+}
 
 /** Streamable HTTP (basic/transports): a POST a message, answered by one JSON object, or by a stream once there is more to say. */
 export async function serveMcpHttp(
   server: McpServer,
   request: IncomingMessage,
   response: ServerResponse,
+  { isAllowed = isLocal, maxBodyBytes, sessions }: McpHttpOptions = {},
 ): Promise<void> {
-  if (!isLocal(request)) {
+  if (!isAllowed(request)) {
     writeJson(
       response,
       403,
@@ -18,33 +28,63 @@ export async function serveMcpHttp(
     );
     return;
   }
+  const named = headerOf(request, 'mcp-session-id');
+  const calls = named === undefined ? undefined : sessions?.find(named);
+  if (named !== undefined && sessions !== undefined && calls === undefined) {
+    // A client begins anew then (2025-11-25, "Session Management").
+    writeJson(response, 404, errorResponse(undefined, mcpError(INVALID_REQUEST, 'no such session')));
+    return;
+  }
+  if (request.method === 'DELETE' && named !== undefined && sessions !== undefined) {
+    sessions.close(named);
+    response.writeHead(204).end();
+    return;
+  }
   if (request.method !== 'POST') {
     response.writeHead(405, { Allow: 'POST' }).end();
     return;
   }
-  let id: McpRequest['id'];
+  let message: McpRequest | undefined;
+  const revision = headerOf(request, 'mcp-protocol-version');
   try {
-    const message = readRequest(parsed(await bodyOf(request)));
-    id = message.id;
-    checkHeaders(request, message);
+    message = readRequest(parsed(await bodyOf(request, maxBodyBytes)));
+    const { id, method } = message;
+    if (sessions === undefined || !isLegacy(message, revision)) checkHeaders(request, message);
     if (id === undefined) {
+      const cancelled = cancelledBy(message);
+      if (cancelled !== undefined) calls?.cancel(cancelled);
       response.writeHead(202).end();
       return;
     }
-    const abort = new AbortController();
-    response.once('close', () => abort.abort());
+    const call = calls?.begin(id) ?? new AbortController();
+    // Nobody could fetch the answer later, so work for a client that went away ends with it, in the earlier revisions, too.
+    response.once('close', () => call.abort());
     const notify = async (notification: object) => {
       if (!response.headersSent) writeEventHead(response);
       await writeEvent(response, JSON.stringify(notification));
     };
-    const answer = await server.handle(message, notify, abort.signal);
-    if (!response.headersSent) writeJson(response, 200, answer);
-    else response.end(`data: ${JSON.stringify(answer)}\n\n`);
+    try {
+      const answer = await server.handle(message, notify, call.signal, revision);
+      if (sessions !== undefined && method === 'initialize')
+        response.setHeader('Mcp-Session-Id', sessions.open());
+      if (!response.headersSent) writeJson(response, 200, answer);
+      else response.end(`data: ${JSON.stringify(answer)}\n\n`);
+    } finally {
+      calls?.end(id, call);
+    }
   } catch (error) {
-    const answer = errorResponse(id, error);
-    if (!response.headersSent) writeJson(response, mcpFaultOf(error).httpStatus, answer);
+    const answer = errorResponse(message?.id, error);
+    // In the earlier revisions 404 is a session's end, and other statuses are no answer to a request.
+    const isOfLegacy = sessions !== undefined && message !== undefined && isLegacy(message, revision);
+    const status = isOfLegacy ? 200 : mcpFaultOf(error).httpStatus;
+    if (!response.headersSent) writeJson(response, status, answer);
     else response.end(`data: ${JSON.stringify(answer)}\n\n`);
   }
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function writeJson(response: ServerResponse, status: number, value: object): void {

@@ -11,6 +11,7 @@ import {
   mcpFaultOf,
   unsupportedRevision,
 } from './errors.ts';
+import { agreedRevision, isLegacy } from './legacy.ts';
 
 const META = 'io.modelcontextprotocol';
 
@@ -20,10 +21,10 @@ const requestSchema = z.looseObject({
   method: z.string(),
   params: z.looseObject({}).optional(),
 });
-const metaSchema = z.looseObject({
+const progressSchema = z.looseObject({ progressToken: z.union([z.string(), z.number()]).optional() });
+const metaSchema = progressSchema.extend({
   [`${META}/protocolVersion`]: z.string(),
   [`${META}/clientCapabilities`]: z.looseObject({}),
-  progressToken: z.union([z.string(), z.number()]).optional(),
 });
 const callSchema = z.looseObject({
   name: z.string(),
@@ -39,6 +40,12 @@ export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise
 
 export interface McpServerOptions {
   readonly tools: readonly McpTool[];
+  /** What it calls itself. */
+  readonly info?: { readonly name: string; readonly version: string; readonly title?: string };
+  /** What a client's model should know of it. */
+  readonly instructions?: string;
+  /** Whether it also speaks the revisions before this one, as most clients still do. */
+  readonly takesLegacy?: boolean;
   readonly methods?: McpMethods;
   /** Beside `tools`. */
   readonly capabilities?: object;
@@ -56,23 +63,70 @@ export class McpServer {
   readonly #listed: readonly object[];
   readonly #methods: McpMethods;
   readonly #capabilities: object;
+  readonly #info: NonNullable<McpServerOptions['info']>;
+  readonly #instructions: Pick<McpServerOptions, 'instructions'>;
+  readonly #takesLegacy: boolean;
 
-  constructor({ tools, methods = {}, capabilities = {} }: McpServerOptions) {
+  constructor({
+    tools,
+    methods = {},
+    capabilities = {},
+    info = { name: 'mesh', version: '1' },
+    instructions,
+    takesLegacy = false,
+  }: McpServerOptions) {
+    this.#info = info;
+    this.#instructions = instructions === undefined ? {} : { instructions };
+    this.#takesLegacy = takesLegacy;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#listed = tools.map(listed);
     this.#methods = methods;
     this.#capabilities = { tools: {}, ...capabilities };
   }
 
-  /** @param notify sends a notification that belongs to this request */
+  /**
+   * @param notify sends a notification that belongs to this request
+   * @param revision what the transport says the client speaks, where it says so
+   */
   async handle(
-    { id, method, params }: McpRequest,
+    request: McpRequest,
+    notify: (notification: object) => Promise<void>,
+    signal: AbortSignal,
+    revision?: string,
+  ): Promise<object> {
+    const { id, method, params } = request;
+    if (this.#takesLegacy && isLegacy(request, revision))
+      return { jsonrpc: '2.0', id, result: await this.#answerLegacy(method, params ?? {}, notify, signal) };
+    const result = await this.#answer(method, params ?? {}, notify, signal);
+    const _meta = { [`${META}/serverInfo`]: this.#info };
+    return { jsonrpc: '2.0', id, result: { resultType: 'complete', ...result, _meta } };
+  }
+
+  async #answerLegacy(
+    method: string,
+    params: Record<string, unknown>,
     notify: (notification: object) => Promise<void>,
     signal: AbortSignal,
   ): Promise<object> {
-    const result = await this.#answer(method, params ?? {}, notify, signal);
-    const _meta = { [`${META}/serverInfo`]: { name: 'mesh', version: '1' } };
-    return { jsonrpc: '2.0', id, result: { resultType: 'complete', ...result, _meta } };
+    switch (method) {
+      case 'initialize':
+        return {
+          protocolVersion: agreedRevision(params),
+          capabilities: this.#capabilities,
+          serverInfo: this.#info,
+          ...this.#instructions,
+        };
+      case 'ping':
+        return {};
+      case 'tools/list':
+        return this.#list(params);
+      case 'tools/call': {
+        const { progressToken } = paramsOf(progressSchema, params._meta ?? {}, '_meta');
+        return this.#call(params, progressToken, notify, signal);
+      }
+      default:
+        return this.#own(method, params);
+    }
   }
 
   async #answer(
@@ -90,30 +144,49 @@ export class McpServer {
       );
     switch (method) {
       case 'server/discover':
-        return { supportedVersions: [MCP_REVISION], capabilities: this.#capabilities, ...CACHE };
-      case 'tools/list':
-        if (paramsOf(pageSchema, params, 'params').cursor !== undefined)
-          throw mcpError(INVALID_PARAMS, 'there is one page of tools');
-        return { tools: this.#listed, ...CACHE };
-      case 'tools/call': {
-        const { name, arguments: args = {} } = paramsOf(callSchema, params, 'params');
-        const tool = this.#tools.get(name);
-        if (tool === undefined)
-          throw mcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
-        const progress = async (done: number, total?: number, message?: string) => {
-          if (progressToken === undefined) return;
-          const said = { progressToken, progress: done, total, message };
-          await notify({ jsonrpc: '2.0', method: 'notifications/progress', params: said });
+        return {
+          supportedVersions: [MCP_REVISION],
+          capabilities: this.#capabilities,
+          ...this.#instructions,
+          ...CACHE,
         };
-        return tool.call(args, { signal, progress });
-      }
-      default: {
-        const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
-        if (own === undefined)
-          throw mcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
-        return own(Object(params));
-      }
+      case 'tools/list':
+        return { ...this.#list(params), ...CACHE };
+      case 'tools/call':
+        return this.#call(params, progressToken, notify, signal);
+      default:
+        return this.#own(method, params);
     }
+  }
+
+  #own(method: string, params: object): Promise<object> {
+    const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
+    if (own === undefined)
+      throw mcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
+    return own(Object(params));
+  }
+
+  #list(params: object): object {
+    if (paramsOf(pageSchema, params, 'params').cursor !== undefined)
+      throw mcpError(INVALID_PARAMS, 'there is one page of tools');
+    return { tools: this.#listed };
+  }
+
+  async #call(
+    params: object,
+    progressToken: string | number | undefined,
+    notify: (notification: object) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const { name, arguments: args = {} } = paramsOf(callSchema, params, 'params');
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw mcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
+    const progress = async (done: number, total?: number, message?: string) => {
+      if (progressToken === undefined) return;
+      const said = { progressToken, progress: done, total, message };
+      await notify({ jsonrpc: '2.0', method: 'notifications/progress', params: said });
+    };
+    return tool.call(args, { signal, progress });
   }
 }
 

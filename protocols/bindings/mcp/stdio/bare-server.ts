@@ -1,17 +1,21 @@
 import type { Readable, Writable } from 'node:stream';
 import { mcpError, PARSE_ERROR } from '../server/errors.ts';
+import { cancelledBy, OpenCalls } from '../server/legacy.ts';
 import { errorResponse, type McpRequest, type McpServer, readRequest } from '../server/mcp-server.ts';
 import { linesOf } from './lines.ts';
 
-/** MCP over stdio: a message a line, requests as they come, answers as they are ready. */
-export async function serveStdio(server: McpServer, readable: Readable, writable: Writable): Promise<void> {
-  const abort = new AbortController();
-  readable.once('close', () => abort.abort());
-  const write = (message: object) => void writable.write(`${JSON.stringify(message)}\n`);
+/** MCP over stdio: a message a line, requests as they come, answers as they are ready. Resolves when the client is gone. */
+export async function serveStdio(server: McpServer, input: Readable, output: Writable): Promise<void> {
+  const calls = new OpenCalls();
+  const write = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
+  output.on('error', () => input.destroy());
+  output.once('close', () => calls.cancelAll());
   try {
-    for await (const line of linesOf(readable)) void answer(server, line, write, abort.signal);
+    for await (const line of linesOf(input)) void answer(server, line, write, calls);
   } catch {
-    readable.destroy(); // A line without an end, or pipes that broke: the client sees that they are gone.
+    output.destroy(); // A line without an end, or pipes that broke: the client sees that they are gone.
+  } finally {
+    calls.cancelAll();
   }
 }
 
@@ -19,13 +23,25 @@ async function answer(
   server: McpServer,
   line: string,
   write: (message: object) => void,
-  signal: AbortSignal,
+  calls: OpenCalls,
 ): Promise<void> {
   let id: McpRequest['id'];
   try {
     const request = readRequest(parsed(line));
     id = request.id;
-    if (id !== undefined) write(await server.handle(request, async (message) => write(message), signal));
+    if (id === undefined) {
+      const cancelled = cancelledBy(request);
+      if (cancelled !== undefined) calls.cancel(cancelled);
+      return;
+    }
+    const call = calls.begin(id);
+    try {
+      const response = await server.handle(request, async (message) => write(message), call.signal);
+      // Nobody waits for the answer to a call that was cancelled ("Cancellation").
+      if (!call.signal.aborted) write(response);
+    } finally {
+      calls.end(id, call);
+    }
   } catch (error) {
     write(errorResponse(id, error));
   }

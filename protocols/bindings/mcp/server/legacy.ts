@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import type { McpRequest } from './mcp-server.ts';
+
+/** Revisions before 2026-07-28: a client says `initialize` first, and requests say nothing of what was agreed. */
+const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18'] as const;
+
+const initializeSchema = z.looseObject({ protocolVersion: z.string() });
+const cancelledSchema = z.looseObject({ requestId: z.union([z.string(), z.number()]) });
+
+/** Whether a request without {@link revision | a header that says otherwise} is one of an earlier revision: it does not name its own. */
+export function isLegacy({ method, params }: McpRequest, revision: string | undefined): boolean {
+  if (revision !== undefined && !LEGACY_REVISIONS.some((known) => known === revision)) return false;
+  return method === 'initialize' || !('io.modelcontextprotocol/protocolVersion' in Object(params?._meta));
+}
+
+/** The revision that is agreed on: the client's where we speak it, else our latest (2025-11-25, lifecycle, "Version Negotiation"). */
+export function agreedRevision(params: unknown): string {
+  const { data } = initializeSchema.safeParse(params);
+  return LEGACY_REVISIONS.find((known) => known === data?.protocolVersion) ?? LEGACY_REVISIONS[0];
+}
+
+/** The request that a notification wants ended; undefined for every other message. */
+export function cancelledBy({ id, method, params }: McpRequest): string | number | undefined {
+  if (id !== undefined || method !== 'notifications/cancelled') return undefined;
+  return cancelledSchema.safeParse(params).data?.requestId;
+}
+
+/** Requests of one client that are being worked on, by their ids, so that it can cancel them. */
+export class OpenCalls {
+  readonly #calls = new Map<string | number, AbortController>();
+
+  /** @returns what aborts when the call is cancelled */
+  begin(id: string | number): AbortController {
+    const abort = new AbortController();
+    this.#calls.set(id, abort);
+    return abort;
+  }
+
+  /** A later call with the same id is another one. */
+  end(id: string | number, abort: AbortController): void {
+    if (this.#calls.get(id) === abort) this.#calls.delete(id);
+  }
+
+  cancel(id: string | number): void {
+    this.#calls.get(id)?.abort();
+  }
+
+  cancelAll(): void {
+    for (const call of this.#calls.values()) call.abort();
+  }
+}
+
+/** Clients of earlier revisions; the one that has been silent longest is forgotten for one more, and begins again when it comes back. */
+const MAX_SESSIONS = 256;
+
+/** Sessions over HTTP, where a cancellation comes as a request of its own and has to find the one that it is for. */
+export class LegacySessions {
+  readonly #sessions = new Map<string, OpenCalls>();
+
+  open(): string {
+    const id = randomUUID();
+    this.#sessions.set(id, new OpenCalls());
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.close(oldest);
+    return id;
+  }
+
+  find(id: string): OpenCalls | undefined {
+    const calls = this.#sessions.get(id);
+    if (calls === undefined) return undefined;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, calls);
+    return calls;
+  }
+
+  close(id: string): void {
+    this.#sessions.get(id)?.cancelAll();
+    this.#sessions.delete(id);
+  }
+}
