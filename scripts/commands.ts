@@ -9,6 +9,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/bench.ts')).bench,
   },
   {
+    name: 'serve',
+    group: 'Run',
+    summary: 'keep a team up as an MCP server and an A2A agent, for whoever wants to ask it',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
     name: 'logs',
     group: 'Run',
     summary: "print the agents' and the hub's logs of the last run, merged in order of time",
@@ -63,12 +69,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/gaia.ts')).gaia,
   },
   {
-    name: 'gaps',
-    group: 'Questions',
-    summary: 'show and review what the overseer learned from wrong answers',
-    load: async () => (await import('./commands/gaps.ts')).gaps,
-  },
-  {
     name: 'evaluate',
     group: 'Questions',
     summary: 'score predictions: JSON lines in, JSON lines out',
@@ -90,6 +90,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'wire',
     summary: 'encode and decode packets as an adapter does, or say what their bytes are for',
     load: async () => (await import('./commands/wire.ts')).wire,
+  },
+  {
+    name: 'gaps',
+    summary: 'show and review what the overseer learned from wrong answers',
+    load: async () => (await import('./commands/gaps.ts')).gaps,
   },
   {
     name: 'prompt-test',

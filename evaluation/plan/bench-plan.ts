@@ -196,7 +196,7 @@ function truthBeside(documentFile: string, question: string, warnings: string[])
   }
 }
 
-function taskFolder(nameOrFolder: string): string {
+export function taskFolder(nameOrFolder: string): string {
   const shipped = path.join(tasksFolder, path.basename(nameOrFolder));
   if (nameOrFolder === path.basename(nameOrFolder) && existsSync(shipped)) return shipped;
   const folder = userPath(nameOrFolder);

@@ -1,0 +1,41 @@
+import { messageOf } from '../../core/contracts/errors.ts';
+import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
+import type { McpTool, ToolResult } from '../../protocols/bindings/mcp/tools.ts';
+import { answerSchema, askSchema, progressText } from './ask.ts';
+import type { ServedTeam } from './served-team.ts';
+
+/** The team as the one tool of an MCP server. */
+export function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {
+  return {
+    name: 'ask',
+    description,
+    inputSchema: askSchema,
+    outputSchema: answerSchema,
+    async call(args, { signal, progress }) {
+      const { success, data, error } = askSchema.safeParse(args);
+      if (!success) return failure(`arguments: ${issuesOf(error)}`);
+      // Progress is told in order, and a client that takes none of it holds up nobody but itself.
+      let told = Promise.resolve();
+      try {
+        const answer = await served.ask(data, signal, (news) => {
+          told = told
+            .then(() => progress(news.packets, undefined, progressText(news)))
+            .catch(() => undefined);
+        });
+        await told;
+        if (answer.status !== 'answered')
+          return {
+            ...failure(`${answer.status}: ${answer.reason ?? 'no answer'}`),
+            structuredContent: answer,
+          };
+        return { content: [{ type: 'text', text: answer.answer ?? '' }], structuredContent: answer };
+      } catch (cause) {
+        return failure(shortReason(messageOf(cause)));
+      }
+    },
+  };
+}
+
+function failure(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { isJsonObject, issuesOf, shortReason } from '../../core/contracts/packet.ts';
+import type { AgentCard } from '../../protocols/bindings/a2a/agent/agent.ts';
+import type { A2aMessage } from '../../protocols/bindings/a2a/model.ts';
+import { type AgentWork, saying, type TaskState } from '../../protocols/bindings/a2a/work.ts';
+import { type AskRequest, askSchema, progressText } from './ask.ts';
+import type { ServedTeam } from './served-team.ts';
+
+/** Media types of documents that a message may bring as a file. */
+const DOCUMENT_TYPES = ['text/plain', 'text/markdown'];
+
+/** The team as an agent of A2A, without the addresses. */
+export function teamCard(name: string, description: string, version: string, hasToken: boolean): AgentCard {
+  return {
+    name,
+    description,
+    version,
+    capabilities: { streaming: true, pushNotifications: true },
+    defaultInputModes: [...DOCUMENT_TYPES, 'application/json'],
+    defaultOutputModes: ['text/plain', 'application/json'],
+    skills: [
+      {
+        id: 'ask',
+        name: 'Answer a question',
+        description: `${description}. The text of a message is the question; a text file in it, or data {"question", "document"}, is what it is about.`,
+        tags: ['question-answering'],
+      },
+    ],
+    ...(hasToken
+      ? {
+          securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+          securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        }
+      : {}),
+  };
+}
+
+/** What the team does with a message: a task that is worked on, an artifact with the answer as text and as data, and its end. */
+export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
+  return async ({ message, taskId, contextId, signal }, emit) => {
+    const end = (state: TaskState, text?: string) =>
+      emit({
+        kind: 'status',
+        state,
+        ...(text === undefined ? {} : { message: saying(shortReason(text), taskId, contextId) }),
+      });
+    let request: AskRequest;
+    try {
+      request = requestOf(message);
+    } catch (error) {
+      return end('TASK_STATE_REJECTED', messageOf(error));
+    }
+    emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+    try {
+      const answer = await served.ask(request, signal, (news) => {
+        const told = saying(progressText(news), taskId, contextId);
+        emit({ kind: 'status', state: 'TASK_STATE_WORKING', message: told });
+      });
+      if (answer.status !== 'answered')
+        return end('TASK_STATE_FAILED', `${answer.status}: ${answer.reason ?? 'no answer'}`);
+      const parts = [
+        { text: answer.answer ?? '', mediaType: 'text/plain' },
+        { data: answer, mediaType: 'application/json' },
+      ];
+      const artifact = { artifactId: randomUUID(), name: 'answer', parts };
+      emit({ kind: 'artifact', artifact, lastChunk: true });
+      end('TASK_STATE_COMPLETED');
+    } catch (error) {
+      const isRefused = error instanceof MeshError && error.code === 'limit';
+      end(isRefused ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED', messageOf(error));
+    }
+  };
+}
+
+/** @throws MeshError `packet` for a message that says something else than a question and a document */
+function requestOf({ parts }: A2aMessage): AskRequest {
+  const questions: string[] = [];
+  const documents: string[] = [];
+  for (const { text, raw, url, data, mediaType = 'text/plain' } of parts) {
+    if (url !== undefined)
+      throw new MeshError('packet', 'a part with a URL: this agent fetches nothing; send what is there');
+    if (text !== undefined) questions.push(text);
+    else if (raw !== undefined) {
+      if (!DOCUMENT_TYPES.includes(mediaType))
+        throw new MeshError('packet', `a file: expected ${DOCUMENT_TYPES.join(' or ')}, came ${mediaType}`);
+      documents.push(Buffer.from(raw, 'base64').toString());
+    } else {
+      const { success, data: asked, error } = partSchema.safeParse(isJsonObject(data) ? data : {});
+      if (!success) throw new MeshError('packet', `a part with data: ${issuesOf(error)}`);
+      if (asked.question !== undefined) questions.push(asked.question);
+      if (asked.document !== undefined) documents.push(asked.document);
+    }
+  }
+  const request = {
+    question: questions.join('\n'),
+    ...(documents.length === 0 ? {} : { document: documents.join('\n\n') }),
+  };
+  const { success, data, error } = askSchema.safeParse(request);
+  if (!success) throw new MeshError('packet', `the message: ${issuesOf(error)}`);
+  return data;
+}
+
+const partSchema = askSchema.partial();

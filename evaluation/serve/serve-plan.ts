@@ -1,0 +1,69 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { taskFolder } from '../plan/bench-plan.ts';
+import { withReplies } from '../plan/replies-file.ts';
+import { isUsersOwn, type PlannedTeam, planTeam, type TeamOptions, teamWith } from '../plan/team-options.ts';
+import { readTaskFolder } from '../questions/read-questions.ts';
+import { checkReachable } from '../teams/check-reachable.ts';
+import { loadTeam } from '../teams/load-team.ts';
+import type { ServeLimits } from './served-team.ts';
+
+export interface ServeCommandOptions extends TeamOptions {
+  readonly team: string;
+  readonly mcp?: 'stdio' | 'http';
+  readonly a2a?: boolean;
+  readonly listen: string;
+  readonly port: number;
+  /** Name of the variable that holds the token; false for none. */
+  readonly token?: string | false;
+  readonly pushTo: readonly string[];
+  readonly waiting: number;
+  readonly maxBytes: number;
+  readonly document?: string;
+  readonly task?: string;
+  readonly out?: string;
+  readonly store?: string;
+  readonly portBase?: number | 'auto';
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** What `serve` will do, with everything looked up and checked: nothing has been started or written yet. */
+export interface ServePlan {
+  readonly planned: PlannedTeam;
+  readonly limits: ServeLimits;
+  readonly document: string | undefined;
+  readonly description: string;
+  readonly mcp: 'stdio' | 'http' | undefined;
+  readonly a2a: boolean;
+}
+
+/** @throws MeshError `usage` or `config` */
+export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> {
+  const options = await withReplies(given);
+  const team = teamWith(loadTeam(options.team, userPath), options);
+  if (isUsersOwn(options.team, options)) await checkReachable(team, new Set());
+  if (options.task !== undefined && options.document !== undefined)
+    throw new MeshError('usage', 'choose one of --task and --document');
+  const planned = await planTeam(team, options);
+  const { mcp, a2a = false } = options;
+  // Without a word, all that there is.
+  const isAll = mcp === undefined && !a2a;
+  return {
+    planned,
+    limits: { tasks: planned.concurrency, waiting: options.waiting, bytes: options.maxBytes },
+    document: await documentOf(options),
+    description: `A team of agents that answers a question${
+      options.task === undefined && options.document === undefined ? '' : ' about a document that it has'
+    } (${team.description ?? team.name})`,
+    mcp: isAll ? 'http' : mcp,
+    a2a: isAll || a2a,
+  };
+}
+
+async function documentOf({ task, document }: ServeCommandOptions): Promise<string | undefined> {
+  if (task !== undefined) return readTaskFolder(taskFolder(task)).document;
+  if (document === undefined) return undefined;
+  const { readUserDocument } = await import('../questions/user-document.ts');
+  return (await readUserDocument(userPath(document))).text;
+}

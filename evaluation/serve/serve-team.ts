@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cardText } from '../../protocols/bindings/a2a/bare/http-requests.ts';
+import { answerA2a, bareAgent } from '../../protocols/bindings/a2a/bare/http-server.ts';
+import { serveGrpc } from '../../protocols/bindings/a2a/grpc/server.ts';
+import { CARD_PATH, interfacesAt } from '../../protocols/bindings/a2a/interfaces.ts';
+import { inUrl, listenHttp } from '../../protocols/bindings/http/http-server.ts';
+import { MCP_PATH } from '../../protocols/bindings/mcp/revision.ts';
+import { serveMcpHttp } from '../../protocols/bindings/mcp/server/http.ts';
+import { LegacySessions } from '../../protocols/bindings/mcp/server/legacy.ts';
+import { McpServer } from '../../protocols/bindings/mcp/server/mcp-server.ts';
+import { askTool } from './ask-tool.ts';
+import { askWork, teamCard } from './ask-work.ts';
+import { Guard } from './guard.ts';
+import type { ServedTeam, ServeLimits } from './served-team.ts';
+
+export interface ServeOptions {
+  readonly description: string;
+  readonly version: string;
+  /** Over HTTP; over stdio it is served by whoever has the pipes. */
+  readonly mcp: boolean;
+  readonly a2a: boolean;
+  readonly host: string;
+  /** 0 for any free one; gRPC's is the next. */
+  readonly port: number;
+  readonly token: string | undefined;
+  readonly limits: ServeLimits;
+  /** Hosts beside those of this machine that webhooks may be on. */
+  readonly pushTo: readonly string[];
+}
+
+/** Where the team can be asked. */
+export interface Serving {
+  readonly url: string;
+  readonly mcp?: string;
+  readonly card?: string;
+  readonly grpc?: string;
+  close(): Promise<void>;
+}
+
+/** Connections at once: a few per client, and none for a flood. */
+const MAX_CONNECTIONS = 256;
+/** Tasks of A2A that clients can still ask for: each keeps its question and document. */
+const MAX_KEPT_TASKS = 200;
+/** What stands around a question and a document in a request, escapes of JSON among it, is less than the content itself and this. */
+const ENVELOPE_BYTES = 64 * 1024;
+
+const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+
+export function teamMcpServer(
+  served: Pick<ServedTeam, 'ask' | 'name'>,
+  { description, version }: Pick<ServeOptions, 'description' | 'version'>,
+): McpServer {
+  return new McpServer({
+    tools: [askTool(served, description)],
+    info: { name: served.name, version },
+    instructions: `${description}. Ask it with the tool \`ask\`.`,
+    takesLegacy: true,
+  });
+}
+
+/** Serves the team over HTTP, and over gRPC on a port of its own; what must be proved is proved before anything is read. */
+export async function serveTeam(served: ServedTeam, options: ServeOptions): Promise<Serving> {
+  const { description, version, host, port, token, limits } = options;
+  const guard = new Guard(host, token);
+  // A character takes at most six bytes as an escape.
+  const maxBodyBytes = limits.bytes * 2 + ENVELOPE_BYTES;
+  const mcp = options.mcp ? teamMcpServer(served, options) : undefined;
+  const sessions = new LegacySessions();
+  const a2a = options.a2a
+    ? bareAgent(teamCard(served.name, description, version, token !== undefined), askWork(served), SETTINGS, {
+        maxTasks: MAX_KEPT_TASKS,
+        maxBodyBytes,
+        mayPush: pushesTo(options.pushTo),
+      })
+    : undefined;
+  let card = '';
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? '/';
+    // Who does not know the token yet learns from the card that there is one.
+    const isCard = a2a !== undefined && path === CARD_PATH && request.method === 'GET';
+    const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
+    if (refused !== undefined) return say(response, refused.status, refused.reason);
+    if (Number(request.headers['content-length']) > maxBodyBytes)
+      return say(response, 413, `expected at most ${maxBodyBytes} bytes`);
+    if (mcp !== undefined && path === MCP_PATH) {
+      // Host and origin are checked already.
+      void serveMcpHttp(mcp, request, response, { isAllowed: () => true, maxBodyBytes, sessions });
+    } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
+      const there = [...(options.mcp ? [MCP_PATH] : []), ...(options.a2a ? [CARD_PATH] : [])];
+      say(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
+    }
+  };
+  const place = { host, maxConnections: MAX_CONNECTIONS };
+  const http = await listenHttp(listener, SETTINGS, { ...place, port });
+  let grpc: Awaited<ReturnType<typeof serveGrpc>> | undefined;
+  try {
+    grpc =
+      a2a &&
+      (await serveGrpc(a2a.agent, SETTINGS, {
+        ...place,
+        port: port === 0 ? 0 : port + 1,
+        refusal: (headers) => guard.refused(headers)?.reason,
+      }));
+  } catch (error) {
+    await http.close();
+    throw error;
+  }
+  if (a2a !== undefined && grpc !== undefined) {
+    const own = { url: grpc.url, protocolBinding: 'GRPC', protocolVersion: '1.0' } as const;
+    card = cardText(a2a.agent, interfacesAt(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], [own]));
+  }
+  const serving: Serving = {
+    url: http.url,
+    ...(mcp === undefined ? {} : { mcp: `${http.url}${MCP_PATH}` }),
+    ...(a2a === undefined ? {} : { card: `${http.url}${CARD_PATH}` }),
+    ...(grpc === undefined ? {} : { grpc: grpc.url }),
+    async close() {
+      a2a?.close();
+      await grpc?.close();
+      await http.close();
+    },
+  };
+  return serving;
+}
+
+/** A server must not be made to call whatever its clients like: this machine, and what was named. */
+function pushesTo(hosts: readonly string[]): (url: string) => boolean {
+  const allowed = new Set([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    ...hosts.map((host) => inUrl(host).toLowerCase()),
+  ]);
+  return (url) => allowed.has(URL.parse(url)?.hostname ?? '');
+}
+
+function say(response: ServerResponse, status: number, error: string): void {
+  const text = JSON.stringify({ error });
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    // What is refused is not read.
+    Connection: 'close',
+  });
+  response.end(text);
+}

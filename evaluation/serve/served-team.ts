@@ -1,0 +1,168 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
+import type { RunObserver } from '../../core/run/run-options.ts';
+import { MeshTeam } from '../batch/teams/mesh-team.ts';
+import type { PlannedTeam } from '../plan/team-options.ts';
+import { type Answer, type AskProgress, type AskRequest, answerOf } from './ask.ts';
+
+export interface ServeLimits {
+  /** Tasks at once; more wait. */
+  readonly tasks: number;
+  /** Tasks that wait; more are refused. */
+  readonly waiting: number;
+  /** Bytes of a question and its document. */
+  readonly bytes: number;
+}
+
+interface ServedTeamOptions {
+  readonly planned: PlannedTeam;
+  readonly limits: ServeLimits;
+  /** What questions are about that bring no document. */
+  readonly document?: string | undefined;
+  readonly out: string;
+  readonly store: string;
+  readonly portBase: number | 'auto' | undefined;
+  readonly observer: RunObserver;
+  readonly signal: AbortSignal;
+}
+
+/** Nobody reads more; a task of a thousand packets would otherwise be a thousand events. */
+const PROGRESS_INTERVAL_MS = 50;
+
+/** A team that stays up: each request is a task of its own on the same live agents. */
+export class ServedTeam {
+  readonly #options: ServedTeamOptions;
+  readonly #mesh: MeshTeam;
+  readonly #watching: Watching;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #idle: (() => void) | undefined;
+  #count = 0;
+
+  private constructor(options: ServedTeamOptions, mesh: MeshTeam, watching: Watching) {
+    this.#options = options;
+    this.#mesh = mesh;
+    this.#watching = watching;
+  }
+
+  /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */
+  static async start(options: ServedTeamOptions): Promise<ServedTeam> {
+    const { planned, out, store, portBase, observer, signal } = options;
+    const watching: Watching = new Map();
+    const mesh = await MeshTeam.start({
+      team: planned.team,
+      adapter: planned.adapter,
+      faults: planned.faults,
+      out,
+      places: { store },
+      portBase,
+      questions: [],
+      repeat: 1,
+      isBatch: true,
+      observer: {
+        ...observer,
+        relayed(batch) {
+          observer.relayed?.(batch);
+          for (const { head } of batch.packets)
+            watching.get(head.task_id)?.({ agent: head.from, type: head.type });
+        },
+      },
+      signal,
+    });
+    return new ServedTeam(options, mesh, watching);
+  }
+
+  get name(): string {
+    return this.#options.planned.team.name;
+  }
+
+  /**
+   * Has the team answer, when it is this request's turn.
+   *
+   * @throws MeshError `limit` for one that is too large or too many, `interrupted` for one that was cancelled while it waited
+   */
+  async ask(
+    request: AskRequest,
+    signal: AbortSignal,
+    onProgress: (progress: AskProgress) => void,
+  ): Promise<Answer> {
+    const document = request.document ?? this.#options.document;
+    const { bytes: most } = this.#options.limits;
+    const bytes = Buffer.byteLength(request.question) + Buffer.byteLength(request.document ?? '');
+    if (bytes > most)
+      throw new MeshError('limit', `question and document: expected at most ${most} bytes, came ${bytes}`);
+    await this.#turn(signal);
+    this.#count += 1;
+    const taskId = `ask-${this.#count}`;
+    this.#watch(taskId, onProgress);
+    try {
+      const question = { question: request.question.toWellFormed(), category: 'text', truths: [], taskId };
+      const asked = document === undefined ? question : { ...question, document };
+      return answerOf(taskId, await this.#mesh.ask(asked, { cycle: 1 }, signal));
+    } finally {
+      this.#watching.delete(taskId);
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+      if (this.#running === 0) this.#idle?.();
+    }
+  }
+
+  /** Resolves when no task is under way any more, as after the end of the run's signal. */
+  async settled(): Promise<void> {
+    if (this.#running > 0)
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+  }
+
+  /** Ends the agents and writes the results of all tasks. */
+  close(): Promise<RunMetrics> {
+    return this.#mesh.close();
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { tasks, waiting } = this.#options.limits;
+    this.#options.signal.throwIfAborted();
+    signal.throwIfAborted();
+    if (this.#running >= tasks) {
+      if (this.#waiting.length >= waiting) {
+        throw new MeshError(
+          'limit',
+          `the team is busy: ${tasks} tasks are under way and ${waiting} wait, which is as many as it takes; try again later`,
+        );
+      }
+      await this.#wait(AbortSignal.any([signal, this.#options.signal]));
+    }
+    this.#running += 1;
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        reject(new MeshError('interrupted', 'cancelled while it waited for its turn'));
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(go);
+    });
+  }
+
+  #watch(taskId: string, onProgress: (progress: AskProgress) => void): void {
+    let packets = 0;
+    let toldMs = Number.NEGATIVE_INFINITY;
+    this.#watching.set(taskId, (news) => {
+      packets += 1;
+      const nowMs = performance.now();
+      if (nowMs - toldMs < PROGRESS_INTERVAL_MS) return;
+      toldMs = nowMs;
+      onProgress({ packets, ...news });
+    });
+  }
+}
+
+/** Who wants to hear of the packets of a task, by its id. */
+type Watching = Map<string, (news: Omit<AskProgress, 'packets'>) => void>;

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { shortPath } from '../../evaluation/plan/batch-places.ts';
+import { type ServeCommandOptions, type ServePlan, servePlan } from '../../evaluation/serve/serve-plan.ts';
+import { type Serving, serveTeam, teamMcpServer } from '../../evaluation/serve/serve-team.ts';
+import { ServedTeam } from '../../evaluation/serve/served-team.ts';
+import { complain, print } from '../../evaluation/terminal/print.ts';
+import { quietProgress } from '../../evaluation/terminal/progress.ts';
+import { oneLine } from '../../evaluation/terminal/table.ts';
+import { serveStdio } from '../../protocols/bindings/mcp/stdio/bare-server.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
+import { teamOptions } from '../command-line/run-options.ts';
+
+/** What tasks that were ended say of it has been written to their clients after this time. */
+const LAST_ANSWERS_MS = 100;
+
+const LOOPBACK = '127.0.0.1';
+const DEFAULT_PORT = 7700;
+const DEFAULT_BYTES = 1024 * 1024;
+const DEFAULT_WAITING = 16;
+/** Shorter ones can be guessed. */
+const MIN_TOKEN_CHARACTERS = 16;
+
+export function serve(command: Command): void {
+  command
+    .option('--team <name|file>', 'team of agents', 'pipeline')
+    .addOption(
+      new Option('--mcp <how>', 'an MCP server: over http, or over the pipes of whoever starts this').choices(
+        ['http', 'stdio'],
+      ),
+    )
+    .option('--a2a', 'an A2A agent: card, JSON-RPC with events, REST, gRPC, webhooks (default: both)')
+    .option('--port <n>', 'of HTTP; gRPC has the next one; 0 for any free ones', portNumber, DEFAULT_PORT)
+    .option('--listen <address>', 'listen there instead of on this machine alone; needs --token', LOOPBACK)
+    .option(
+      '--token <variable>',
+      'variable of the environment with the token that clients must send (default: a new one, which is printed)',
+    )
+    .option('--no-token', 'everybody on this machine may ask')
+    .option('--document <file>', 'what questions are about that bring no document')
+    .option('--task <name|folder>', 'the same: the document of a task that ships with the project')
+    .option('--concurrency <k>', 'tasks at once (default: 4; teams that learn or confer: 1)', positiveInteger)
+    .option(
+      '--waiting <n>',
+      'tasks that wait for their turn; more are refused',
+      positiveInteger,
+      DEFAULT_WAITING,
+    )
+    .option('--max-bytes <n>', 'most bytes of a question with its document', positiveInteger, DEFAULT_BYTES)
+    .option('--push-to <hosts>', 'hosts beside this machine whose webhooks may be called', listOf, [])
+    .option('--out <dir>', 'folder for the results (default: the project root)');
+  teamOptions(command)
+    .option('--store <file|url>', 'attempts and gap records (default: beside the results)', storeAddress)
+    .option('--json', 'print the addresses and the token as one JSON value')
+    .option('--quiet', 'say only what must not be missed')
+    .action(run);
+}
+
+/** Keeps a team up and has it answer whoever asks, until Ctrl-C. */
+async function run(options: ServeCommandOptions): Promise<void> {
+  const token = tokenOf(options);
+  const plan = await servePlan(options);
+  const interruption = interruptible('the server');
+  const { signal } = interruption;
+  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+  const served = await ServedTeam.start({
+    planned: plan.planned,
+    limits: plan.limits,
+    document: plan.document,
+    out,
+    store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
+    portBase: options.portBase,
+    observer: {
+      ...quietProgress().observer,
+      faultNews: complain,
+      taskEnded({ taskId, status, reason, elapsedMs }) {
+        if (options.quiet === true) return;
+        const why = reason === undefined ? '' : `: ${oneLine(reason, 120)}`;
+        complain(`${taskId} ${status} after ${(elapsedMs / 1000).toFixed(1)} s${why}`);
+      },
+    },
+    signal,
+  });
+  let serving: Serving | undefined;
+  try {
+    if (plan.a2a || plan.mcp === 'http') {
+      serving = await serveTeam(served, {
+        ...{ description: plan.description, version: packageVersion, token, limits: plan.limits },
+        ...{ mcp: plan.mcp === 'http', a2a: plan.a2a },
+        ...{ host: options.listen, port: options.port, pushTo: options.pushTo },
+      }).catch((error: unknown) => {
+        throw portFault(error, options);
+      });
+    }
+    announce(plan, options, serving, token);
+    await ended(plan, served, interruption);
+    await served.settled();
+    await delay(LAST_ANSWERS_MS);
+  } finally {
+    await serving?.close();
+    const metrics = await served.close();
+    if (options.quiet !== true)
+      complain(
+        `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortPath(path.join(out, 'metrics.json'))}`,
+      );
+  }
+}
+
+/** Over stdio the client ends the server, by closing its pipe; over HTTP its user does. */
+async function ended(plan: ServePlan, served: ServedTeam, interruption: AbortController): Promise<void> {
+  const { signal } = interruption;
+  const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+  if (plan.mcp !== 'stdio') {
+    await interrupted;
+    return;
+  }
+  const { description } = plan;
+  const mcp = teamMcpServer(served, { description, version: packageVersion });
+  await Promise.race([interrupted, serveStdio(mcp, process.stdin, process.stdout)]);
+  process.stdin.destroy();
+  // Nobody waits for what is still under way.
+  if (!signal.aborted) interruption.abort(new MeshError('interrupted', 'the client is gone'));
+}
+
+function announce(
+  plan: ServePlan,
+  { json, listen }: ServeCommandOptions,
+  serving: Serving | undefined,
+  token: string | undefined,
+): void {
+  // Standard output is the client's pipe there.
+  const say = plan.mcp === 'stdio' ? complain : print;
+  const { url, mcp, card, grpc } = serving ?? {};
+  if (json === true) {
+    say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: token ?? null }));
+    return;
+  }
+  const { tasks, waiting, bytes } = plan.limits;
+  say(`Team ${plan.planned.team.name}: ${plan.planned.team.agents.length} agents are up.`);
+  if (plan.mcp === 'stdio') say('  MCP    over standard input and output');
+  if (mcp !== undefined) say(`  MCP    ${mcp}`);
+  if (card !== undefined) say(`  A2A    ${card}  (JSON-RPC, REST; gRPC at ${grpc})`);
+  if (serving !== undefined)
+    say(token === undefined ? '  Token  none: everybody on this machine may ask' : `  Token  ${token}`);
+  say(`  Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`);
+  if (listen !== LOOPBACK)
+    complain('Without TLS, whoever can read this network can read questions, answers and the token.');
+  if (plan.mcp !== 'stdio') say('Ctrl-C ends it.');
+}
+
+/** @throws MeshError `usage` for a token that is not there or can be guessed, and for a host without one */
+function tokenOf({ token, listen, mcp, a2a }: ServeCommandOptions): string | undefined {
+  if (mcp === 'stdio' && a2a !== true) return undefined;
+  if (listen !== LOOPBACK && (token === undefined || token === false)) {
+    throw new MeshError(
+      'usage',
+      `--listen ${listen}: others can reach it, so name the variable with a token of yours (--token GAIA_MESH_TOKEN)`,
+    );
+  }
+  if (/^(0\.0\.0\.0|::)$/.test(listen))
+    throw new MeshError('usage', `--listen ${listen}: name the one address that clients use`);
+  if (token === false) return undefined;
+  if (token === undefined) return randomBytes(24).toString('base64url');
+  const value = process.env[token]?.trim() ?? '';
+  if (value.length < MIN_TOKEN_CHARACTERS) {
+    throw new MeshError(
+      'usage',
+      `--token ${token.slice(0, 64)}: expected the name of a variable of the environment that holds at least ${MIN_TOKEN_CHARACTERS} characters, came ${value.length}`,
+    );
+  }
+  return value;
+}
+
+function portFault(error: unknown, { listen, port }: ServeCommandOptions): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return new MeshError(
+      'usage',
+      `port ${port} or ${port + 1} of ${listen} is in use: choose another with --port, or 0 for any free ones`,
+    );
+  if (code === 'EADDRNOTAVAIL')
+    return new MeshError('usage', `--listen ${listen}: no address of this machine`);
+  return error;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_534)
+    throw new InvalidArgumentError('expected a port from 0 to 65534.');
+  return value;
+}

@@ -1,0 +1,60 @@
+import { vi } from 'vitest';
+import * as z from 'zod';
+import { Cli, temporaryFolder } from './cli.ts';
+
+const servedSchema = z.object({
+  team: z.string(),
+  url: z.string(),
+  mcp: z.string().optional(),
+  card: z.string().optional(),
+  grpc: z.string().optional(),
+  token: z.string().nullable(),
+});
+
+/** A team that `serve` keeps up, and what it said of itself. */
+export interface Served extends z.infer<typeof servedSchema> {
+  readonly cli: Cli;
+  /** Folder of its results. */
+  readonly out: string;
+}
+
+export async function startServe(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const out = temporaryFolder();
+  const all = ['serve', '--json', '--port', '0', '--port-base', 'auto', '--out', out, ...args];
+  const cli = new Cli(all, { env });
+  const said = await vi.waitFor(
+    () => {
+      if (cli.stdout === '') throw new Error(`serve says nothing: ${cli.stderr}`);
+      return servedSchema.parse(JSON.parse(cli.stdout));
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+  return { ...said, cli, out };
+}
+
+/** Ends it as its user does, and gives what it left behind. */
+export async function endServe({ cli }: Served) {
+  cli.signal('SIGINT');
+  return cli.ended();
+}
+
+/** A request with a token, and what came; a stream of events is read to its end. */
+export async function post(url: string, token: string | null, body: unknown, headers = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data));
+  const json = events.length === 0 && text !== '' ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, json, events };
+}

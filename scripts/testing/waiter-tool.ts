@@ -1,0 +1,23 @@
+/** A tool of a user's own: it answers with the question, and where the question says so it waits until it is told to stop, or fails. */
+export const waiter = {
+  name: 'waiter',
+  description: 'Answers with the question',
+  accepts: ['doc_init'],
+  emits: ['heard', 'said'],
+  async run(
+    { payload }: { readonly payload: { readonly question?: unknown } },
+    { signal }: { readonly signal: AbortSignal },
+  ) {
+    const question = String(payload.question);
+    if (question.startsWith('wait')) {
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    }
+    if (question.startsWith('fail')) throw new Error('it was asked to');
+    return [
+      { type: 'heard', payload: {} },
+      { type: 'said', payload: { answer: `You said: ${question}` }, tag: 'final_answer' },
+    ];
+  },
+};

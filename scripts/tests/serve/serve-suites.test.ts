@@ -1,0 +1,55 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasKit, kitResults, prepareKit } from '../../../protocols/bindings/testing/a2a-kit.ts';
+import { conformanceOf } from '../../../protocols/bindings/testing/mcp-conformance.ts';
+import { endServe, type Served, startServe } from '../../testing/served.ts';
+import expected from './a2a-kit-failures.json' with { type: 'json' };
+
+/** The official suites judge a team that `serve` keeps up, as anybody's server. What they find wrong is listed, each with its reason. */
+
+/** Of its 260 tests some 60 need a task that waits for its client, or another fixture; they are skipped, as a team has none. */
+const MIN_PASSED = 170;
+
+let served: Served;
+beforeAll(async () => {
+  // The kit knows no token, and names a webhook of which it expects no call.
+  served = await startServe(['--task', 'cairn-astel-light', '--no-token', '--push-to', 'example.com']);
+});
+afterAll(() => endServe(served));
+
+const isThere = hasKit && (await isReady());
+if (!isThere)
+  console.warn('skipped: the test kit of A2A, which needs ../shared/suites/a2a-tck beside the repository');
+
+async function isReady(): Promise<boolean> {
+  try {
+    await prepareKit();
+    return true;
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn(String(error));
+    return false;
+  }
+}
+
+describe('a served team', () => {
+  test.each(['2026-07-28', '2025-11-25'])(
+    'has what is listed, and nothing else, found wrong by the conformance suite of MCP %s',
+    async (revision) => {
+      const listed = path.join(import.meta.dirname, `conformance-${revision}.yaml`);
+      expect(await conformanceOf(served.mcp ?? '', revision, listed)).toEqual({ code: 0, output: '' });
+    },
+  );
+
+  test.skipIf(!isThere)(
+    'has what is listed, and nothing else, found wrong by the test kit of A2A',
+    async () => {
+      const results = await kitResults(served.url);
+      const of = (outcome: string) =>
+        [...results].flatMap(([name, result]) => (result === outcome ? name : []));
+      expect(of('failed').sort()).toEqual(Object.keys(expected).sort());
+      expect(of('passed').length).toBeGreaterThanOrEqual(MIN_PASSED);
+    },
+    300_000,
+  );
+});
