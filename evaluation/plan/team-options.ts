@@ -9,6 +9,7 @@ import { unknown } from '../../core/contracts/registry.ts';
 import { type Team, type TeamAgent, TRANSPORTS } from '../../core/contracts/team.ts';
 import type { FaultRequest } from '../../core/run/run-faults.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 import { DELIVERIES } from '../../core/wire/delivery.ts';
 import { adapterNamed, checkSpec } from '../../protocols/registry.ts';
 import { checkKey, engineNames } from '../../tools/engines/registry.ts';
@@ -162,6 +163,8 @@ function engineOptionOf(given: string): [string, JsonValue] {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(given) ?? [];
   if (name === undefined)
     throw new MeshError('usage', `--engine-option ${given}: expected NAME=VALUE, as temperature=0`);
+  // Agents work in folders of their own.
+  if (name === 'weights') return [name, userPath(value)];
   try {
     return [name, z.json().parse(JSON.parse(value))];
   } catch {

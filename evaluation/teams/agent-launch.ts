@@ -56,7 +56,7 @@ export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunP
       options: toolOptionsOf(team, agent),
       userFiles,
     },
-    permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...repliesOf(options)]),
+    permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...engineFilesOf(options)]),
   };
 }
 
@@ -93,9 +93,9 @@ function permissionsOf(
   };
 }
 
-/** The file of replies that an engine gives again. */
-function repliesOf({ replies }: NonNullable<Team['engine_options']>): string[] {
-  return typeof replies === 'string' ? [replies] : [];
+/** Files of an engine: replies that it gives again, weights of its own. */
+function engineFilesOf({ replies, weights }: NonNullable<Team['engine_options']>): string[] {
+  return [replies, weights].filter((file) => typeof file === 'string');
 }
 
 /** Where a store's file lies; a server's store lies nowhere here. */

@@ -1,27 +1,20 @@
 // Trains the parser of questions about tables on WikiTableQuestions; same data and seed, same bytes.
-// Usage: node lab/training/train-tables.ts --data DIR [--out FILE] [--split 1|2|3] [--epochs N] [--rate R]
+// Usage: node lab/training/train-tables.ts --data DIR [--out FILE] [--split 1|2|3] [--model FILE] [--calibrated-by FILE] [--epochs N] [--rate R]
 //
 // The data say what the answers are, not which programs give them: the likelihood of all programs that give the true answer is raised
-// (Pasupat and Liang 2015), by AdaGrad. With --split, the development part of an official split is left out and measured.
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+// (Pasupat and Liang 2015), by AdaGrad. With --split, the development part of an official split is left out, measured, and what the chances of
+// answers are is fitted on it. --calibrated-by takes those chances from such a model; --model trains nothing and takes a model's weights.
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { gunzipSync } from 'node:zlib';
-import { z } from 'zod';
 import { Random } from '../../core/system/random.ts';
 import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
 import { questionOf } from '../../tools/tables/anchors.ts';
 import { FEATURE_BITS } from '../../tools/tables/features.ts';
-import {
-  answersBy,
-  type FactoredPrograms,
-  type ProgramSpace,
-  probabilities,
-  spaceOf,
-} from '../../tools/tables/ranked-programs.ts';
-import { type Table, tableOf } from '../../tools/tables/table.ts';
-import { packTableModel } from '../../tools/tables/table-model.ts';
+import { type FactoredPrograms, probabilities, spaceOf } from '../../tools/tables/ranked-programs.ts';
+import { packTableModel, readTableModel } from '../../tools/tables/table-model.ts';
+import { fitCalibration, heldOutFigures, ranked } from './held-out.ts';
+import { type WtqQuestion, wtqData } from './wtq-data.ts';
 
 /** A word that more questions have says nothing of a cell. */
 const COMMON_SHARE = 0.02;
@@ -34,6 +27,8 @@ const { values } = parseArgs({
     data: { type: 'string' },
     out: { type: 'string' },
     split: { type: 'string' },
+    model: { type: 'string' },
+    'calibrated-by': { type: 'string' },
     epochs: { type: 'string', default: '4' },
     rate: { type: 'string', default: '0.03' },
     seed: { type: 'string', default: '1' },
@@ -41,28 +36,18 @@ const { values } = parseArgs({
 });
 if (values.data === undefined) throw new Error('--data: the folder with train.jsonl.gz and tables.jsonl.gz');
 
-const questionSchema = z.object({
-  id: z.string(),
-  question: z.string(),
-  table: z.string(),
-  answers: z.array(z.string()),
-  dev_of_split: z.array(z.number()),
-});
-const tableSchema = z.object({ id: z.string(), rows: z.array(z.array(z.string())) });
-
-const all = linesOf('train.jsonl.gz', questionSchema);
-const rows = new Map(linesOf('tables.jsonl.gz', tableSchema).map(({ id, rows: own }) => [id, own]));
-const tables = new Map<string, Table>();
-const common = commonStems();
+const data = wtqData(values.data);
 const split = Number(values.split ?? 0);
-const weights = train(all.filter(({ dev_of_split: of }) => !of.includes(split)));
-const held = all.filter(({ dev_of_split: of }) => of.includes(split));
-if (held.length > 0) measure(held);
+const held = data.questions.filter(({ dev_of_split: of }) => of.includes(split));
+const given = values.model === undefined ? undefined : readTableModel(pathToFileURL(values.model));
+const common = given?.common ?? commonStems();
+const weights = given?.weights ?? train(data.questions.filter(({ dev_of_split: of }) => !of.includes(split)));
+const model = { weights, common, calibration: calibrationOf() };
+if (held.length > 0) console.log(JSON.stringify({ split, ...heldOutFigures(model, held, data.table) }));
 const shipped = fileURLToPath(new URL('../../tools/tables/weights/tables.bin', import.meta.url));
 const out = values.out ?? (held.length === 0 ? shipped : undefined);
-if (out !== undefined) writeFileSync(out, packTableModel({ weights, common }));
+if (out !== undefined) writeFileSync(out, packTableModel(model));
 
-type Question = z.infer<typeof questionSchema>;
 /** Without the programs themselves, which take most of the memory. */
 interface Example {
   readonly space: FactoredPrograms;
@@ -70,30 +55,28 @@ interface Example {
   readonly isRight: Uint8Array;
 }
 
-function linesOf<T>(name: string, schema: z.ZodType<T>): T[] {
-  const text = gunzipSync(readFileSync(path.join(values.data ?? '', name))).toString('utf8');
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => schema.parse(JSON.parse(line)));
-}
-
 function commonStems(): Set<string> {
   const times = new Map<string, number>();
-  for (const { question } of all)
+  for (const { question } of data.questions)
     for (const stem of new Set(questionOf(question).stems)) times.set(stem, (times.get(stem) ?? 0) + 1);
-  return new Set([...times].filter(([, count]) => count > COMMON_SHARE * all.length).map(([stem]) => stem));
+  return new Set(
+    [...times].filter(([, count]) => count > COMMON_SHARE * data.questions.length).map(([stem]) => stem),
+  );
 }
 
-function spaceFor({ question, table: id }: Question): ProgramSpace {
-  const table = tables.get(id) ?? tableOf(rows.get(id) ?? []);
-  tables.set(id, table);
-  return spaceOf(question, table, common);
+/** Of questions that the weights were not trained on; without any, of another model, or none: the model's probabilities as they are. */
+function calibrationOf(): readonly number[] {
+  if (values['calibrated-by'] !== undefined)
+    return readTableModel(pathToFileURL(values['calibrated-by'])).calibration;
+  const none = [0, 1, 0, 0, 0];
+  return held.length === 0
+    ? none
+    : fitCalibration(ranked({ weights, common, calibration: none }, held, data.table));
 }
 
-function exampleOf(question: Question): Example {
-  const { programs, features, factors, starts } = spaceFor(question);
-  const target = wtqValues(question.answers);
+function exampleOf({ question, table, answers }: WtqQuestion): Example {
+  const { programs, features, factors, starts } = spaceOf(question, data.table(table), common);
+  const target = wtqValues(answers);
   const known = new Map<string, boolean>();
   const isRight = programs.map(({ answer }) => {
     const key = answer.join('\u0001');
@@ -104,7 +87,7 @@ function exampleOf(question: Question): Example {
   return { space: { features, factors, starts }, isRight: Uint8Array.from(isRight, Number) };
 }
 
-function train(questions: readonly Question[]): Float32Array {
+function train(questions: readonly WtqQuestion[]): Float32Array {
   const examples = questions.map(exampleOf).filter(({ isRight }) => isRight.includes(1));
   console.error(`${examples.length} of ${questions.length} questions have a program that gives the answer`);
   const learned = new Float32Array(1 << FEATURE_BITS);
@@ -144,25 +127,4 @@ function step({ space, isRight }: Example, learned: Float32Array, squares: Float
       (learned[feature] ?? 0) + (Number(values.rate) * slope) / (Math.sqrt(squares[feature] ?? 0) + SMALLEST);
   }
   return Math.log(right);
-}
-
-/** Accuracy, that of the surer half, and the expected calibration error over ten bins. */
-function measure(questions: readonly Question[]): void {
-  const given = questions.map((question) => {
-    const space = spaceFor(question);
-    const [best] = answersBy(space, probabilities(space, weights));
-    const isRight = best !== undefined && wtqMatches(wtqValues(question.answers), wtqValues(best.answer));
-    return { isRight, probability: best?.probability ?? 0 };
-  });
-  const share = (of: typeof given) => of.filter(({ isRight }) => isRight).length / Math.max(1, of.length);
-  const surer = given.toSorted((a, b) => b.probability - a.probability).slice(0, given.length / 2);
-  const bins = Map.groupBy(given, ({ probability }) => Math.min(9, Math.floor(probability * 10)));
-  const error = [...bins.values()].reduce((sum, bin) => {
-    const mean = bin.reduce((total, { probability }) => total + probability, 0) / bin.length;
-    return sum + (bin.length / given.length) * Math.abs(mean - share(bin));
-  }, 0);
-  const percent = (value: number) => `${(100 * value).toFixed(1)} %`;
-  console.log(
-    `split ${split}: ${percent(share(given))} of ${given.length} right; of the surer half ${percent(share(surer))}; calibration error ${percent(error)}`,
-  );
 }

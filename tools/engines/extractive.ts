@@ -1,7 +1,8 @@
-import type { Engine } from '../../core/contracts/engine.ts';
-import type { JsonValue } from '../../core/contracts/packet.ts';
+import type { Engine, ModelRequest } from '../../core/contracts/engine.ts';
+import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
 import { countTokens } from '../reader/tokens.ts';
 import type { embeddedChat } from './embedded/chat.ts';
+import { Draws } from './embedded/draw.ts';
 import { embeddedSettings } from './embedded/settings.ts';
 import type { EngineOptions } from './registry.ts';
 
@@ -15,27 +16,32 @@ import type { EngineOptions } from './registry.ts';
 export function extractiveEngine({ options }: Pick<EngineOptions, 'options'> = {}): Engine {
   const settings = embeddedSettings(options);
   let chat: ReturnType<typeof embeddedChat> | undefined;
+  const draws = new Draws(settings.seed);
   return {
     name: 'extractive',
     tokenSource: 'embedded',
     async perform(step, work) {
-      const result = step.embedded();
+      const result = (await ownWay(step.model)) ?? step.embedded();
       work.countTokens(tokensOf(step.input) + tokensOf(result));
       return result;
     },
     async chat(request, work) {
       // Agents that only do steps, or nothing but use tools, load none of it.
-      chat ??= await loadChat();
+      chat ??= (await import('./embedded/chat.ts')).embeddedChat(settings, draws);
       return chat(request, work);
     },
   };
 
-  async function loadChat() {
-    const [{ embeddedChat }, { Draws }] = await Promise.all([
-      import('./embedded/chat.ts'),
-      import('./embedded/draw.ts'),
-    ]);
-    return embeddedChat(settings, new Draws(settings.seed));
+  /** What it makes of the same variables as a model gets, where it can do more than the tool knows of. */
+  async function ownWay<Result extends JsonObject>({
+    prompt,
+    variables,
+    result,
+  }: ModelRequest<Result>): Promise<Result | undefined> {
+    if (prompt !== 'critique') return undefined;
+    const { judged } = await import('./embedded/judge.ts');
+    const reply = judged(variables(), settings);
+    return reply === undefined ? undefined : result(reply);
   }
 }
 

@@ -1,15 +1,17 @@
 import type { Table } from './table.ts';
-import { numberIn, stemOf, wordsOf } from './words.ts';
+import { namesIn, numberIn, stemOf, wordsOf } from './words.ts';
 
 /** A question in words. */
 export interface TableQuestion {
   readonly words: readonly string[];
   readonly stems: readonly string[];
+  /** Places of words that are names. */
+  readonly names: ReadonlySet<number>;
 }
 
 export function questionOf(text: string): TableQuestion {
   const words = wordsOf(text);
-  return { words, stems: words.map(stemOf) };
+  return { words, stems: words.map(stemOf), names: namesIn(text, words) };
 }
 
 /** What a phrase of the question selects in a column. */

@@ -1,8 +1,10 @@
+import * as z from 'zod';
 import { packWeightFile, readWeightFile } from '../reader/weight-file.ts';
+import { CHANCE_FACTORS } from './calibration.ts';
 import { FEATURE_BITS } from './features.ts';
 
 const KIND = 'TABL';
-const VERSION = 1;
+const VERSION = 2;
 
 /** What was learned from questions about tables. */
 export interface TableModel {
@@ -10,12 +12,20 @@ export interface TableModel {
   readonly weights: Float32Array;
   /** Words that so many questions have that they say nothing of a cell. */
   readonly common: ReadonlySet<string>;
+  /** Weights of what the chance of an answer depends on, see `calibration.ts`. */
+  readonly calibration: readonly number[];
 }
+
+const headSchema = z.object({
+  scale: z.number().positive(),
+  common: z.array(z.string()),
+  calibration: z.array(z.number()).length(CHANCE_FACTORS),
+});
 
 const MAX_INT8 = 127;
 
 /** Sparse: the common words, the scale, and for each weight that is not 0 the gap to the one before (LEB128) and its int8. */
-export function packTableModel({ weights, common }: TableModel): Uint8Array {
+export function packTableModel({ weights, common, calibration }: TableModel): Uint8Array {
   // The few that are largest are cut, so that the many are exact.
   const sizes = weights
     .filter((weight) => weight !== 0)
@@ -33,7 +43,7 @@ export function packTableModel({ weights, common }: TableModel): Uint8Array {
     bytes.push(gap, rounded & 255);
     previous = id;
   }
-  const head = Buffer.from(JSON.stringify({ scale, common: [...common] }));
+  const head = Buffer.from(JSON.stringify({ scale, common: [...common], calibration }));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
   return packWeightFile(KIND, VERSION, Buffer.concat([length, head, Buffer.from(bytes)]));
@@ -42,8 +52,7 @@ export function packTableModel({ weights, common }: TableModel): Uint8Array {
 export function readTableModel(url: URL): TableModel {
   const body = Buffer.from(readWeightFile(url, KIND, VERSION));
   const end = 4 + body.readUInt32LE(0);
-  const head: unknown = JSON.parse(body.toString('utf8', 4, end));
-  if (!isHead(head)) throw new Error(`${url.pathname}: its head is not that of a model of tables`);
+  const head = headSchema.parse(JSON.parse(body.toString('utf8', 4, end)));
   const weights = new Float32Array(1 << FEATURE_BITS);
   let id = -1;
   for (let at = end; at < body.length; ) {
@@ -56,16 +65,5 @@ export function readTableModel(url: URL): TableModel {
     id += gap;
     weights[id] = body.readInt8(at++) * head.scale;
   }
-  return { weights, common: new Set(head.common) };
-}
-
-function isHead(value: unknown): value is { scale: number; common: string[] } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'scale' in value &&
-    typeof value.scale === 'number' &&
-    'common' in value &&
-    Array.isArray(value.common)
-  );
+  return { weights, common: new Set(head.common), calibration: head.calibration };
 }

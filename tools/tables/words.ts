@@ -36,3 +36,15 @@ export function numberIn(word: string): number | undefined {
   const digits = word.replaceAll(',', '');
   return /^\d+(\.\d+)?$/.test(digits) ? Number(digits) : NUMBER_WORDS.get(word);
 }
+
+/** Places of words that are names: in quotes, or with a capital within a sentence. */
+export function namesIn(text: string, words: readonly string[]): Set<number> {
+  const names = new Set<number>();
+  const quoted = [...text.matchAll(/["“]([^"”]+)["”]/g)].flatMap(([, inner = '']) => wordsOf(inner));
+  const capital = [...text.matchAll(/(?<=[\p{Ll},;]\s)\p{Lu}[\p{L}'’-]+/gu)].flatMap(([name]) =>
+    wordsOf(name),
+  );
+  const all = new Set([...quoted, ...capital].map(stemOf));
+  for (const [at, word] of words.entries()) if (all.has(stemOf(word))) names.add(at);
+  return names;
+}

@@ -3,10 +3,11 @@ import { extractSentences } from '../../reader/extract.ts';
 import { rankAnswers } from '../../reader/reason.ts';
 import { searchPassages } from '../../reader/search.ts';
 import { proposeTriples } from '../../reader/triple.ts';
-import { tableAnswers } from '../../tables/answer-table.ts';
+import { isGiven, tableAnswers } from '../../tables/answer-table.ts';
 import { rowsIn } from '../../tables/markdown-rows.ts';
 import type { Heard } from './conversation.ts';
 import type { Matter } from './open-files.ts';
+import type { EmbeddedSettings } from './settings.ts';
 
 /** Something that may be the answer. */
 export interface Candidate {
@@ -23,24 +24,22 @@ export interface Candidates {
   readonly why: string;
 }
 
-/** Words of a question that may have no part in a program: with more, one answer in four is right. */
-const MAX_UNPLACED = 5;
 const MAX_SHOWN = 8;
 
 /** What a program printed in one line, else what the tables give, else what the texts say. */
 export function candidatesIn(
   matters: readonly Matter[],
   { question, separator }: Pick<Heard, 'question' | 'separator'>,
-  threshold: number,
+  settings: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
   const [first] = matters;
   if (matters.length === 1 && first?.form === 'printed' && first.text !== '' && !first.text.includes('\n'))
     return printed(question, first);
   const tables = matters.filter(({ form }) => form === 'table');
-  const given = best(tables.flatMap(({ text }) => fromTable(question, separator, text, threshold)));
+  const given = best(tables.flatMap(({ text }) => fromTable(question, separator, text, settings)));
   const texts = matters.filter(({ form }) => form !== 'table').map(({ text }) => text);
   if (given.candidates.length > 0 || texts.length === 0) return given;
-  return best([fromText(question, texts.join('\n\n'), threshold)]);
+  return best([fromText(question, texts.join('\n\n'), settings.threshold)]);
 }
 
 function best(all: readonly Candidates[]): Candidates {
@@ -57,22 +56,26 @@ function printed(question: string, { name, text }: Matter): Candidates {
   return { candidates: [{ answer: text, chance: 1, evidence: `${name} prints: “${text}”` }], why: '' };
 }
 
-function fromTable(question: string, separator: string, text: string, threshold: number): Candidates {
-  const answers = tableAnswers(question, rowsIn(text) ?? []);
+function fromTable(
+  question: string,
+  separator: string,
+  text: string,
+  { threshold, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
+): Candidates {
+  const answers = tableAnswers(question, rowsIn(text) ?? [], weights);
   const [surest] = answers;
   if (surest === undefined) return { candidates: [], why: 'the table has no rows' };
-  if (surest.probability < threshold)
+  if (!answers.some(({ chance }) => chance >= threshold))
     return { candidates: [], why: 'no program over the table is sure enough to answer the question' };
-  const placed = answers.filter(
-    ({ probability, unplaced }) => probability >= threshold && unplaced.length <= MAX_UNPLACED,
-  );
-  const candidates = placed.map(({ items, probability, program }) => ({
+  const placed = answers.filter((answer) => isGiven(answer, threshold));
+  const candidates = placed.map(({ items, chance, program }) => ({
     answer: items.join(separator),
-    chance: probability,
-    evidence: `The table gives it by ${program}; probability ${Math.round(100 * probability)} %`,
+    chance,
+    evidence: `The table gives it by ${program}; probability ${Math.round(100 * chance)} %`,
   }));
-  const words = surest.unplaced.slice(0, MAX_SHOWN).join('”, “');
-  return { candidates, why: `its programs over tables have no place for “${words}”` };
+  const { conditions, words } = surest.unplaced;
+  const shown = [...conditions, ...words].slice(0, MAX_SHOWN).join('”, “');
+  return { candidates, why: `its programs over tables have no place for “${shown}”` };
 }
 
 /** The four steps of the embedded reader. */

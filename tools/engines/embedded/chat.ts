@@ -33,7 +33,7 @@ function turnOf(request: ChatRequest, role: string, settings: EmbeddedSettings, 
   const asked = all.length === 0 && lacking === undefined ? arithmeticIn(heard) : undefined;
   if (asked !== undefined && 'call' in asked) return calling([asked.call], request);
   const { candidates, why } =
-    asked ?? (all.length === 0 ? stated(heard) : candidatesIn(all, heard, threshold));
+    asked ?? (all.length === 0 ? stated(heard) : candidatesIn(all, heard, settings));
   const open = withDoubts(candidates, heard.doubted, threshold);
   const chosen = drawn(open, temperature, draws.next(request, role));
   if (chosen === undefined) return refusing(all.length === 0 ? (lacking ?? why) : why);

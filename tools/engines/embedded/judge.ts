@@ -1,31 +1,37 @@
+import type { JsonObject } from '../../../core/contracts/packet.ts';
 import { cleanAnswer, statesAnswer } from '../../roles/answer/clean-answer.ts';
 import { candidatesIn } from './candidates.ts';
 import { hear } from './conversation.ts';
 import { openFiles } from './open-files.ts';
+import type { EmbeddedSettings } from './settings.ts';
 
-/** What a piece of work is about, as its judge is told. */
-interface Judged {
-  readonly question: string;
-  readonly file?: string | undefined;
-  readonly document: string;
-  readonly work: string;
-}
+const MAX_MARK = 10;
+/** The mark of a text that was cut: what is judged by part of a table is judged wrongly. */
+const CUT = /… \[cut: \d+ characters in all\]$/;
 
 /**
- * How probable the answer that a piece of work states is beside the most probable one, from 0 to 1, by who reads the document afresh;
- * undefined where nothing can be said of it: it states none, or there is nothing to read.
+ * A critic's reply to the variables of its prompt: it reads the document afresh, and marks an answer by how probable it is beside the most
+ * probable one. Undefined where nothing can be said: the work states no answer, or there is nothing to read.
  */
-export function relativeChance({ question, file = '', document, work }: Judged): number | undefined {
+export function judged(
+  variables: Readonly<Record<string, string>>,
+  settings: EmbeddedSettings,
+): JsonObject | undefined {
+  const { work = '', document = '' } = variables;
   const answer = statesAnswer(work) ? cleanAnswer(work) : null;
-  if (answer === null) return undefined;
-  const parts = Object.entries({ question, file, document }).map(([name, text]) => {
-    return { kind: 'peer' as const, name, text };
+  if (answer === null || CUT.test(document)) return undefined;
+  const parts = ['question', 'file', 'document'].map((name) => {
+    return { kind: 'peer' as const, name, text: variables[name] ?? '' };
   });
   const heard = hear({ messages: [{ role: 'user', content: '', parts }] });
   const { matters } = openFiles(heard);
   if (matters.length === 0) return undefined;
-  const { candidates } = candidatesIn(matters, heard, 0);
+  const { candidates } = candidatesIn(matters, heard, { ...settings, threshold: 0 });
   const own = candidates.find((one) => (cleanAnswer(one.answer) ?? one.answer) === answer);
   const most = candidates[0]?.chance ?? 0;
-  return own === undefined || most === 0 ? undefined : own.chance / most;
+  if (own === undefined || most === 0) return undefined;
+  const chance = own.chance / most;
+  const weaknesses = chance < 1 ? ['the document gives another answer that is more probable'] : [];
+  const quality = Math.round(10 * MAX_MARK * chance) / 10;
+  return { quality, relevance: MAX_MARK, missing: [], weaknesses, suggestions: [] };
 }

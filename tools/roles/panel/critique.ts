@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
-import { relativeChance } from '../../engines/embedded/judge.ts';
 import { attachedShape, attachedText } from '../attached.ts';
 import { promptText } from '../conversation/conversation.ts';
 import { roleTool } from '../role-tool.ts';
@@ -110,16 +109,14 @@ export function feedbackOf(critique: Critique): string {
   return [`rejected with ${marksOf(critique)}`, ...remarksOf(critique)].map((line) => `- ${line}`).join('\n');
 }
 
-const MAX_MARK = 10;
-
-/** Whether there is something to judge, and how probable its answer is beside others that the document gives. */
-function judgedWithoutModel(input: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
-  if (input.work.trim() === '') {
-    const weaknesses = ['there is nothing'];
-    return { quality: 0, relevance: 0, missing: [], weaknesses, suggestions: ['answer the question'] };
-  }
-  const chance = relativeChance(input) ?? 1;
-  const quality = Math.round(10 * MAX_MARK * chance) / 10;
-  const weaknesses = chance < 1 ? ['the document gives another answer that is more probable'] : [];
-  return { quality, relevance: MAX_MARK, missing: [], weaknesses, suggestions: [] };
+/** As little as can be said by whoever does not read it: whether there is something to judge. */
+function judgedWithoutModel({ work }: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
+  const isEmpty = work.trim() === '';
+  return {
+    quality: isEmpty ? 0 : 10,
+    relevance: isEmpty ? 0 : 10,
+    missing: [],
+    weaknesses: isEmpty ? ['there is nothing'] : [],
+    suggestions: isEmpty ? ['answer the question'] : [],
+  };
 }

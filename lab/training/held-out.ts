@@ -1,0 +1,99 @@
+import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
+import { Calibration, type CalibrationFigures } from '../../evaluation/statistics/calibration.ts';
+import { isGiven, rankedBy, type TableAnswer } from '../../tools/tables/answer-table.ts';
+import { chanceFactors } from '../../tools/tables/calibration.ts';
+import type { Table } from '../../tools/tables/table.ts';
+import type { TableModel } from '../../tools/tables/table-model.ts';
+import { fitLogistic } from './fit-logistic.ts';
+import type { WtqQuestion } from './wtq-data.ts';
+
+/** Answers of a question that calibration learns from: the right one is seldom further down. */
+const LEARNED_ANSWERS = 3;
+/** Of the engine, where nothing else is said. */
+const THRESHOLD = 0.1;
+
+interface Ranked {
+  readonly table: string;
+  readonly answers: readonly (TableAnswer & { readonly isRight: boolean })[];
+  readonly ms: number;
+}
+
+export interface HeldOutFigures extends CalibrationFigures {
+  readonly questions: number;
+  /** Right answers, where the most probable one is always given. */
+  readonly accuracy: number;
+  /** Right answers of all questions, where the engine refuses what it refuses. */
+  readonly accuracy_with_refusals: number;
+  readonly median_ms: number;
+  readonly p95_ms: number;
+}
+
+/** What a model makes of questions that it was not trained on. */
+export function ranked(
+  model: TableModel,
+  questions: readonly WtqQuestion[],
+  tableNamed: (id: string) => Table,
+): Ranked[] {
+  return questions.map(({ question, table: id, answers: truths }) => {
+    const table = tableNamed(id);
+    const beginMs = performance.now();
+    const answers = rankedBy(model, question, table);
+    const ms = performance.now() - beginMs;
+    const target = wtqValues(truths);
+    const judged = answers.map((answer) => {
+      return { ...answer, isRight: wtqMatches(target, wtqValues(answer.items)) };
+    });
+    return { table: id, answers: judged, ms };
+  });
+}
+
+/** The weights of calibration that fit best. */
+export function fitCalibration(questions: readonly Ranked[]): number[] {
+  const rows = questions.flatMap(({ answers }) => answers.slice(0, LEARNED_ANSWERS));
+  return fitLogistic(
+    rows.map(({ facts }) => chanceFactors(facts)),
+    rows.map(({ isRight }) => isRight),
+  );
+}
+
+/**
+ * Figures of held-out questions, with a calibration that has not seen them: each half of the tables is measured with what was fitted on the
+ * other.
+ */
+export function heldOutFigures(
+  model: TableModel,
+  questions: readonly WtqQuestion[],
+  tableNamed: (id: string) => Table,
+): HeldOutFigures {
+  const tables = [...new Set(questions.map(({ table }) => table))];
+  const halfOf = new Map(tables.map((table, at) => [table, at % 2]));
+  const plain = ranked(model, questions, tableNamed);
+  const measured = [0, 1].flatMap((half) => {
+    const calibration = fitCalibration(plain.filter(({ table }) => halfOf.get(table) !== half));
+    const own = questions.filter(({ table }) => halfOf.get(table) === half);
+    return ranked({ ...model, calibration }, own, tableNamed);
+  });
+  return figuresOf(measured);
+}
+
+function figuresOf(measured: readonly Ranked[]): HeldOutFigures {
+  const calibration = new Calibration();
+  let right = 0;
+  let rightAndGiven = 0;
+  for (const { answers } of measured) {
+    const given = answers.find((answer) => isGiven(answer, THRESHOLD));
+    calibration.add(given?.chance, given?.isRight === true);
+    if (answers[0]?.isRight === true) right += 1;
+    if (given?.isRight === true) rightAndGiven += 1;
+  }
+  const times = measured.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (part: number) => times[Math.floor(part * (times.length - 1))] ?? 0;
+  return {
+    questions: measured.length,
+    accuracy: right / measured.length,
+    accuracy_with_refusals: rightAndGiven / measured.length,
+    ...calibration.figures(),
+    median_ms: at(0.5),
+    p95_ms: at(0.95),
+  };
+}

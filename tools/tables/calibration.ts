@@ -1,0 +1,40 @@
+import type { Unplaced } from './unplaced.ts';
+
+/** What the chance of an answer depends on, beside the probability of its programs. */
+export interface ChanceFacts {
+  /** Of all programs that give it, by the model. */
+  readonly probability: number;
+  /** Of the most probable answer. */
+  readonly most: number;
+  readonly unplaced: Unplaced;
+}
+
+const LEAST = 1e-6;
+const MAX_WORDS = 8;
+const MAX_CONDITIONS = 3;
+export const CHANCE_FACTORS = 5;
+
+/**
+ * The model's own probability is not how often an answer is right: a logistic regression on it, on how far it is behind the first, and on what
+ * the program leaves out of the question (after Platt 1999), fitted on questions that the model was not trained on.
+ */
+export function chanceFactors({ probability, most, unplaced }: ChanceFacts): number[] {
+  return [
+    1,
+    logit(probability),
+    logit(probability) - logit(most),
+    Math.min(MAX_WORDS, unplaced.words.length) / MAX_WORDS,
+    Math.min(MAX_CONDITIONS, unplaced.conditions.length) / MAX_CONDITIONS,
+  ];
+}
+
+/** From 0 to 1: how probable it is that the answer is right. */
+export function chanceOf(facts: ChanceFacts, weights: readonly number[]): number {
+  const sum = chanceFactors(facts).reduce((total, factor, at) => total + factor * (weights[at] ?? 0), 0);
+  return 1 / (1 + Math.exp(-sum));
+}
+
+function logit(probability: number): number {
+  const bounded = Math.min(1 - LEAST, Math.max(LEAST, probability));
+  return Math.log(bounded / (1 - bounded));
+}

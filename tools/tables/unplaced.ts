@@ -1,0 +1,59 @@
+import type { TableQuestion } from './anchors.ts';
+import type { Program } from './programs.ts';
+import type { Table } from './table.ts';
+import { wordsOf } from './words.ts';
+
+/** What of a question has no part in a program. */
+export interface Unplaced {
+  /** Numbers, dates and names: each narrows what is asked for, so that an answer without it answers something else. */
+  readonly conditions: readonly string[];
+  /** Other words that say something. */
+  readonly words: readonly string[];
+}
+
+/** Shorter words say too little to be missed. */
+const MIN_WORD_CHARACTERS = 3;
+const YEAR = /^(?:1\d|20)\d\d$/;
+
+/**
+ * A word is placed that is part of what the program selects, or of the title of a column that it uses. A year that the table has nowhere is
+ * void: the whole table is of it.
+ */
+export function unplacedIn(
+  asked: TableQuestion,
+  { anchors, roles }: Program,
+  table: Table,
+  common: ReadonlySet<string>,
+): Unplaced {
+  const { words, stems, names } = asked;
+  const titles = new Set([...roles, ...anchors].flatMap(({ column }) => table.columns[column]?.words ?? []));
+  const isPlaced = (at: number) =>
+    titles.has(stems[at] ?? '') || anchors.some(({ start, end }) => start <= at && at < end);
+  const conditions: string[] = [];
+  const others: string[] = [];
+  for (const [at, word] of words.entries()) {
+    const stem = stems[at] ?? '';
+    if (isPlaced(at)) continue;
+    if (/^\d/.test(word)) {
+      if (!YEAR.test(word) || wordsIn(table).has(word)) conditions.push(word);
+    } else if (names.has(at) && !common.has(stem)) conditions.push(word);
+    else if (stem.length >= MIN_WORD_CHARACTERS && !common.has(stem)) others.push(word);
+  }
+  return { conditions, words: others };
+}
+
+const known = new WeakMap<Table, ReadonlySet<string>>();
+
+/** All words of a table, made once. */
+function wordsIn(table: Table): ReadonlySet<string> {
+  const words =
+    known.get(table) ??
+    new Set(
+      table.columns.flatMap(({ title, cells }) => [
+        ...wordsOf(title),
+        ...cells.flatMap(({ norm }) => norm.split(' ')),
+      ]),
+    );
+  known.set(table, words);
+  return words;
+}
