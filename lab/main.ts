@@ -36,6 +36,13 @@ await runProgram({
       load: async () => (await import('./measure/prompt-tokens.ts')).promptTokens,
     },
     {
+      name: 'lab:embedded',
+      group: 'Measure',
+      summary:
+        'how often the embedded engine is right about tables and texts, how sure it may be, how long it takes',
+      load: async () => (await import('./training/embedded-command.ts')).embedded,
+    },
+    {
       name: 'lab:claims',
       group: 'Measure',
       summary: 'decide published claims about formats and protocols by our recording and our bindings',

@@ -1,7 +1,7 @@
 import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
 import { Calibration, type CalibrationFigures } from '../../evaluation/statistics/calibration.ts';
 import { isGiven, rankedBy, type TableAnswer } from '../../tools/tables/answer-table.ts';
-import { chanceFactors } from '../../tools/tables/calibration.ts';
+import { chanceFactors, chanceOf } from '../../tools/tables/calibration.ts';
 import type { Table } from '../../tools/tables/table.ts';
 import type { TableModel } from '../../tools/tables/table-model.ts';
 import { fitLogistic } from './fit-logistic.ts';
@@ -70,10 +70,18 @@ export function heldOutFigures(
   const plain = ranked(model, questions, tableNamed);
   const measured = [0, 1].flatMap((half) => {
     const calibration = fitCalibration(plain.filter(({ table }) => halfOf.get(table) !== half));
-    const own = questions.filter(({ table }) => halfOf.get(table) === half);
-    return ranked({ ...model, calibration }, own, tableNamed);
+    return plain
+      .filter(({ table }) => halfOf.get(table) === half)
+      .map((one) => ({ ...one, answers: withChances(one.answers, calibration) }));
   });
   return figuresOf(measured);
+}
+
+/** The same answers, ranked by another calibration. */
+function withChances(answers: Ranked['answers'], calibration: readonly number[]): Ranked['answers'] {
+  return answers
+    .map((answer) => ({ ...answer, chance: chanceOf(answer.facts, calibration) }))
+    .sort((a, b) => b.chance - a.chance);
 }
 
 function figuresOf(measured: readonly Ranked[]): HeldOutFigures {

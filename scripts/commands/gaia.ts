@@ -76,7 +76,7 @@ export function gaia(command: Command): void {
     )
     .option('--no-cache', 'ask for answers that are in the cache, too')
     .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
-    .option('--write', 'in a checkout: write the figures to docs/results/gaia.md')
+    .option('--write', 'in a checkout: write the figures to docs/results/gaia.md (of tables: gaia-tables.md)')
     .option('--json', 'print the summary as one JSON value')
     .action(run);
 }
@@ -85,7 +85,8 @@ export function gaia(command: Command): void {
 async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<void> {
   loadKeys();
   const exports = await runExports(options);
-  const resultsPage = options.write === true ? pageToWrite('docs/results/gaia.md') : undefined;
+  const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
+  const resultsPage = options.write === true ? pageToWrite(`docs/results/${name}`) : undefined;
   const interruption = interruptible('the batch');
   const plan = await gaiaPlan(options, interruption.signal);
   const watch = await watchOf(options, 'gaia');

@@ -32,3 +32,22 @@ test('the page of results has every team against single, what answers took, and 
   expect(page).toContain('|  | per right answer | 40.0 | 8.0 | 400 | 0.0400 | 2.00 |  |');
   expect(page).toContain('| table | 2 of 10 | 10 of 10 |');
 });
+
+test('of questions about tables it says by whose rules, how sure the teams may be, and that it is no language model', () => {
+  const { batch, summaries } = sampleSource({
+    teams: ['single'],
+    questions: 4,
+    result: ({ index }) => (index < 2 ? { confidence: 0.9 } : { confidence: 0.3, correct: false }),
+  });
+  const questions = batch.questions.map((question) => ({ ...question, scorer: 'wtq' as const }));
+  const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
+  const { single } = summaries;
+  if (single === undefined) throw new Error('the sample has it');
+  const { body, limits } = gaiaResultsPart({
+    batch: { ...batch, questions },
+    summaries: { single: { ...single, ...facts } },
+  });
+  expect(body).toContain('official evaluator of WikiTableQuestions');
+  expect(body).toContain('| single | 100.0 % | 50.0 % | 100.0 % | 20.0 % |');
+  expect(limits.join(' ')).toContain('not a language model');
+});

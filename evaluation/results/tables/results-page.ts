@@ -18,22 +18,23 @@ interface ResultsFacts {
 export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPart {
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;
+  const isTables = batch.questions.some(({ scorer }) => scorer === 'wtq');
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
     facts:
       `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${oneLine(source ?? 'a scoring API', 100)}\`, ` +
       `first attempts, ${cachedText(teams)}`,
-    limits: LIMITS,
+    limits: [isTables ? TABLES_LIMIT : SAMPLES_LIMIT, ...LIMITS],
     body: `## Right answers
 
-By GAIA's official scorer, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
+By ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "GAIA's official scorer"}, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
 
 ${scoreTable(batch, teams)}
 
 The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
 exact McNemar test, corrected for the number of all pairs of teams (Holm), and the interval agree. \`detects\` is the smallest difference that as
 many such questions show in four of five runs; a smaller one mostly gets no verdict.
-
+${calibrationPart(teams)}
 ## What they took
 
 In total, and for each right answer: the sum over all answers, wrong ones included, divided by the right ones.
@@ -50,13 +51,37 @@ ${groupTable(teams, ({ categories }) => categories)}`,
   };
 }
 
+const SAMPLES_LIMIT = 'The questions were written for this project: the table says nothing about GAIA.';
+const TABLES_LIMIT =
+  'The questions are about single tables of Wikipedia, each of which fits into a prompt: no team has to look for anything.';
 const LIMITS = [
-  'The questions were written for this project: the table says nothing about GAIA.',
-  'The engine `extractive` only reads texts. A role answers from a document or an attached text, and says of every other question that it ' +
-    'takes a model; `pipeline` reads the text of any attachment and always answers.',
-  'With it, the table shows that the teams run and what their packets cost, not which team is better: no role has anything to reason about.',
+  'The engine `extractive` is a small semantic parser and a reader of passages, not a language model: what architectures do for it says ' +
+    'nothing of what they do for a model.',
+  'With it, roles differ in what they are told and in what they draw; a critic reads again, and nobody reasons. `pipeline` reads every ' +
+    'attachment as a text, and always answers.',
   'Times are those of a machine that others may use at the same time. Bytes are exact.',
 ];
+
+/** Coverage, risk and calibration of teams whose engine says how sure it is; empty without any. */
+function calibrationPart(teams: Rows): string {
+  const share = (value: number | null) => (value === null ? '–' : percent(value));
+  const rows = teams.flatMap(([name, { calibration }]) => {
+    if (calibration === undefined) return [];
+    const { coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error } = calibration;
+    return [
+      [name, ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(share)],
+    ];
+  });
+  if (rows.length === 0) return '';
+  return `
+## How sure they may be
+
+Answered questions; right answers among them; right answers among the surest, as many as half of all questions are; and the mean distance of an
+answer's chance from how often such answers are right (expected calibration error).
+
+${markdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
+`;
+}
 
 function cachedText(teams: Rows): string {
   const cached = teams.reduce((sum, [, figures]) => sum + figures.cached, 0);

@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
+import { positiveInteger } from '../../scripts/command-line/option-values.ts';
+import { readTableModel } from '../../tools/tables/table-model.ts';
+import { inFolder } from '../measure/bench-runs.ts';
+import { publish } from '../measure/publish.ts';
+import { type HeldOutFigures, heldOutFigures } from './held-out.ts';
+import { type ReaderFigures, readerFigures } from './reader-figures.ts';
+import { wtqData } from './wtq-data.ts';
+
+const run = promisify(execFile);
+
+interface EmbeddedOptions {
+  readonly wtq: string;
+  readonly weights: string;
+  readonly split: number;
+  readonly qa: string;
+  readonly json?: boolean;
+  readonly write?: boolean;
+}
+
+/** Says how often the embedded engine is right, how sure it may be, and how long it takes. */
+export function embedded(command: Command): void {
+  command
+    .requiredOption('--wtq <dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions')
+    .requiredOption('--weights <file>', 'what lab:train made without the development part of that split')
+    .option('--split <n>', 'official split, 1 to 3', positiveInteger, 1)
+    .requiredOption('--qa <file>', 'labelled questions about texts, for development')
+    .option('--write', 'write the figures to docs/results/embedded.md')
+    .option('--json', 'print them as one JSON value')
+    .action(measure);
+}
+
+async function measure(options: EmbeddedOptions): Promise<void> {
+  const page = options.write === true ? pageToWrite('docs/results/embedded.md') : undefined;
+  const model = readTableModel(pathToFileURL(userPath(options.weights)));
+  const data = wtqData(userPath(options.wtq));
+  const held = data.questions.filter(({ dev_of_split: of }) => of.includes(options.split));
+  const report = {
+    tables: { split: options.split, ...heldOutFigures(model, held, data.table) },
+    texts: readerFigures(userPath(options.qa)),
+    start_ms: await startMs(),
+    samples: await inFolder(async (folder) => ({
+      as_they_ship: await samples('questions.jsonl', folder),
+      in_other_words: await samples('other-words.jsonl', folder),
+    })),
+    lines: linesOf(),
+  };
+  await publish({ report, text: textOf(report), part: partOf(report) }, options.json, page);
+}
+
+interface Samples {
+  readonly questions: number;
+  readonly answered: number;
+  readonly correct: number;
+}
+
+interface Report {
+  readonly tables: HeldOutFigures & { readonly split: number };
+  readonly texts: Readonly<Record<string, ReaderFigures>>;
+  /** Of a new process, to its first answer. */
+  readonly start_ms: number;
+  readonly samples: { readonly as_they_ship: Samples; readonly in_other_words: Samples };
+  readonly lines: Readonly<Record<string, number>>;
+}
+
+const STARTS = 5;
+
+/** Median of some processes that load the engine and answer one question about a table. */
+async function startMs(): Promise<number> {
+  const times: number[] = [];
+  for (let start = 0; start < STARTS; start++) {
+    const beginMs = performance.now();
+    await run(process.execPath, [fileURLToPath(new URL('first-answer.ts', import.meta.url))]);
+    times.push(performance.now() - beginMs);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? 0;
+}
+
+const summarySchema = z.object({
+  teams: z.object({
+    react: z.object({ questions: z.number(), answered: z.number(), correct: z.number() }),
+  }),
+});
+
+/** What `gaia` says of the team that may use every tool. */
+async function samples(name: string, folder: string): Promise<Samples> {
+  const files = path.join(codeFolder, 'config', 'samples');
+  const { stdout } = await run(
+    process.execPath,
+    [
+      ...[
+        path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
+        'gaia',
+        '--team',
+        'react',
+        '--engine',
+        'extractive',
+      ],
+      ...['--engine-option', 'temperature=0', '--questions', path.join(files, name)],
+      ...['--files', path.join(files, 'files'), '--out', path.join(folder, name), '--no-cache', '--json'],
+    ],
+    { maxBuffer: 64 * 1024 * 1024 },
+  );
+  return summarySchema.parse(JSON.parse(stdout)).teams.react;
+}
+
+/** Lines of sources, tests aside. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  'parser of questions about tables': ['tools/tables'],
+  'seat of a model': ['tools/engines/embedded'],
+  'reader of texts': ['tools/reader', 'tools/reader/features', 'tools/reader/language'],
+  training: ['lab/training'],
+};
+
+function linesOf(): Record<string, number> {
+  const inFile = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
+  const inFolderOf = (folder: string) =>
+    readdirSync(path.join(codeFolder, folder))
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .reduce((sum, name) => sum + inFile(path.join(codeFolder, folder, name)), 0);
+  return Object.fromEntries(
+    Object.entries(FOLDERS).map(([what, folders]) => [
+      what,
+      folders.reduce((sum, folder) => sum + inFolderOf(folder), 0),
+    ]),
+  );
+}
+
+const share = (value: number | null) => (value === null ? '–' : percent(value));
+
+function tableRows({ tables }: Report): string[][] {
+  return [
+    ['questions', count(tables.questions)],
+    ['right, where the most probable answer is always given', share(tables.accuracy)],
+    ['answered: probable enough, and with every condition of the question', share(tables.coverage)],
+    ['right, of all questions', share(tables.accuracy_with_refusals)],
+    ['right, of the answers that were given', share(tables.accuracy_of_given)],
+    ['right, of the surest answers to half of the questions', share(tables.accuracy_at_half)],
+    ['expected calibration error', `${decimals(100 * (tables.expected_calibration_error ?? 0), 1)} points`],
+    [
+      'time of a question, median and 95th percentile',
+      `${decimals(tables.median_ms, 1)} and ${decimals(tables.p95_ms, 1)} ms`,
+    ],
+  ];
+}
+
+function textRows({ texts }: Report): string[][] {
+  return Object.entries(texts).map(([part, { questions, exact, f1, p95_ms }]) => [
+    part,
+    count(questions),
+    percent(exact),
+    percent(f1),
+    decimals(p95_ms, 1),
+  ]);
+}
+
+const TEXT_HEAD = ['part', 'questions', 'exact', 'F1', 'p95 ms'];
+
+function sampleRows({ samples: { as_they_ship: first, in_other_words: other } }: Report): string[][] {
+  const row = (what: string, { questions, answered, correct }: Samples) => [
+    what,
+    count(questions),
+    count(answered),
+    count(correct),
+    percent(correct / questions),
+  ];
+  return [row('as they ship', first), row('in other words', other)];
+}
+
+const SAMPLE_HEAD = ['wording', 'questions', 'answered', 'right', 'accuracy'];
+
+function textOf(report: Report): string {
+  return [
+    table([['tables', ''], ...tableRows(report)]),
+    table([TEXT_HEAD, ...textRows(report)]),
+    table([SAMPLE_HEAD, ...sampleRows(report)]),
+    `start to first answer: ${count(Math.round(report.start_ms))} ms`,
+    `lines: ${JSON.stringify(report.lines)}`,
+  ].join('\n');
+}
+
+function partOf(report: Report) {
+  const lines = Object.entries(report.lines).map(([what, sum]) => `${what} ${count(sum)}`);
+  return {
+    facts: `WikiTableQuestions, development part of split ${report.tables.split}, with weights that have not seen it`,
+    limits: [
+      'The embedded engine is a small semantic parser and a reader of passages, not a language model: it knows short questions about one table or text.',
+      'The chances of each half of the tables were fitted on the other half; what was tuned (rates, thresholds, temperature) was tuned on this split.',
+      'The questions of WikiTableQuestions are about tables of Wikipedia; those of a budget or a log are asked otherwise.',
+      'Times are those of one process on a machine that others may use at the same time.',
+    ],
+    body: `## Tables
+
+${markdownTable([['', ''], ...tableRows(report)])}
+
+## Texts
+
+SQuAD's normalisation, the best of all accepted answers; one process, the four steps of the pipeline.
+
+${markdownTable([TEXT_HEAD, ...textRows(report)])}
+
+## The shipped samples, in two wordings
+
+The second wording was written before the engine was asked either way. Team \`react\`, temperature 0.
+
+${markdownTable([SAMPLE_HEAD, ...sampleRows(report)])}
+
+## Size and start
+
+A new process has its first answer about a table after ${count(Math.round(report.start_ms))} ms. Lines of sources, tests aside: ${lines.join(', ')}.`,
+  };
+}

@@ -1,0 +1,16 @@
+// A process that loads the embedded engine and answers one question: what is measured is its start.
+
+import { extractiveEngine } from '../../tools/engines/extractive.ts';
+import { renderPrompt } from '../../tools/engines/prompt.ts';
+import { promptNamed } from '../../tools/prompts.ts';
+
+const rows = Array.from({ length: 50 }, (_, at) => `| ${at + 2} | ${1900 + at} | Ship ${at} | ${at * 7} |`);
+const document = ['| row | A: Year | B: Ship | C: Passengers |', '| --- | --- | --- | --- |', ...rows].join(
+  '\n',
+);
+const messages = renderPrompt('answer-alone', promptNamed('answer-alone'), {
+  ...{ question: 'which ship carried the most passengers?', file: 'a.csv', document, answer_format: '' },
+});
+const work = { signal: new AbortController().signal, countTokens: () => undefined };
+const turn = await extractiveEngine().chat?.({ messages }, work);
+if (turn?.finish !== 'stop') throw new Error('it has an answer');
