@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { Packet } from '../../core/contracts/packet.ts';
+import type { ToolContext } from '../../core/contracts/tool.ts';
+import { extractiveEngine } from '../engines/extractive.ts';
+import { plan } from './plan.ts';
+
+const call = (brief: string): Packet => ({
+  ...{ type: 'plan.call', from: 'runner', to: 'plan', id: 'p1', task_id: 't1', token_used: 0, ts: 1 },
+  payload: { question: 'Which ship?', file: 'a.csv', document: '', tools: [], brief, last: '', feedback: '' },
+});
+
+const context: ToolContext = {
+  engine: extractiveEngine(),
+  workspace: '',
+  files: undefined,
+  store: undefined,
+  options: {},
+  partners: [],
+  prompt: () => '',
+  signal: new AbortController().signal,
+  countTokens: () => undefined,
+  ask: () => Promise.reject(new Error('nobody')),
+  record: () => undefined,
+};
+
+test('a plan without a model takes the advice of gap records along, to whoever carries it out', async () => {
+  const brief = 'Hint 1\n  pattern: a table\n  advice: read every row\nHint 2\n  advice: check the units';
+  const [reply] = await plan.run(call(brief), context);
+  expect(reply?.payload.failure_modes).toEqual(['read every row', 'check the units']);
+  const [without] = await plan.run(call(''), context);
+  expect(without?.payload.failure_modes).toEqual([]);
+});
