@@ -12,7 +12,7 @@ import { ProgressBar } from '../terminal/progress-bar.ts';
 import { oneLine } from '../terminal/table.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from './comparison-file.ts';
-import type { Design, PlayedMesh } from './play-invocations.ts';
+import type { Design, InvocationProgress, PlayedMesh } from './play-invocations.ts';
 import { sentenceOf } from './verdict-text.ts';
 
 interface MeasureOptions {
@@ -29,6 +29,8 @@ interface MeasureOptions {
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly signal: AbortSignal;
+  /** Hears of each invocation, and how far all of it is, 0 to 1. */
+  readonly onInvocation?: (progress: InvocationProgress, share: number) => void;
 }
 
 const TASK_TIMEOUT_MS = 60_000;
@@ -65,9 +67,11 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
     onLost: (why) => bar.note(`an invocation was lost: ${oneLine(why, 200)}`),
-    onInvocation: ({ invocations, elapsedMs }) => {
+    onInvocation: (progress) => {
+      const { invocations, elapsedMs } = progress;
       const share = Math.max(invocations / design.invocations, elapsedMs / design.budgetMs);
       bar.at(Math.min(design.invocations, share * design.invocations), `${invocations} played`);
+      options.onInvocation?.(progress, Math.min(1, share));
     },
   }).finally(() => bar.end());
   const { header, packets } = recording;

@@ -26,11 +26,18 @@ interface PlayOptions {
   readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
   readonly design: Design;
   readonly random: Random;
-  readonly onInvocation: (progress: { readonly invocations: number; readonly elapsedMs: number }) => void;
+  readonly onInvocation: (progress: InvocationProgress) => void;
   /** An invocation was lost, and why. */
   readonly onLost: (why: string) => void;
   /** Ends it: invocations that were played whole count. */
   readonly signal: AbortSignal;
+}
+
+/** An invocation of all arms is over. It is told between invocations: while one is measured, nothing is told. */
+export interface InvocationProgress {
+  readonly invocations: number;
+  readonly elapsedMs: number;
+  readonly played: readonly { readonly arm: string; readonly rounds: readonly Round[] }[];
 }
 
 /** One invocation of one arm. */
@@ -101,7 +108,11 @@ export async function playInvocations(options: PlayOptions): Promise<Played> {
       machine.push(...played.machine);
       done += 1;
       lostInARow = 0;
-      onInvocation({ invocations: done, elapsedMs: elapsed() });
+      const own = played.slots.filter(([{ isNull }]) => !isNull);
+      onInvocation({
+        ...{ invocations: done, elapsedMs: elapsed() },
+        played: own.map(([{ arm }, { rounds }]) => ({ arm, rounds })),
+      });
     } catch (error) {
       if (signal.aborted && done > 0) {
         stopped = 'interrupted';

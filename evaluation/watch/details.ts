@@ -95,7 +95,8 @@ export class LiveDetails implements Details {
   /** Only of agents that the run has: a name from outside is no path. */
   #fileOf(run: string, agent: string, name: string): string | undefined {
     const begun = this.#runs.get(run);
-    if (begun === undefined) return undefined;
+    // Synthetic agents have no folders.
+    if (begun === undefined || begun.workspaces === '') return undefined;
     if (agent === HUB_ID) return name === HUB_LOG ? path.join(begun.workspaces, name) : undefined;
     return begun.agents.includes(agent) ? path.join(begun.workspaces, folderNameOf(agent), name) : undefined;
   }

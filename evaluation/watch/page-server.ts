@@ -71,6 +71,8 @@ export class PageServer {
     const taken = (server.address() as AddressInfo).port;
     const pages = new PageServer(server, `http://${HOST}:${taken}/${token}/`);
     const hosts = new Set([`${HOST}:${taken}`, `localhost:${taken}`]);
+    // What is listened on keeps a process alive; who listens does not.
+    server.on('connection', (socket) => socket.unref());
     server.on('request', (request, response) => {
       for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
       const inside = request.url === undefined ? undefined : below(request.url, token);
@@ -79,6 +81,11 @@ export class PageServer {
       void pages.#serve(request, response, inside, answer);
     });
     return pages;
+  }
+
+  /** It alone keeps the process alive no longer. */
+  unref(): void {
+    this.#server.unref();
   }
 
   get isWatched(): boolean {

@@ -46,6 +46,8 @@ export class Watch {
     watch.#server = await PageServer.start(port, (request) =>
       request.path === '' ? page : answerOf(run, request),
     );
+    // Whatever goes wrong with the command: the page does not keep it.
+    watch.#server.unref();
     complain(`watch it at ${watch.#server.url}`);
     if (opens) openInBrowser(watch.#server.url);
     return watch;

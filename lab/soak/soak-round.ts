@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
 import { DOC_INIT } from '../../core/contracts/packet.ts';
-import { FaultyDelivery } from '../../core/hub/delivery/faulty.ts';
+import { type DeliveryEvent, FaultyDelivery } from '../../core/hub/delivery/faulty.ts';
 import type { Fault } from '../../core/hub/faults/fault.ts';
 import type { Link } from '../../core/hub/link.ts';
 import { MeshNetwork } from '../../core/hub/mesh-network.ts';
 import { routerNamed } from '../../core/hub/routing.ts';
 import { faultLines } from '../../core/run/metrics/fault-ledger.ts';
 import { runLedger } from '../../core/run/metrics/run-ledger.ts';
+import type { RunObserver } from '../../core/run/run-options.ts';
 import { Random } from '../../core/system/random.ts';
+import { observedBy } from '../../evaluation/watch/observed-by.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
 import type { Swarm } from './swarm.ts';
-import { LOSSY } from './synthetic-agent.ts';
+import { LOSSY, SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
 /** Something that goes wrong in a round, when so much of it (0 to 1) has passed. */
 type InjectedFault =
@@ -55,6 +57,8 @@ interface RoundPlan {
   readonly injected: readonly InjectedFault[];
   /** How much of the round has passed, 0 to 1, when so many packets have come. */
   readonly progress: (packets: number) => number;
+  /** Whoever watches. */
+  readonly observer: RunObserver;
 }
 
 /** What a round came to. Packets are counted as the hub takes them, deliveries as it makes them. */
@@ -130,21 +134,28 @@ class SoakRound {
 
   static async begin(swarm: Swarm, plan: RoundPlan): Promise<SoakRound> {
     const books = new DeliveryLedger();
-    const { seed, faults } = plan;
-    const faulty =
-      faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent: () => undefined });
+    const { seed, faults, observer } = plan;
+    const onEvent = (event: DeliveryEvent) => observer.deliveryFault?.(event);
+    const faulty = faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent });
+    const runId = `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`;
+    const nodes = await swarm.nodes();
+    observer.began?.({
+      ...{ runId, team: `round ${plan.number}`, adapter: plan.adapter, engine: 'synthetic', workspaces: '' },
+      agents: nodes.map(({ id, tool }) => ({ id, tool })),
+    });
     const network = await MeshNetwork.connect({
-      runId: `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`,
+      runId,
       host: '127.0.0.1',
       adapter: await adapterNamed(plan.adapter),
       secret: swarm.secret,
-      nodes: await swarm.nodes(),
+      nodes,
       final: swarm.final,
       router: routerNamed('broadcast'),
-      observer: {
-        agentLost: ({ id }) => round.#agentLost(id),
-        broadcast: () => books.broadcast(),
-      },
+      observer: observedBy(
+        { agentLost: ({ id }) => round.#agentLost(id), broadcast: () => books.broadcast() },
+        // The end of a round ends all connections: nobody is lost then.
+        { ...observer, agentLost: (node, why) => round.#isOver || observer.agentLost?.(node, why) },
+      ),
       maxFrameBytes: MAX_FRAME_BYTES,
       stallTimeoutMs: SOAK_STALL_MS,
       isReturning: (id) => round.#returning.has(id),
@@ -223,6 +234,9 @@ class SoakRound {
   }
 
   #inject(fault: InjectedFault): void {
+    this.#plan.observer.faultNews?.(
+      fault.kind === 'kill' ? `kill process ${fault.process}` : `${fault.kind} agent ${fault.agent}`,
+    );
     if (fault.kind === 'kill') {
       this.#kills += 1;
       this.#swarm.kill(fault.process);
@@ -248,6 +262,7 @@ class SoakRound {
       try {
         await this.#network.readmit(await this.#swarm.node(id));
         this.#books.back(id);
+        this.#plan.observer.agentUp?.({ id, tool: SYNTHETIC_TOOL, where: 'is back', pid: undefined });
         return;
       } catch (error) {
         if (!(error instanceof MeshError) || performance.now() > deadlineMs) throw error;
@@ -265,8 +280,11 @@ class SoakRound {
         payload: { question, chunks: [] },
         timeoutMs: TASK_TIMEOUT_MS,
       };
-      const { status, answer } = await this.#network.runTask(task, over);
+      const outcome = await this.#network.runTask(task, over);
+      const { status, answer } = outcome;
       if (over.aborted) return;
+      const correct = answer === question ? 1 : 0;
+      this.#plan.observer.taskEnded?.(outcome, { scores: { correct }, models: undefined });
       this.#tasks.ended += 1;
       if (status === 'answered') this.#tasks.answered += 1;
       if (status === 'answered' && answer !== question)

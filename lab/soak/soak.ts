@@ -5,15 +5,18 @@ import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
+import { observedBy } from '../../evaluation/watch/observed-by.ts';
+import type { Watch } from '../../evaluation/watch/watch.ts';
 import { INTERRUPTED_EXIT } from '../../scripts/command-line/exit-code.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
 import { positiveInteger, positiveNumber } from '../../scripts/command-line/option-values.ts';
+import { type WatchChoice, watchOf, watchOptions } from '../../scripts/command-line/watching.ts';
 import { MAX_GROWTH, MemoryCurve, type MemoryGrowth } from './memory-curve.ts';
 import { injectedFaultsOf, type RoundReport, soakRound } from './soak-round.ts';
 import { Swarm } from './swarm.ts';
 import { SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
-interface SoakOptions {
+interface SoakOptions extends WatchChoice {
   readonly minutes: number;
   readonly packets?: number;
   readonly seed?: number;
@@ -30,7 +33,7 @@ const MEGABYTE = 2 ** 20;
 const SHOWN_VIOLATIONS = 20;
 
 export function soak(command: Command): void {
-  command
+  watchOptions(command)
     .option('--minutes <n>', 'time for all rounds, at most', positiveNumber, 2)
     .option('--packets <n>', 'packets for all rounds, at most', positiveInteger)
     .option(
@@ -58,14 +61,23 @@ async function run(options: SoakOptions): Promise<void> {
   console.error(`seed ${seed}: ${agents} agents in ${processes} processes, ${rounds} rounds`);
   const { signal } = interruptible('the soak');
   const packets = options.packets ?? Number.POSITIVE_INFINITY;
+  const watch = await watchOf(options, 'soak');
   const bar = await ProgressBar.start(rounds, 'rounds');
-  const report = await soakCampaign({ seed, agents, processes, rounds, minutes, packets }, signal, (round) =>
-    bar.advance(`${count(round.packets)} packets of ${round.adapter}`),
-  ).finally(() => bar.end());
+  const plan = { seed, agents, processes, rounds, minutes, packets };
+  const report = await soakCampaign(plan, signal, {
+    watch,
+    onRound: (round) => bar.advance(`${count(round.packets)} packets of ${round.adapter}`),
+  })
+    .catch(async (error: unknown) => {
+      await watch?.close();
+      throw error;
+    })
+    .finally(() => bar.end());
   if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else print(report);
   if (report.violations.length > 0) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+  await watch?.end(report.violations.length > 0 ? 'not sound' : 'sound', signal);
 }
 
 function print(report: SoakReport): void {
@@ -150,11 +162,16 @@ const SAMPLE_EVERY_MS = 100;
 /** Turns of the event loop for what was closed to be gone. */
 const LOOKS = 1000;
 
+interface Watching {
+  readonly onRound?: (report: RoundReport) => void;
+  readonly watch?: Watch | undefined;
+}
+
 /** A bounded flood of synthetic agents through real connections, round after round, with injected faults by seed. */
 async function soakCampaign(
   plan: SoakPlan,
   signal: AbortSignal,
-  onRound: (report: RoundReport) => void = () => undefined,
+  { onRound = () => undefined, watch }: Watching = {},
 ): Promise<SoakReport> {
   const before = process.getActiveResourcesInfo();
   const startMs = performance.now();
@@ -164,7 +181,9 @@ async function soakCampaign(
   const swarm = await Swarm.start(plan.agents, plan.processes, (message) => violations.push(message));
   try {
     for (let number = 1; number <= plan.rounds && !signal.aborted; number++) {
-      const report = await soakRound(swarm, roundPlan(plan, number), signal);
+      const observer = watch?.beside({}, null) ?? observedBy();
+      const report = await soakRound(swarm, { ...roundPlan(plan, number), observer }, signal);
+      for (const violation of report.violations) watch?.note(violation);
       rounds.push(report);
       memory.rest();
       violations.push(...report.violations.map((violation) => `round ${number}: ${violation}`));

@@ -27,14 +27,18 @@ import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
+import { comparisonEvents } from '../../evaluation/watch/comparison-events.ts';
+import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
+import type { Watch } from '../../evaluation/watch/watch.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
+import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 import { checkTogether } from '../compare/bindings-options.ts';
 import { demandsOf, type OutcomeOptions, settle } from './compare-outcome.ts';
 
-interface CompareCommandOptions extends OutcomeOptions {
+interface CompareCommandOptions extends OutcomeOptions, WatchChoice {
   readonly recording?: string;
   readonly scenario?: readonly string[];
   readonly teams?: readonly string[];
@@ -58,7 +62,7 @@ interface CompareCommandOptions extends OutcomeOptions {
 }
 
 export function compare(command: Command): void {
-  command
+  watchOptions(command)
     .option(
       '--adapters <names>',
       'adapters, the baseline first, e.g. json,msgpack,json+zstd,./my-adapter.ts (default: all)',
@@ -147,6 +151,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
   // Before the minutes that the rounds take.
   checkWritable(outOf(options));
   const { signal } = interruptible();
+  const watch = await watchOf(options, 'compare');
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
   const release = guard({ folder });
   try {
@@ -157,7 +162,7 @@ async function run(options: CompareCommandOptions): Promise<void> {
       if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
       const workspaces = path.join(folder, `replay-${index}`);
       reports.push(
-        await compareOne(scenario, adapters, options, { workspaces, signal, of: scenarios.length }),
+        await compareOne(scenario, adapters, options, { workspaces, signal, watch, of: scenarios.length }),
       );
     }
     const [first] = reports;
@@ -174,7 +179,10 @@ async function run(options: CompareCommandOptions): Promise<void> {
       return;
     }
     if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
+    const written = path.join(outOf(options), 'comparison.json');
+    await watch?.end('compared', signal, () => reportOfComparison(written));
   } finally {
+    await watch?.close();
     rmSync(folder, { recursive: true, force: true });
     release();
   }
@@ -242,12 +250,20 @@ function choiceOf({
   };
 }
 
+interface Surroundings {
+  readonly workspaces: string;
+  readonly signal: AbortSignal;
+  readonly watch: Watch | undefined;
+  /** Runs that the budget is for. */
+  readonly of: number;
+}
+
 /** The budget is for all runs together. */
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
   { budget = DEFAULT_BUDGET_S, invocations, rounds, margin, seed, maxAgents }: CompareCommandOptions,
-  { workspaces, signal, of }: { workspaces: string; signal: AbortSignal; of: number },
+  { workspaces, signal, watch, of }: Surroundings,
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
@@ -262,6 +278,15 @@ async function compareOne(
     seed,
     workspaces,
     signal,
+    ...(watch === undefined
+      ? {}
+      : {
+          onInvocation: comparisonEvents(
+            watch.feed,
+            recorded,
+            adapters.map(({ name }) => name),
+          ),
+        }),
   });
 }
 

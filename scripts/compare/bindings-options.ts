@@ -1,8 +1,9 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from '../commands/compare-outcome.ts';
 
 /** What `compare` takes; all of it, since one command compares adapters and bindings. */
-export interface CompareBindingsOptions extends OutcomeOptions {
+export interface CompareBindingsOptions extends OutcomeOptions, WatchChoice {
   readonly bindings: readonly string[];
   readonly implementation?: readonly string[];
   readonly factor?: readonly string[];

@@ -28,11 +28,13 @@ import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
+import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
 import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
 import { dataTools } from '../../tools/data-tools.ts';
 import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
+import { watchOf } from '../command-line/watching.ts';
 import { demandsOf, settle } from '../commands/compare-outcome.ts';
 import { type CompareBindingsOptions, implementationsOf } from './bindings-options.ts';
 
@@ -72,6 +74,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   const exchangesOf = ({ settings: { size } }: Arm) =>
     size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
   const { signal } = interruptible();
+  const watch = await watchOf(options, 'compare');
   const bar = await ProgressBar.start(100, '% of the time');
   const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
   const measured = await measureBindings({
@@ -84,8 +87,14 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     invocations: options.invocations,
     rounds: options.rounds,
     random: new Random(seed),
-    onProgress: (share, what) => bar.at(100 * share, what),
-    onNote: (note) => bar.note(note),
+    onProgress: (share, what) => {
+      bar.at(100 * share, what);
+      watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
+    },
+    onNote: (note) => {
+      bar.note(note);
+      watch?.note(note);
+    },
     signal,
   }).finally(() => bar.end());
   const topologies = await playTopologies(recording, arms, factors, identity, signal);
@@ -117,6 +126,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     return;
   }
   if (page !== undefined) await writeMeasured(page, process.argv.slice(2), bindingsPart(report));
+  await watch?.end('compared', signal, () => reportOfComparison(path.join(out, 'bindings.json')));
 }
 
 async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recording> {

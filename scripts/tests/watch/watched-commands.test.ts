@@ -1,0 +1,65 @@
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { type WatchEvent, watchEventSchema } from '../../../evaluation/watch/watch-event.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
+
+/** A page without a browser: it reads the events of a command that is watched, each as the schema has it, up to the end. */
+async function eventsOf(cli: Cli) {
+  const [, url = ''] = await cli.says(/watch it at (\S+)/);
+  const leave = new AbortController();
+  onTestFinished(() => leave.abort());
+  const { body } = await fetch(`${url}events`, { signal: leave.signal });
+  const events: WatchEvent[] = [];
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body ?? []) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!line.startsWith('data: ')) continue;
+      events.push(...JSON.parse(line.slice(6)).map((event: unknown) => watchEventSchema.parse(event)));
+    }
+    if (events.at(-1)?.kind === 'end') break;
+  }
+  const report: unknown = await (await fetch(`${url}report`)).json();
+  leave.abort();
+  return { events, report };
+}
+
+test('a comparison tells each invocation when it is over, and its report in the end', async () => {
+  const args = ['compare', '--adapters', 'json,msgpack', '--invocations', '1', '--budget', '5', '--watch'];
+  const cli = new Cli([...args, '--out', 'out'], { cwd: temporaryFolder() });
+
+  const { events, report } = await eventsOf(cli);
+
+  const arms = events.flatMap((event) => (event.kind === 'sample' ? [event.arm] : []));
+  expect(arms.sort()).toEqual(['json', 'msgpack']);
+  expect(events.filter(({ kind }) => kind === 'packet')).toEqual([]);
+  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'compared' });
+  expect(report).toMatchObject({ comparison: { sentence: expect.any(String) } });
+  expect(await cli.ended()).toMatchObject({ code: 0 });
+});
+
+test('a soak tells its rounds, its faults and the flood, sampled, and is as sound as without a page', async () => {
+  const args = [
+    path.join(codeFolder, 'lab', 'lab.js'),
+    'soak',
+    '--packets',
+    '60000',
+    '--rounds',
+    '3',
+    '--watch',
+  ];
+  const cli = new Cli([...args, '--minutes', '0.5'], { program: process.execPath });
+
+  const { events } = await eventsOf(cli);
+
+  const runs = events.flatMap((event) => (event.kind === 'run' ? [event.team] : []));
+  expect(runs).toEqual(['round 1', 'round 2', 'round 3']);
+  expect(events.some(({ kind }) => kind === 'fault')).toBe(true);
+  expect(events.some((event) => event.kind === 'totals' && event.unshown > 1000)).toBe(true);
+  expect(events.filter(({ kind }) => kind === 'packet').length).toBeLessThan(30_000);
+  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'sound' });
+  expect(await cli.ended()).toMatchObject({ code: 0 });
+});
