@@ -44,6 +44,8 @@ export const restDialect: HttpDialect = {
           path: `/tasks/${encodeURIComponent(id)}${query.size > 0 ? `?${query}` : ''}`,
         };
       }
+      case 'CancelTask':
+        return { method: 'POST', path: `/tasks/${encodeURIComponent(params.id)}:cancel`, body: '{}' };
       case 'SubscribeToTask':
         return { method: 'POST', path: `/tasks/${encodeURIComponent(params.id)}:subscribe` };
     }

@@ -21,7 +21,10 @@ export interface HttpDialect {
 
 export type Operation =
   | { readonly method: 'SendMessage' | 'SendStreamingMessage'; readonly params: object }
-  | { readonly method: 'GetTask' | 'SubscribeToTask'; readonly params: { readonly id: string } };
+  | {
+      readonly method: 'GetTask' | 'SubscribeToTask' | 'CancelTask';
+      readonly params: { readonly id: string };
+    };
 
 const cardSchema = z.looseObject({
   supportedInterfaces: z.array(z.looseObject({ url: z.string(), protocolBinding: z.string() })),

@@ -6,9 +6,12 @@ const NEWLINE = 0x0a;
 /**
  * Messages of stdio (basic/transports): one line of JSON each.
  *
- * @throws MeshError `limit` for a line that is longer than any packet
+ * @throws MeshError `limit` for a line that is longer than `most`, by default the largest packet
  */
-export async function* linesOf(readable: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
+export async function* linesOf(
+  readable: AsyncIterable<unknown>,
+  most = MAX_FRAME_BYTES,
+): AsyncGenerator<string, void, undefined> {
   let begun: Buffer[] = [];
   let length = 0;
   for await (const chunk of readable) {
@@ -22,7 +25,6 @@ export async function* linesOf(readable: AsyncIterable<unknown>): AsyncGenerator
     }
     if (rest.length > 0) begun.push(rest);
     length += rest.length;
-    if (length > MAX_FRAME_BYTES)
-      throw new MeshError('limit', `a line of stdio: expected at most ${MAX_FRAME_BYTES} bytes`);
+    if (length > most) throw new MeshError('limit', `a line of stdio: expected at most ${most} bytes`);
   }
 }

@@ -1,0 +1,119 @@
+import type { JsonObject, JsonValue } from '../../../../core/contracts/packet.ts';
+import { isSettled, type StreamResponse, TERMINAL_STATES } from '../model.ts';
+
+type Part = Extract<StreamResponse, { message: unknown }>['message']['parts'][number];
+interface Artifact {
+  readonly artifactId: string;
+  readonly parts: readonly Part[];
+  readonly name?: unknown;
+}
+
+/** What an agent said of one message, put together of whatever it answered, streamed or was asked for. */
+export class AgentReply {
+  taskId = '';
+  contextId = '';
+  state: string | undefined;
+  readonly #artifacts = new Map<string, Artifact>();
+  #said: readonly Part[] = [];
+
+  /** Whether it is over, or waits for us. */
+  get isSettled(): boolean {
+    return this.state === 'MESSAGE' || isSettled(this.state ?? '');
+  }
+
+  get isOver(): boolean {
+    return this.state === 'MESSAGE' || TERMINAL_STATES.has(this.state ?? '');
+  }
+
+  add(news: StreamResponse): void {
+    if ('message' in news) {
+      const { parts, contextId, taskId } = news.message;
+      this.state = 'MESSAGE';
+      this.#said = parts;
+      this.contextId = contextId ?? this.contextId;
+      this.taskId = taskId ?? this.taskId;
+      return;
+    }
+    if ('task' in news) {
+      const { id, contextId, status, artifacts = [] } = news.task;
+      this.taskId = id;
+      this.contextId = contextId;
+      this.#take(status);
+      for (const artifact of artifacts) this.#artifacts.set(artifact.artifactId, artifact);
+      return;
+    }
+    if ('statusUpdate' in news) {
+      this.taskId = news.statusUpdate.taskId;
+      this.#take(news.statusUpdate.status);
+      return;
+    }
+    const { taskId, artifact, append } = news.artifactUpdate;
+    this.taskId = taskId;
+    const before = append === true ? this.#artifacts.get(artifact.artifactId) : undefined;
+    const parts = before === undefined ? artifact.parts : [...before.parts, ...artifact.parts];
+    this.#artifacts.set(artifact.artifactId, { ...artifact, parts });
+  }
+
+  /** What it came to: texts in their order, bytes of images, and all of it as data. What has no place in a text is named in it. */
+  result(): AgentResult {
+    const texts: string[] = [];
+    const images: Buffer[] = [];
+    const shown = (part: Part) => {
+      const { text, raw, url, data, filename, mediaType = '' } = part;
+      if (text !== undefined) texts.push(text);
+      else if (data !== undefined) texts.push(JSON.stringify(data));
+      else if (url !== undefined) texts.push(`[link ${url}, which is not fetched]`);
+      else if (raw !== undefined) {
+        const bytes = Buffer.from(raw, 'base64');
+        if (mediaType.startsWith('image/')) images.push(bytes);
+        else if (mediaType.startsWith('text/')) texts.push(bytes.toString());
+        else texts.push(`[file ${filename ?? ''} ${mediaType}, ${bytes.length} bytes, which is left out]`);
+      }
+    };
+    // Of a task that was worked on, words about how it went on are no part of the answer where there is one.
+    const artifacts = [...this.#artifacts.values()];
+    for (const { parts } of artifacts) parts.forEach(shown);
+    if (artifacts.length === 0 || this.state !== 'TASK_STATE_COMPLETED') this.#said.forEach(shown);
+    const data: JsonObject = {
+      state: this.state ?? 'unknown',
+      task_id: this.taskId,
+      context_id: this.contextId,
+      artifacts: artifacts.map(({ artifactId, name, parts }) => ({
+        artifact_id: artifactId,
+        ...(typeof name === 'string' && name !== '' ? { name } : {}),
+        parts: parts.map(partData),
+      })),
+    };
+    return { texts, images, data, state: this.state ?? 'unknown' };
+  }
+
+  #take({
+    state,
+    message,
+  }: {
+    readonly state: string;
+    readonly message?: { readonly parts: readonly Part[] } | undefined;
+  }): void {
+    this.state = state;
+    if (message !== undefined) this.#said = message.parts;
+  }
+}
+
+export interface AgentResult {
+  readonly texts: readonly string[];
+  readonly images: readonly Uint8Array[];
+  readonly data: JsonObject;
+  readonly state: string;
+}
+
+function partData({ text, raw, url, data, filename, mediaType }: Part): JsonObject {
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(raw === undefined ? {} : { bytes: Buffer.byteLength(raw, 'base64') }),
+    ...(url === undefined ? {} : { url }),
+    // What came as JSON is JSON.
+    ...(data === undefined ? {} : { data: data as JsonValue }),
+    ...(filename === undefined || filename === '' ? {} : { filename }),
+    ...(mediaType === undefined || mediaType === '' ? {} : { media_type: mediaType }),
+  };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { whenAborted } from '../../../../core/system/process/abort.ts';
+import { type HttpServer, listenHttp } from '../../http/http-server.ts';
+
+const SETTINGS = { tls: null, noDelay: true, keepAliveMs: 5_000 };
+
+/**
+ * A webhook that is called when a task has changed. Nothing of what it is sent is believed or even read: who is called asks for the
+ * task again, from the agent itself.
+ */
+export class Doorbell {
+  readonly #server: HttpServer;
+  readonly #path: string;
+  readonly #waiting: Set<() => void>;
+  #rings = 0;
+
+  private constructor(server: HttpServer, path: string, waiting: Set<() => void>) {
+    this.#server = server;
+    this.#path = path;
+    this.#waiting = waiting;
+  }
+
+  static async start(): Promise<Doorbell> {
+    const path = `/${randomBytes(16).toString('hex')}`;
+    const waiting = new Set<() => void>();
+    let bell: Doorbell | undefined;
+    const server = await listenHttp((request, response) => {
+      const isOurs = request.url === path && request.method === 'POST';
+      if (isOurs && bell !== undefined) bell.#ring();
+      request.resume();
+      response.writeHead(isOurs ? 204 : 404).end();
+    }, SETTINGS);
+    bell = new Doorbell(server, path, waiting);
+    return bell;
+  }
+
+  /** What an agent is told. */
+  get config(): object {
+    return { url: `${this.#server.url}${this.#path}` };
+  }
+
+  /** Resolves when it rings, or after `patienceMs`. */
+  async rung(patienceMs: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#rings > 0) {
+      this.#rings = 0;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, patienceMs);
+    const unwatch = whenAborted(signal, () => reject(signal.reason));
+    this.#waiting.add(resolve);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      unwatch();
+      this.#waiting.delete(resolve);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  /** All that wait look: which task it was for, the agent itself tells. */
+  #ring(): void {
+    if (this.#waiting.size === 0) this.#rings += 1;
+    for (const wake of this.#waiting) wake();
+  }
+}

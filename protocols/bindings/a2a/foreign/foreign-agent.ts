@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import { boundedBody } from '../../http/bounded-fetch.ts';
+import { eventsOf } from '../../http/event-stream.ts';
+import { HttpClient, type HttpRequest } from '../../http/http-client.ts';
+import { bodyOf } from '../../http/http-server.ts';
+import { jsonRpcDialect, restDialect } from '../bare/dialects.ts';
+import { checked, type HttpDialect, jsonOf, type Operation } from '../bare/http-client.ts';
+import { CARD_PATH } from '../interfaces.ts';
+import { sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
+import { AgentReply, type AgentResult } from './agent-reply.ts';
+import { Doorbell } from './doorbell.ts';
+
+export interface ForeignAgentPlace {
+  /** Of its card, or of what is above the card. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** How a result comes; without it by stream where the card has it, else by asking again. */
+  readonly later?: 'stream' | 'poll' | 'push' | undefined;
+  readonly maxMessageBytes: number;
+}
+
+export interface AgentMessage {
+  readonly parts: readonly object[];
+  /** Of a task that waits for an answer. */
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+}
+
+const cardSchema = z.looseObject({
+  name: z.string().max(256),
+  description: z.string().default(''),
+  capabilities: z
+    .looseObject({ streaming: z.boolean().default(false), pushNotifications: z.boolean().default(false) })
+    .prefault({}),
+  skills: z
+    .array(z.looseObject({ name: z.string().default(''), description: z.string().default('') }))
+    .default([]),
+  supportedInterfaces: z.array(
+    z.looseObject({
+      url: z.string(),
+      protocolBinding: z.string(),
+      protocolVersion: z.string().default('1.0'),
+    }),
+  ),
+});
+export type ForeignCard = z.infer<typeof cardSchema>;
+
+const MAX_CARD_BYTES = 256 * 1024;
+const CONNECT_TIMEOUT_MS = 15_000;
+const CANCEL_TIMEOUT_MS = 2_000;
+/** Between two questions for a task; twice as long each time, up to the most. */
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 2_000;
+/** A webhook may not be called: A2A tries once. */
+const PUSH_PATIENCE_MS = 5_000;
+
+const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
+const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+
+/** An agent of somebody else's, by its card. What comes is hostile until it was checked. */
+export class ForeignAgent {
+  readonly card: ForeignCard;
+  readonly #http: HttpClient;
+  readonly #dialect: HttpDialect;
+  readonly #root: string;
+  readonly #place: ForeignAgentPlace;
+  readonly #later: NonNullable<ForeignAgentPlace['later']>;
+  readonly #bell: Doorbell | undefined;
+
+  private constructor(
+    card: ForeignCard,
+    http: HttpClient,
+    own: { readonly dialect: HttpDialect; readonly root: string },
+    place: ForeignAgentPlace,
+    bell: Doorbell | undefined,
+  ) {
+    this.card = card;
+    this.#http = http;
+    this.#dialect = own.dialect;
+    this.#root = own.root;
+    this.#place = place;
+    this.#later = place.later ?? (card.capabilities.streaming ? 'stream' : 'poll');
+    this.#bell = bell;
+  }
+
+  /** @throws MeshError `agent` where no card can be had, `packet` or `config` for one that cannot be used */
+  static async connect(place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignAgent> {
+    const { origin, pathname } = new URL(place.url);
+    const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
+    const http = httpFor(origin);
+    try {
+      const both = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
+      const response = await http.open({ method: 'GET', path, headers: authorization(place), signal: both });
+      const text = (await bodyOf(response, MAX_CARD_BYTES)).toString();
+      if (response.statusCode !== 200)
+        throw new MeshError(
+          'agent',
+          `A2A: ${origin}${path}: expected an agent card, came status ${response.statusCode}`,
+        );
+      const card = checked(cardSchema, jsonOf(text), 'agent card');
+      const found = interfaceOf(card, origin);
+      const { capabilities } = card;
+      if (place.later === 'stream' && !capabilities.streaming)
+        throw new MeshError('config', `A2A: ${card.name} does not stream: leave \`later\` out, or say poll`);
+      if (place.later === 'push' && !capabilities.pushNotifications)
+        throw new MeshError(
+          'config',
+          `A2A: ${card.name} calls no webhooks: leave \`later\` out, or say poll`,
+        );
+      const bell = place.later === 'push' ? await Doorbell.start() : undefined;
+      return new ForeignAgent(card, http, found, place, bell);
+    } catch (error) {
+      http.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a message and waits until its task is over or waits for an answer. A task that is given up is cancelled.
+   *
+   * @throws MeshError `agent` for one that went away or took too long, `packet` for an answer that A2A does not allow
+   */
+  async ask(message: AgentMessage, signal: AbortSignal): Promise<AgentResult> {
+    const reply = new AgentReply();
+    try {
+      if (this.#later === 'stream') await this.#stream(message, reply, signal);
+      else await this.#send(message, reply, signal);
+      await this.#untilSettled(reply, signal);
+      return reply.result();
+    } catch (error) {
+      if (reply.taskId !== '' && !reply.isOver) await this.#cancel(reply.taskId);
+      if (!signal.aborted) throw error;
+      throw new MeshError('agent', `A2A: ${this.card.name}: given up in state ${reply.state ?? 'unknown'}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#http.close();
+    await this.#bell?.close();
+  }
+
+  async #send(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
+    const push = this.#bell === undefined ? {} : { taskPushNotificationConfig: this.#bell.config };
+    const configuration = { returnImmediately: true, historyLength: 0, ...push };
+    const params = { message: messageOfUser(message), configuration };
+    reply.add(
+      checked(sendResponseSchema, await this.#call({ method: 'SendMessage', params }, signal), 'answer'),
+    );
+  }
+
+  async #stream(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
+    const operation: Operation = {
+      method: 'SendStreamingMessage',
+      params: { message: messageOfUser(message), configuration: { historyLength: 0 } },
+    };
+    const response = await this.#http.open(this.#requestOf(operation, signal));
+    const status = response.statusCode ?? 0;
+    const body = boundedBody(response, this.#place.maxMessageBytes);
+    if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
+      const text = (await bodyOf(response, this.#place.maxMessageBytes)).toString();
+      reply.add(checked(sendResponseSchema, this.#dialect.result(operation, { status, text }), 'answer'));
+      return;
+    }
+    try {
+      for await (const text of eventsOf(body)) {
+        reply.add(checked(streamResponseSchema, this.#dialect.result(operation, { status, text }), 'event'));
+        if (reply.isSettled) return;
+      }
+    } catch (error) {
+      // A stream that broke may be followed by asking for the task; what is no A2A, or too large, is the end.
+      if (reply.taskId === '' || error instanceof MeshError || signal.aborted) throw error;
+    }
+  }
+
+  /** Whatever way it comes: what a stream or a webhook did not bring is asked for. */
+  async #untilSettled(reply: AgentReply, signal: AbortSignal): Promise<void> {
+    let pauseMs = this.#bell === undefined ? FIRST_POLL_MS : PUSH_PATIENCE_MS;
+    while (!reply.isSettled) {
+      if (reply.taskId === '')
+        throw new MeshError('packet', 'A2A: the answer names neither a task nor a message');
+      if (this.#bell === undefined) await delay(pauseMs, undefined, { signal });
+      else await this.#bell.rung(pauseMs, signal);
+      const params = { id: reply.taskId, historyLength: 0 };
+      const task = checked(
+        taskResponseSchema,
+        await this.#call({ method: 'GetTask', params }, signal),
+        'task',
+      );
+      reply.add({ task });
+      if (this.#bell === undefined) pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS);
+    }
+  }
+
+  async #cancel(id: string): Promise<void> {
+    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    try {
+      await this.#call({ method: 'CancelTask', params: { id } }, signal);
+    } catch (error) {
+      // It may be over, or the agent gone: nobody waits for it any more either way.
+      if (!(error instanceof MeshError)) throw error;
+    }
+  }
+
+  async #call(operation: Operation, signal: AbortSignal): Promise<unknown> {
+    const response = await this.#http.open(this.#requestOf(operation, signal));
+    const text = await bodyOf(response, this.#place.maxMessageBytes).catch((cause: unknown) => {
+      if (cause instanceof MeshError) throw cause;
+      throw new MeshError('agent', `A2A: ${operation.method}: ${shortReason(messageOf(cause))}`, { cause });
+    });
+    return this.#dialect.result(operation, { status: response.statusCode ?? 0, text: text.toString() });
+  }
+
+  #requestOf(operation: Operation, signal: AbortSignal): HttpRequest {
+    const { method, path, body } = this.#dialect.request(operation);
+    const headers = {
+      'A2A-Version': '1.0',
+      ...authorization(this.#place),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    };
+    return { method, path: `${this.#root}${path}` || '/', headers, body, signal };
+  }
+}
+
+/** The first that both know, on the host that the user named: a card must not lead the token or the questions elsewhere. */
+function interfaceOf({ name, supportedInterfaces }: ForeignCard, origin: string) {
+  for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
+    const dialect = dialects.find((known) => known.protocolBinding === protocolBinding);
+    const parsed = URL.parse(url);
+    if (dialect === undefined || parsed === null || !/^1(\.|$)/.test(protocolVersion)) continue;
+    if (parsed.origin !== origin)
+      throw new MeshError(
+        'config',
+        `A2A: the card of ${name} leads from ${origin} to ${parsed.origin}: name that one`,
+      );
+    return { dialect, root: parsed.pathname.replace(/\/$/, '') };
+  }
+  const came = supportedInterfaces
+    .map((each) => `${each.protocolBinding} ${each.protocolVersion}`)
+    .join(', ');
+  throw new MeshError(
+    'config',
+    `A2A: ${name}: expected JSONRPC or HTTP+JSON 1.0, came ${came.slice(0, 200) || 'none'}`,
+  );
+}
+
+function messageOfUser({ parts, taskId, contextId }: AgentMessage): object {
+  return {
+    messageId: randomUUID(),
+    role: 'ROLE_USER',
+    parts,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+  };
+}
+
+function authorization({ token }: ForeignAgentPlace): Record<string, string> {
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+}
+
+function httpFor(origin: string): HttpClient {
+  return new HttpClient(origin, SETTINGS);
+}

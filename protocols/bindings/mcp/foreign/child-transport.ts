@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { guard } from '../../../../core/system/process/guard.ts';
+import { linesOf } from '../stdio/lines.ts';
+
+export interface ChildCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** All of its environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The folder that it starts in. */
+  readonly folder: string;
+  /** Longest message that is read of it. */
+  readonly maxMessageBytes: number;
+}
+
+/** Of what a server says on standard error, the end: there is why it ended. */
+const MAX_LAST_WORDS = 2000;
+/** A server is told to end by the end of its pipe; one that does not is ended. */
+const END_PATIENCE_MS = 2000;
+
+/** The SDK's own error is about the shape that it wants; what comes is JSON of whatever shape. */
+const messageSchema = z.custom<JSONRPCMessage>((value) => typeof value === 'object' && value !== null);
+
+/**
+ * A server of somebody else's in a child process: with the environment that was named and nothing of ours, lines of a bounded length, a
+ * process group that goes with this process however that ends.
+ */
+export class ChildTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #command: ChildCommand;
+  #child: ChildProcess | undefined;
+  #release: (() => void) | undefined;
+  /** The end of what it said on standard error. */
+  lastWords = '';
+
+  constructor(command: ChildCommand) {
+    this.#command = command;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, environment, folder } = this.#command;
+    // Node hands the permissions of an agent on in this variable, and a server in Node could not read its own code.
+    const [program, before] =
+      process.platform === 'win32' ? [command, []] : ['env', ['-u', 'NODE_OPTIONS', '--', command]];
+    const child = spawn(program, [...before, ...args], {
+      ...{ cwd: folder, env: environment, stdio: 'pipe', detached: true },
+    });
+    this.#child = child;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.lastWords = (this.lastWords + text).slice(-MAX_LAST_WORDS);
+    });
+    child.stdin.on('error', (error) => this.onerror?.(error));
+    try {
+      await once(child, 'spawn');
+    } catch (cause) {
+      throw new MeshError('config', `MCP: ${command} cannot be started: ${messageOf(cause)}`, { cause });
+    }
+    child.on('error', (error) => this.onerror?.(error));
+    if (child.pid !== undefined) this.#release = guard({ pid: -child.pid });
+    void this.#read(child);
+    child.once('close', () => {
+      this.#release?.();
+      this.onclose?.();
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || stdin === null || !stdin.writable)
+      throw new MeshError('agent', 'MCP: the server is gone');
+    if (!stdin.write(`${JSON.stringify(message)}\n`))
+      await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    const timer = setTimeout(() => this.#kill(), END_PATIENCE_MS);
+    child.stdin?.end();
+    await closed;
+    clearTimeout(timer);
+  }
+
+  async #read(child: ChildProcess): Promise<void> {
+    if (child.stdout === null) return;
+    try {
+      for await (const line of linesOf(child.stdout, this.#command.maxMessageBytes)) {
+        if (line.trim() === '') continue;
+        let value: unknown;
+        try {
+          value = JSON.parse(line);
+        } catch {
+          continue; // Some print a greeting first.
+        }
+        const { success, data } = messageSchema.safeParse(value);
+        if (success) this.onmessage?.(data);
+      }
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(messageOf(error)));
+      this.#kill();
+    }
+  }
+
+  /** With what it started. */
+  #kill(): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      this.#child?.kill('SIGKILL');
+    }
+  }
+}
