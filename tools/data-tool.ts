@@ -3,6 +3,7 @@ import type { ChatRequest, ChatTurn } from '../core/contracts/engine.ts';
 import { MeshError } from '../core/contracts/errors.ts';
 import { issuesOf, type JsonObject } from '../core/contracts/packet.ts';
 import { callType, resultType, type Tool, type ToolContext } from '../core/contracts/tool.ts';
+import { USAGE_FILE, type Usage } from '../core/contracts/usage.ts';
 
 /**
  * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a
@@ -34,6 +35,8 @@ export interface DataToolPlace {
   readonly taskId: string;
   /** The agent's own model, where its engine has one: pictures are shown to it. */
   readonly model?: DataToolModel;
+  /** Notes what a model took that this process did not ask itself. */
+  readonly noteUsage?: (usage: Usage) => void;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
 }
@@ -72,6 +75,7 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
         options,
         environment: process.env,
         taskId: packet.task_id,
+        noteUsage: (usage) => record(USAGE_FILE, { task_id: packet.task_id, ...usage }),
         signal,
         ...modelOf(context, spec.name),
       });

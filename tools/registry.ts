@@ -1,13 +1,16 @@
+import type { JsonObject } from '../core/contracts/packet.ts';
 import { unknown } from '../core/contracts/registry.ts';
 import type { Tool, ToolNeeds } from '../core/contracts/tool.ts';
 import { dataTool } from './data-tool.ts';
 import { dataTools } from './data-tools.ts';
+import { a2aNeeds, mcpNeeds } from './foreign/needs.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 
 /** A tool in the registry: how it is loaded, since an agent loads the one tool it has, and what its process needs. */
 interface Entry {
   readonly load: (services: ToolServices) => Promise<Tool>;
-  readonly needs?: ToolNeeds;
+  /** They may follow from what the team file says to the agent. */
+  readonly needs?: ToolNeeds | ((options: JsonObject) => ToolNeeds);
 }
 
 const entries: Record<string, Entry> = {
@@ -43,6 +46,12 @@ const entries: Record<string, Entry> = {
   queue_worker: { load: async () => (await import('./scenarios/queue.ts')).queueWorker },
   clinic_doctor: { load: async () => (await import('./scenarios/clinic.ts')).clinicDoctor },
   ring_shard: { load: async () => (await import('./scenarios/ring.ts')).ringShard },
+  // What hands calls on to somebody else's server or agent: see docs/interoperate.md.
+  mcp: {
+    load: async (services) => dataTool((await import('./foreign/mcp.ts')).mcp(services)),
+    needs: mcpNeeds,
+  },
+  a2a: { load: async (services) => (await import('./foreign/a2a.ts')).a2a(services), needs: a2aNeeds },
   // Tools that the roles ask.
   ...Object.fromEntries(
     Object.entries(dataTools).map(([name, { load, needs }]) => [
@@ -71,7 +80,8 @@ export async function toolNamed(name: string, services: ToolServices = noService
   return entry.load(services);
 }
 
-/** What the process of an agent with that tool must be allowed. */
-export function toolNeeds(name: string): ToolNeeds {
-  return (Object.hasOwn(entries, name) ? entries[name]?.needs : undefined) ?? {};
+/** What the process of an agent with that tool, and those options, must be allowed. */
+export function toolNeeds(name: string, options: JsonObject = {}): ToolNeeds {
+  const needs = (Object.hasOwn(entries, name) ? entries[name]?.needs : undefined) ?? {};
+  return typeof needs === 'function' ? needs(options) : needs;
 }

@@ -1,4 +1,24 @@
+import type { ForeignPeer } from './foreign/foreign.ts';
 import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
+
+/** A server of MCP: a program that is started, or an address. */
+export type McpPlace =
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly environment: Readonly<Record<string, string>>;
+      readonly folder: string;
+      readonly maxMessageBytes: number;
+    }
+  | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
+
+/** An agent of A2A, by its card. */
+export interface A2aPlace {
+  readonly url: string;
+  readonly token?: string;
+  readonly later?: 'stream' | 'poll' | 'push';
+  readonly maxMessageBytes: number;
+}
 
 /** Whether an answer is right, by the scorer of the benchmark. */
 export type IsRight = (answer: string, truth: string) => boolean;
@@ -8,10 +28,14 @@ export interface ToolServices {
   /** @param place a file, or the URL of a server */
   readonly openMemory: (place: string) => Promise<AttemptMemory>;
   readonly loadScorer: () => Promise<IsRight>;
+  readonly connectMcp: (place: McpPlace, signal: AbortSignal) => Promise<ForeignPeer>;
+  readonly connectA2a: (place: A2aPlace, signal: AbortSignal) => Promise<ForeignPeer>;
 }
 
 /** For tools that need none, and for whoever only wants to know what tools there are. */
 export const noServices: ToolServices = {
   openMemory: () => Promise.reject(new Error('this process has no memory of attempts')),
   loadScorer: () => Promise.reject(new Error('this process has no scorer')),
+  connectMcp: () => Promise.reject(new Error('this process connects to no server of MCP')),
+  connectA2a: () => Promise.reject(new Error('this process connects to no agent of A2A')),
 };

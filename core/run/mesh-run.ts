@@ -221,6 +221,7 @@ export class MeshRun {
       models: this.#usage?.total,
       tokenLedger: await this.#exchanges?.total(),
       faults: this.#faults?.metrics(this.#options.team.agents),
+      unseen: this.#options.unseen,
       delivery: this.#acknowledged && deliveryMetrics(this.#acknowledged, links),
       wallMs,
       isBatch,

@@ -39,6 +39,8 @@ export interface RunOptions
   readonly codeFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
+  /** Ids of agents that hand work on to others, of whose tokens nobody here knows. */
+  readonly unseen?: ReadonlySet<string>;
   /** Files that lie in agents' workspaces from the start, for their tools alone. */
   readonly workspaceFiles?: readonly {
     readonly agent: string;

@@ -15,6 +15,7 @@ import { adapterNamed, checkSpec } from '../../protocols/registry.ts';
 import { checkKey, engineNames } from '../../tools/engines/registry.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { toolNeeds } from '../../tools/registry.ts';
+import { checkForeign } from '../teams/check-foreign.ts';
 import { checkTeamServers } from '../teams/check-servers.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
@@ -153,6 +154,7 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     ...(host === undefined ? {} : { model_host: host }),
   };
   checkTeamServers(result);
+  checkForeign(result, process.env);
   for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
     checkKey(name, host === undefined ? {} : { host });
   return result;

@@ -77,10 +77,11 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
 function requestOf({ parts }: A2aMessage): AskRequest {
   const questions: string[] = [];
   const documents: string[] = [];
-  for (const { text, raw, url, data, mediaType = 'text/plain' } of parts) {
+  for (const { text, raw, url, data, filename = '', mediaType = 'text/plain' } of parts) {
     if (url !== undefined)
       throw new MeshError('packet', 'a part with a URL: this agent fetches nothing; send what is there');
-    if (text !== undefined) questions.push(text);
+    // A text with a file's name is a file.
+    if (text !== undefined) (filename === '' ? questions : documents).push(text);
     else if (raw !== undefined) {
       if (!DOCUMENT_TYPES.includes(mediaType))
         throw new MeshError('packet', `a file: expected ${DOCUMENT_TYPES.join(' or ')}, came ${mediaType}`);

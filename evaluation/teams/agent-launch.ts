@@ -29,7 +29,7 @@ export interface RunPlaces {
 /** How an agent of a team is launched: what it is told, and what its process may do. */
 export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunPlaces = {}): AgentLaunch {
   const { engine, model, host, options = {} } = engineOf(team, agent);
-  const needs = toolNeeds(agent.tool);
+  const needs = toolNeeds(agent.tool, agent.options);
   const userFiles = filesFor({ tool: agent.tool, engine });
   const own = {
     files: needs.files === undefined ? undefined : files,
@@ -69,12 +69,12 @@ function toolsOf(team: Team, id: string): string[] {
 }
 
 function permissionsOf(
-  { tool, prompt }: TeamAgent,
+  { tool, prompt, options }: TeamAgent,
   engine: string,
   { files, store }: { files: string | undefined; store: string | undefined },
   userReads: readonly string[],
 ): AgentPermissions {
-  const needs = toolNeeds(tool);
+  const needs = toolNeeds(tool, options);
   const thinking = engineNeeds(engine);
   const isServer = store !== undefined && storeFile(store) === undefined;
   const fileFolder = files === undefined ? [] : [files + path.sep];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TURNS, type TurnRow } from '../engines/testing/reply-table.ts';
 import type { ModelServerRequest, ScriptedReply } from '../fixtures/model-server.ts';
+import { noServices } from '../tool-services.ts';
 import { cleanAnswer, statesAnswer } from './answer/clean-answer.ts';
 import { NO_ANSWER } from './answer/no-answer.ts';
 import type { AttemptMemory } from './memory/attempt-memory.ts';
@@ -123,6 +124,7 @@ describe.each(Object.entries(TEAMS))(
           },
         ],
         services: {
+          ...noServices,
           openMemory: () => Promise.resolve(NO_MEMORY),
           loadScorer: () => Promise.resolve((answer, truth) => answer === truth),
         },

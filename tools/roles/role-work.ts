@@ -136,7 +136,15 @@ export class RoleWork {
 
   /** Asks the agent that has the data tool `tool`. A failure is an answer too: whoever asked goes on without it. */
   async use(tool: string, args: JsonObject): Promise<ToolReply> {
-    const reply = await this.askTool(tool, args, this.#time);
+    return this.#noted(tool, args, await this.askTool(tool, args, this.#time));
+  }
+
+  /** As {@link RoleWork.use}, of a tool that one of several agents of its kind has: `name` is what the model calls it. */
+  async useOf(partner: Partner, name: string, args: JsonObject): Promise<ToolReply> {
+    return this.#noted(name, args, await this.askPartner(partner, args, this.#time));
+  }
+
+  #noted(tool: string, args: JsonObject, reply: ToolReply): ToolReply {
     const failed = 'error' in reply;
     this.#step({
       by: this.role,
@@ -158,10 +166,15 @@ export class RoleWork {
     if (partner === undefined) {
       return { error: { code: 'tool', message: `no agent with the tool ${tool} may be asked here` } };
     }
+    return this.askPartner(partner, args, signal);
+  }
+
+  /** As {@link RoleWork.askTool}, of this agent. */
+  async askPartner({ id, tool }: Partner, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const { tool_timeout_s } = this.options(timeoutSchema);
     try {
       const timeoutMs = tool_timeout_s * 1000;
-      const reply = await this.context.ask(partner.id, { arguments: args }, { timeoutMs, signal });
+      const reply = await this.context.ask(id, { arguments: args }, { timeoutMs, signal });
       const parsed = toolReplySchema.safeParse(reply);
       if (parsed.success) return parsed.data;
       return { error: { code: 'packet', message: `${tool} replied in no known form` } };

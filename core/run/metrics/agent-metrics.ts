@@ -2,7 +2,11 @@ import type { Link, LinkCounts } from '../../hub/link.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 
 /** `current` is the link that the agent has now, `former` are those that it had before it was started again. */
-export function agentMetrics(current: Link, former: readonly Link[]): RunMetrics['agents'][number] {
+export function agentMetrics(
+  current: Link,
+  former: readonly Link[],
+  unseen: ReadonlySet<string>,
+): RunMetrics['agents'][number] {
   const { node, alive, fault, books } = current;
   const own = [...former, current];
   const sum = (key: keyof LinkCounts) => own.reduce((total, { counts }) => total + counts[key], 0);
@@ -15,7 +19,7 @@ export function agentMetrics(current: Link, former: readonly Link[]): RunMetrics
     bytes_rx: sum('bytesRx'),
     packets_tx: sum('packetsTx'),
     bytes_tx: sum('bytesTx'),
-    tokens: sum('tokens'),
+    tokens: unseen.has(node.id) ? null : sum('tokens'),
     refused: sum('refusedPackets') + (books?.refused.packets ?? 0),
     session_bytes: sum('sessionRx') + sum('sessionTx'),
     tool_us: books === undefined ? null : books.sent.reduce((us, entry) => us + entry.tool_us, 0),

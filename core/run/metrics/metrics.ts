@@ -65,6 +65,8 @@ interface RunFacts {
   readonly models: ModelSums | undefined;
   readonly tokenLedger: TokenLedgerFigures | undefined;
   readonly faults: FaultMetrics | undefined;
+  /** Ids of agents that hand work on to others: nobody knows their tokens. */
+  readonly unseen?: ReadonlySet<string> | undefined;
   readonly delivery: DeliveryMetrics | undefined;
   /** Wall time of a batch. */
   readonly wallMs: number;
@@ -114,7 +116,7 @@ export function runMetrics(
     answered: tally.answered,
     agents: current.map((link) => {
       const former = formerLinks.filter(({ node }) => node.id === link.node.id);
-      return agentMetrics(link, former);
+      return agentMetrics(link, former, facts.unseen ?? new Set());
     }),
     packet_types: Object.fromEntries(facts.typeCounts),
     ledger,

@@ -21,10 +21,19 @@ export class RunUsage {
   /** Undefined where nothing of a run asks a model: there is nothing to read while its tasks go by. */
   static of(
     workspaces: string,
-    { team, engine }: { readonly team: Team; readonly engine: Pick<Engine, 'name' | 'tokenSource'> },
+    {
+      team,
+      engine,
+      unseen,
+    }: {
+      readonly team: Team;
+      readonly engine: Pick<Engine, 'name' | 'tokenSource'>;
+      readonly unseen?: ReadonlySet<string>;
+    },
   ): RunUsage | undefined {
     const isOther = ({ engine: own }: Team['agents'][number]) => own !== undefined && own !== engine.name;
-    if (engine.tokenSource !== 'model' && !team.agents.some(isOther)) return undefined;
+    const isUnseen = unseen !== undefined && unseen.size > 0;
+    if (engine.tokenSource !== 'model' && !isUnseen && !team.agents.some(isOther)) return undefined;
     return new RunUsage(
       workspaces,
       team.agents.map(({ id }) => id),

@@ -18,6 +18,7 @@ import { codeFolder, packageVersion, readableByAgents } from '../../../core/syst
 import { sharedId } from '../../../core/wire/copy-id.ts';
 import { engineNamed } from '../../../tools/engines/registry.ts';
 import { readAnyText } from '../../../tools/files/read-any.ts';
+import { isUnseen } from '../../../tools/foreign/needs.ts';
 import { promptNamed } from '../../../tools/prompts.ts';
 import { NO_ANSWER } from '../../../tools/roles/answer/no-answer.ts';
 import { TRUTHS_FILE, type Truth } from '../../../tools/roles/overseer/truths.ts';
@@ -110,6 +111,7 @@ export class MeshTeam {
       launchOf: (agent) => agentLaunch(withRun, agent, places),
       environment: process.env,
       portHint: PORT_HINT,
+      unseen: unseenIn(team),
       engine,
       version: packageVersion,
       codeFolder,
@@ -150,6 +152,11 @@ export class MeshTeam {
     const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
     return { ...replyOf(asked, this.#traces.ended(task.taskId)), mesh };
   }
+}
+
+/** Agents of whose work on a server or by an agent of somebody else's nobody here knows the tokens. */
+function unseenIn({ agents }: Team): ReadonlySet<string> {
+  return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
 }
 
 /** Lines of an earlier run that is gone on with: those of what is finished, in whole lines. */

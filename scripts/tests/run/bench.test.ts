@@ -113,7 +113,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
         packets_rx: 'pkt_cnt',
         tokens: 'token_sum',
       } as const;
-      expect(sum(metrics.agents.map((agent) => agent[key]))).toBe(metrics[total[key]]);
+      expect(sum(metrics.agents.map((agent) => agent[key] ?? Number.NaN))).toBe(metrics[total[key]]);
     }
   });
 

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolDefinition } from '../../../core/contracts/engine.ts';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { OfferedTools } from '../../foreign/offered.ts';
 import { splitReason, toolCalled, toolDefinitions } from '../../tool-definitions.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText, isDeeper, MAX_ENTRY_CHARACTERS } from '../trace.ts';
@@ -16,14 +17,16 @@ export class ToolSession {
   readonly tools: readonly ToolDefinition[];
   readonly #work: RoleWork;
   readonly #ids = new Set<string>();
+  readonly #offered: OfferedTools;
 
-  private constructor(work: RoleWork, tools: readonly ToolDefinition[]) {
+  private constructor(work: RoleWork, own: readonly ToolDefinition[], offered: OfferedTools) {
     this.#work = work;
-    this.tools = tools;
+    this.#offered = offered;
+    this.tools = [...own, ...offered.definitions];
   }
 
   static async of(work: RoleWork): Promise<ToolSession> {
-    return new ToolSession(work, await toolDefinitions(work.tools, work.file));
+    return new ToolSession(work, await toolDefinitions(work.tools, work.file), await OfferedTools.of(work));
   }
 
   /**
@@ -44,7 +47,11 @@ export class ToolSession {
    * @param isExplained whether the model has said a word before its calls, which is in the trace already
    */
   async act({ name, arguments: given }: ToolCall, isExplained: boolean): Promise<string> {
-    const tool = toolCalled(name, typeof given === 'string' ? {} : given, this.#work.tools);
+    const target = this.#offered.find(name);
+    const tool =
+      target === undefined
+        ? toolCalled(name, typeof given === 'string' ? {} : given, this.#work.tools)
+        : name;
     if (tool === undefined) {
       this.#work.note(`the model asked for the tool ${name}, which is not there`);
       const known = this.tools.map((offered) => offered.name).join(', ');
@@ -54,11 +61,15 @@ export class ToolSession {
       this.#work.note(`the model gave ${name} arguments that cannot be used`);
       return `Error: the arguments are no JSON object, or far too large: ${cutText(given, MAX_SHOWN_CHARACTERS)}`;
     }
-    const { reason, args } = splitReason(given);
+    // Somebody else's tool may have an argument of that name.
+    const { reason, args } = target === undefined ? splitReason(given) : { reason: '', args: given };
     // Each action has a reason before it (REQ-024), and none has it twice.
     if (reason !== '') this.#work.reasoning(reason);
     else if (!isExplained) this.#work.reasoning(`calls ${tool}`);
-    const reply = await this.#work.use(tool, args);
+    const reply =
+      target === undefined
+        ? await this.#work.use(tool, args)
+        : await this.#work.useOf(target.partner, name, target.argumentsOf(args));
     return 'error' in reply ? `Error: ${reply.error.message}` : cutText(reply.text, MAX_ENTRY_CHARACTERS);
   }
 }

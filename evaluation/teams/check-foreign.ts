@@ -1,0 +1,23 @@
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import type { Team } from '../../core/contracts/team.ts';
+import { a2aOptions } from '../../tools/foreign/a2a.ts';
+import { variableNamed } from '../../tools/foreign/foreign.ts';
+import { mcpOptions } from '../../tools/foreign/mcp.ts';
+
+/**
+ * What a team file says of other people's servers and agents, before anything is started.
+ *
+ * @throws MeshError `config`, naming the agent and what is wrong
+ */
+export function checkForeign(team: Team, environment: Readonly<Record<string, string | undefined>>): void {
+  for (const { id, tool, options = {} } of team.agents) {
+    if (tool !== 'mcp' && tool !== 'a2a') continue;
+    try {
+      const own = tool === 'mcp' ? mcpOptions(options) : a2aOptions(options);
+      const named = [...('env' in own ? own.env : []), ...('token' in own ? [own.token ?? ''] : [])];
+      for (const name of named) if (name !== '') variableNamed(name, environment, tool);
+    } catch (cause) {
+      throw new MeshError('config', `agent ${id}: ${messageOf(cause)}`, { cause });
+    }
+  }
+}

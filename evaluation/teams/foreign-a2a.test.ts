@@ -1,0 +1,185 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { AgentCard } from '../../protocols/bindings/a2a/agent/agent.ts';
+import { bareAgent, serveBareHttp } from '../../protocols/bindings/a2a/bare/http-server.ts';
+import { interfacesAt } from '../../protocols/bindings/a2a/interfaces.ts';
+import { sdkAgent, serveSdkHttp } from '../../protocols/bindings/a2a/sdk/server.ts';
+import { type AgentWork, saying, type TaskState } from '../../protocols/bindings/a2a/work.ts';
+import { listenHttp } from '../../protocols/bindings/http/http-server.ts';
+import { testSettings } from '../../protocols/bindings/testing/settings.ts';
+import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
+import { connectA2a } from './foreign-peers.ts';
+
+/** Agents of A2A by the official SDK and by hand, asked over their HTTP transports in each way that a result can come. */
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const card = (capabilities: AgentCard['capabilities']): AgentCard => ({
+  ...{ name: 'clerk', description: 'Knows the files', version: '1', capabilities },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain', 'application/json'],
+  skills: [{ id: 's', name: 'look up', description: 'looks things up', tags: ['t'] }],
+});
+
+/** It does what the message says. */
+const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => {
+  const text = message.parts.flatMap((part) => part.text ?? []).join('|');
+  const end = (state: TaskState, said?: string) =>
+    emit({
+      kind: 'status',
+      state,
+      ...(said === undefined ? {} : { message: saying(said, taskId, contextId) }),
+    });
+  if (text === 'message') return emit({ kind: 'message', message: saying('just so', taskId, contextId) });
+  end('TASK_STATE_WORKING', 'on it');
+  if (text === 'ask back') return end('TASK_STATE_INPUT_REQUIRED', 'Which file?');
+  if (text === 'fail') return end('TASK_STATE_FAILED', 'the archive is closed');
+  if (text === 'reject') return end('TASK_STATE_REJECTED', 'not my job');
+  if (text === 'wait') await delay(60_000, undefined, { signal });
+  await delay(150, undefined, { signal });
+  const artifact = (parts: Parameters<typeof emit>[0] extends infer _ ? object[] : never, append = false) =>
+    emit({
+      kind: 'artifact',
+      artifact: { artifactId: 'a', name: 'found', parts: parts as { text: string }[] },
+      append,
+      lastChunk: append,
+    });
+  artifact([{ text: `You said: ${text}` }]);
+  artifact(
+    [{ data: { pages: 3 } }, { url: 'https://example.com/x' }, { raw: 'AAEC', mediaType: 'application/x-y' }],
+    true,
+  );
+  end('TASK_STATE_COMPLETED');
+};
+
+async function bare(own: AgentCard): Promise<string> {
+  const { agent, close } = bareAgent(own, work, testSettings);
+  const http = await serveBareHttp(agent, ['HTTP+JSON', 'JSONRPC'], testSettings);
+  ends.push(async () => {
+    close();
+    await http.close();
+  });
+  return http.url;
+}
+
+async function sdk(own: AgentCard): Promise<string> {
+  const agent = await sdkAgent('a test', own, work, testSettings);
+  const http = await serveSdkHttp('a test', agent, testSettings);
+  agent.setInterfaces(interfacesAt(http.url, ['JSONRPC', 'HTTP+JSON']));
+  ends.push(async () => {
+    await agent.close();
+    await http.close();
+  });
+  return http.url;
+}
+
+async function connect(url: string, later?: 'stream' | 'poll' | 'push', more = {}): Promise<ForeignPeer> {
+  const place = { url, maxMessageBytes: 1024 * 1024, ...(later === undefined ? {} : { later }), ...more };
+  const peer = await connectA2a(place, new AbortController().signal);
+  ends.push(() => peer.close());
+  return peer;
+}
+
+const options = (timeoutMs = 30_000) => ({ signal: new AbortController().signal, timeoutMs });
+const all = { streaming: true, pushNotifications: true };
+
+describe.each([
+  ['by the official SDK', sdk],
+  ['by hand', bare],
+] as const)('an agent of A2A %s', (_how, serve) => {
+  test.each(['stream', 'poll', 'push'] as const)(
+    'answers by %s, with nothing dropped in silence',
+    async (later) => {
+      const peer = await connect(await serve(card(all)), later);
+      expect(peer.tools).toMatchObject([
+        { name: 'ask', description: expect.stringContaining('looks things up') },
+      ]);
+      const reply = await peer.call('ask', { message: 'Hello', document: 'A note.' }, options());
+      expect(reply).toMatchObject({ isError: false, images: [] });
+      expect(reply.texts).toEqual([
+        'You said: Hello|A note.',
+        '{"pages":3}',
+        '[link https://example.com/x, which is not fetched]',
+        '[file  application/x-y, 3 bytes, which is left out]',
+      ]);
+      expect(reply.data).toMatchObject({
+        state: 'TASK_STATE_COMPLETED',
+        artifacts: [
+          {
+            artifact_id: 'a',
+            parts: [{ text: 'You said: Hello|A note.' }, { data: { pages: 3 } }, {}, { bytes: 3 }],
+          },
+        ],
+      });
+    },
+  );
+
+  test.each(['stream', 'poll'] as const)(
+    'ends otherwise by %s: failed, rejected, asking back, a message alone',
+    async (later) => {
+      const peer = await connect(await serve(card(all)), later);
+      const ask = (message: string) => peer.call('ask', { message }, options());
+      expect(await ask('fail')).toMatchObject({
+        isError: true,
+        texts: ['clerk: TASK_STATE_FAILED', 'the archive is closed'],
+      });
+      expect(await ask('reject')).toMatchObject({
+        isError: true,
+        texts: ['clerk: TASK_STATE_REJECTED', 'not my job'],
+      });
+      expect(await ask('message')).toMatchObject({
+        isError: false,
+        texts: ['just so'],
+        data: { state: 'MESSAGE' },
+      });
+      const back = await ask('ask back');
+      expect(back).toMatchObject({ isError: false, data: { state: 'TASK_STATE_INPUT_REQUIRED' } });
+      expect(back.texts.join(' ')).toMatch(/asks back.* Which file\?/);
+      const { task_id } = Object(back.data);
+      const more = await peer.call('ask', { message: 'that one', task_id }, options());
+      expect(more.texts[0]).toBe('You said: that one');
+    },
+  );
+
+  test('has its task cancelled by who gives it up', async () => {
+    const peer = await connect(await serve(card(all)), 'poll');
+    await expect(peer.call('ask', { message: 'wait' }, options(500))).rejects.toThrow(/given up/);
+  });
+});
+
+describe('a hostile agent of A2A', () => {
+  async function withCard(body: object | string): Promise<string> {
+    const server = await listenHttp((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    }, testSettings);
+    ends.push(() => server.close());
+    return server.url;
+  }
+  const jsonRpc = (url: string) => [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+
+  test('leads neither the token nor the question to another host', async () => {
+    const url = await withCard({ name: 'x', supportedInterfaces: jsonRpc('http://127.0.0.2:1/rpc') });
+    await expect(connect(url)).rejects.toThrow('leads from');
+  });
+
+  test('is refused for a card that is none, too large, or of a transport or version that we do not speak', async () => {
+    await expect(connect(await withCard('[]'))).rejects.toThrow('agent card');
+    await expect(connect(await withCard('x'.repeat(300_000)))).rejects.toThrow('at most');
+    const old = [{ url: 'http://127.0.0.1:1/', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }];
+    await expect(connect(await withCard({ name: 'x', supportedInterfaces: old }))).rejects.toThrow(
+      'JSONRPC 0.3',
+    );
+    await expect(
+      connect(await bare(card({ streaming: false, pushNotifications: false })), 'push'),
+    ).rejects.toThrow('calls no webhooks');
+  });
+
+  test('is cut off at an answer that is too large', async () => {
+    const peer = await connect(await bare(card(all)), 'stream', { maxMessageBytes: 300 });
+    await expect(peer.call('ask', { message: 'Hello' }, options())).rejects.toThrow('at most 300 bytes');
+  });
+});

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { issuesOf } from '../../core/contracts/packet.ts';
+import { ForeignAgent, type ForeignAgentPlace } from '../../protocols/bindings/a2a/foreign/foreign-agent.ts';
+import {
+  connectForeign,
+  type ForeignResult,
+  type ForeignServerPlace,
+} from '../../protocols/bindings/mcp/foreign/foreign-server.ts';
+import { ASK } from '../../tools/foreign/a2a.ts';
+import type { ForeignPeer, ForeignReply } from '../../tools/foreign/foreign.ts';
+
+/** Servers of MCP and agents of A2A as tools know them. */
+
+export async function connectMcp(place: ForeignServerPlace, signal: AbortSignal): Promise<ForeignPeer> {
+  const { call, ...server } = await connectForeign(place, signal);
+  return { ...server, call: async (name, args, options) => replyOf(await call(name, args, options)) };
+}
+
+function replyOf({ content, structuredContent, isError }: ForeignResult): ForeignReply {
+  const texts: string[] = [];
+  const images: Buffer[] = [];
+  for (const block of content) {
+    switch (block.type) {
+      case 'text':
+        texts.push(block.text);
+        break;
+      case 'image':
+        images.push(Buffer.from(block.data, 'base64'));
+        break;
+      case 'audio':
+        texts.push(
+          `[audio ${block.mimeType}, ${Buffer.byteLength(block.data, 'base64')} bytes, which is left out]`,
+        );
+        break;
+      case 'resource': {
+        const { uri, text, blob } = block.resource;
+        const size = blob === undefined ? 0 : Buffer.byteLength(blob, 'base64');
+        texts.push(text ?? `[resource ${uri}, ${size} bytes, which is left out]`);
+        break;
+      }
+      case 'resource_link':
+        texts.push(`[resource ${block.uri}, which is not read]`);
+        break;
+    }
+  }
+  return { texts, images, isError, ...(structuredContent === undefined ? {} : { data: structuredContent }) };
+}
+
+const askSchema = z.strictObject({
+  message: z.string().min(1).describe('What to say to it, in words'),
+  document: z.string().exactOptional().describe('A text that this is about'),
+  task_id: z.string().min(1).exactOptional().describe('Of a task that waits for an answer'),
+  context_id: z.string().min(1).exactOptional().describe('Of a conversation that goes on'),
+});
+
+const MAX_DESCRIPTION = 4000;
+const FAILED: ReadonlySet<string> = new Set([
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+]);
+
+export async function connectA2a(place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignPeer> {
+  const agent = await ForeignAgent.connect(place, signal);
+  const { name, description, skills } = agent.card;
+  const can = skills.map((skill) => `${skill.name}: ${skill.description}`).join('\n');
+  const said = `Asks the agent ${name}. ${description}\n${can}`.toWellFormed().slice(0, MAX_DESCRIPTION);
+  const inputSchema = z.record(z.string(), z.json()).parse(z.toJSONSchema(askSchema));
+  return {
+    name,
+    tools: [{ name: ASK, description: said, inputSchema }],
+    refused: [],
+    async call(_tool, args, { signal: aborted, timeoutMs }) {
+      const { success, data, error } = askSchema.safeParse(args);
+      if (!success) throw new MeshError('tool', `arguments: ${issuesOf(error)}`);
+      const { message, document, task_id: taskId, context_id: contextId } = data;
+      // A text with a file's name: agents that take no files read it all the same.
+      const file =
+        document === undefined ? [] : [{ text: document, filename: 'document.txt', mediaType: 'text/plain' }];
+      const both = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);
+      const result = await agent.ask({ parts: [{ text: message }, ...file], taskId, contextId }, both);
+      const isError = FAILED.has(result.state);
+      const state = isError ? [`${name}: ${result.state}`] : [];
+      if (result.state === 'TASK_STATE_INPUT_REQUIRED')
+        state.push(`It asks back; say so with task_id ${result.data.task_id}:`);
+      return { texts: [...state, ...result.texts], images: result.images, data: result.data, isError };
+    },
+    close: () => agent.close(),
+  };
+}

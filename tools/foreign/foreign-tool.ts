@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../core/contracts/limits.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { Usage } from '../../core/contracts/usage.ts';
+import { tokensOf } from '../../core/tokens/o200k.ts';
+import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
+import { portableSchema } from '../engines/schemas/portable-schema.ts';
+import { IMAGE_TYPES, imageKindOf } from '../media/media-kind.ts';
+import { isDeeper } from '../roles/trace.ts';
+import { type ForeignOffer, type ForeignPeer, type ForeignReply, foreignInput } from './foreign.ts';
+
+interface ForeignToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly settings: (options: JsonObject) => ForeignSettings;
+  readonly connect: (place: DataToolPlace) => Promise<ForeignPeer>;
+}
+
+export interface ForeignSettings {
+  readonly timeout_s: number;
+  readonly budget_tokens: number;
+  readonly tools?: readonly string[];
+  readonly asks_models: boolean;
+}
+
+/** Nesting of data that travels on: a payload has some of its own around it. */
+const MAX_DATA_DEPTH = 32;
+const MAX_DATA_BYTES = 256 * 1024;
+const MAX_IMAGES = 8;
+/** That models take. */
+const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in it, word for word.';
+
+/**
+ * A data tool that hands calls on to somebody else's server. The connection is the agent's own: made with the first call, made again when
+ * it broke, and not for ever.
+ */
+export function foreignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
+  const { name, description } = spec;
+  let peer: Promise<ForeignPeer> | undefined;
+  let starts = 0;
+
+  async function connected(place: DataToolPlace): Promise<ForeignPeer> {
+    if (peer === undefined) {
+      if (starts > MAX_RESTARTS)
+        throw new MeshError('tool', `it was lost ${starts} times, and is not started again`);
+      const waitMs = starts === 0 ? 0 : RESTART_BACKOFF_MS * 2 ** (starts - 1);
+      starts += 1;
+      peer = delay(waitMs).then(() => spec.connect(place));
+    }
+    try {
+      return await peer;
+    } catch (error) {
+      peer = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    name,
+    description,
+    input: foreignInput,
+    async run({ tool, arguments: args }, place): Promise<DataToolReply> {
+      const settings = spec.settings(place.options);
+      const own = await connected(place);
+      if (tool === undefined) return offerOf(own, settings);
+      const known = chosen(own, settings).find((each) => each.name === tool);
+      if (known === undefined)
+        throw new MeshError('tool', `it has no tool ${tool.slice(0, 128)} for this team`);
+      if (args === undefined) return { text: JSON.stringify(known) };
+      // Before anything can go wrong: what it took in there, nobody here will ever know.
+      if (settings.asks_models) place.noteUsage?.(unknownUsage(name, own.name));
+      try {
+        const options = { signal: place.signal, timeoutMs: settings.timeout_s * 1000 };
+        return await shown(await own.call(tool, args, options), place);
+      } catch (error) {
+        if (error instanceof MeshError && error.code === 'agent') {
+          // The next call makes a new connection.
+          peer = undefined;
+          await own.close().catch(() => undefined);
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/** Unknown is not nothing. */
+function unknownUsage(role: string, of: string): Usage {
+  const unknown = { prompt_tokens: null, completion_tokens: null, cost_usd: null };
+  return { role, model: `unknown, of ${of.slice(0, 64)}`, calls: 0, ...unknown };
+}
+
+function chosen({ tools }: ForeignPeer, { tools: named }: ForeignSettings) {
+  return named === undefined ? tools : tools.filter(({ name }) => named.includes(name));
+}
+
+/** As many tools as the budget has room for, in their order; the others by name. */
+function offerOf(peer: ForeignPeer, settings: ForeignSettings): DataToolReply {
+  const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
+  let left = settings.budget_tokens;
+  const tools: { name: string; description: string; parameters: JsonObject }[] = [];
+  const deferred: string[] = [];
+  const refused = [...peer.refused, ...missing.map((name) => `${name}: there is no such tool`)];
+  for (const { name, description, inputSchema } of chosen(peer, settings)) {
+    const tool = { name, description, parameters: portableSchema(inputSchema) };
+    const tokens = tokensOf(JSON.stringify(tool));
+    const nameTokens = tokensOf(name) + 2;
+    if (tokens <= left) {
+      tools.push(tool);
+      left -= tokens;
+    } else if (nameTokens <= left) {
+      deferred.push(name);
+      left -= nameTokens;
+    } else refused.push(`${name}: beyond the budget of ${settings.budget_tokens} tokens`);
+  }
+  const offer: ForeignOffer = { tools, deferred, refused };
+  return { text: `${tools.length} tools of ${peer.name}`, data: offer };
+}
+
+/** The result as a model reads it; a picture is looked at by the agent's own model, where it has one. */
+async function shown(
+  { texts, data, images, isError }: ForeignReply,
+  place: DataToolPlace,
+): Promise<DataToolReply> {
+  const said = texts.map((text) => text.toWellFormed());
+  for (const image of images.slice(0, MAX_IMAGES)) said.push(await pictureText(image, place));
+  if (images.length > MAX_IMAGES) said.push(`[${images.length - MAX_IMAGES} more images are left out]`);
+  const json = data === undefined ? '' : JSON.stringify(data);
+  // Servers give the same as text, as older clients expect; where one does not, the data are what a model reads.
+  if (data !== undefined && said.every((text) => text.trim() === '')) said.push(json);
+  const text = said.join('\n');
+  if (isError)
+    throw new MeshError('tool', text === '' ? 'the call failed, without a word' : text.slice(0, 4000));
+  if (data === undefined) return { text };
+  if (isDeeper(data, MAX_DATA_DEPTH) || Buffer.byteLength(json) > MAX_DATA_BYTES)
+    return { text: `${text}\n[its structured content is too large or nested too deeply, and left out]` };
+  return { text, data };
+}
+
+async function pictureText(bytes: Uint8Array, place: DataToolPlace): Promise<string> {
+  const kind = imageKindOf(bytes);
+  if (kind === undefined) return `[${bytes.length} bytes that are no image by their first bytes]`;
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const folder = path.join(place.workspace, 'images');
+  mkdirSync(folder, { recursive: true });
+  const file = `${digest}.${kind}`;
+  writeFileSync(path.join(folder, file), bytes, { mode: 0o600 });
+  const what = `[image ${file}, ${bytes.length} bytes`;
+  const mediaType = SHOWN_TYPES.find((known) => known === IMAGE_TYPES[kind]);
+  if (place.model === undefined || mediaType === undefined)
+    return `${what}: kept in the agent's workspace; no model here looks at it]`;
+  try {
+    const base64 = Buffer.from(bytes).toString('base64');
+    const images = [{ base64, mediaType }];
+    const { content } = await place.model.chat({
+      messages: [{ role: 'user', content: IMAGE_QUESTION, images }],
+    });
+    return `${what}, as ${place.model.name} sees it: ${content}]`;
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return `${what}: ${error.message}]`;
+  }
+}

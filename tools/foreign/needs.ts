@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { ToolNeeds } from '../../core/contracts/tool.ts';
+
+/** What an agent with a tool of somebody else's must be allowed: variables by the names that the team file says, and no others. */
+
+/** A server at an address is reached over the network; one that is started gets none, unless the team file says so. */
+export function mcpNeeds(options: JsonObject): ToolNeeds {
+  const isStarted = 'command' in options;
+  return {
+    ...(isStarted ? { childProcesses: true as const } : {}),
+    ...(isStarted && options.network !== true ? {} : { network: true as const }),
+    environment: [...namesIn(options.env), ...namesIn([options.token])],
+  };
+}
+
+export function a2aNeeds({ token }: JsonObject): ToolNeeds {
+  return { network: true, environment: namesIn([token]) };
+}
+
+function namesIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+/** Whether what is called may ask models, as far as anybody here knows. */
+export function isUnseen(tool: string, options: JsonObject = {}): boolean {
+  return (tool === 'mcp' || tool === 'a2a') && options.asks_models !== false;
+}

@@ -1,0 +1,78 @@
+import type { ToolDefinition } from '../../core/contracts/engine.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { Partner } from '../../core/contracts/tool.ts';
+import type { RoleWork } from '../roles/role-work.ts';
+import { offerSchema } from './foreign.ts';
+
+/** Tools that hand calls on to somebody else: what they offer, they say themselves. */
+const FOREIGN = ['mcp', 'a2a'];
+
+function isForeign(tool: string): boolean {
+  return FOREIGN.includes(tool);
+}
+
+/** A call of a model, as the agent that has the tool is asked. */
+interface ForeignTarget {
+  readonly partner: Partner;
+  readonly argumentsOf: (given: JsonObject) => JsonObject;
+}
+
+/** Longest name of a tool that servers of models take. */
+const MAX_NAME = 64;
+
+/** The tools of others among those that a role may ask, as a model is shown them. */
+export class OfferedTools {
+  readonly definitions: ToolDefinition[] = [];
+  readonly #targets = new Map<string, ForeignTarget>();
+
+  /** Asks each agent that hands calls on what it offers. One that does not answer offers nothing, which the trace says. */
+  static async of(work: RoleWork): Promise<OfferedTools> {
+    const offered = new OfferedTools();
+    for (const partner of work.tools) if (isForeign(partner.tool)) await offered.#ask(work, partner);
+    return offered;
+  }
+
+  find(name: string): ForeignTarget | undefined {
+    return this.#targets.get(name);
+  }
+
+  async #ask(work: RoleWork, partner: Partner): Promise<void> {
+    const reply = await work.askPartner(partner, {});
+    if ('error' in reply) return work.note(`${partner.id} offers no tools: ${reply.error.message}`);
+    const { success, data } = offerSchema.safeParse(reply.data);
+    if (!success) return work.note(`${partner.id} offers tools in no known form`);
+    for (const { name, description, parameters } of data.tools) {
+      const argumentsOf = (given: JsonObject) => ({ tool: name, arguments: given });
+      this.#add(partner, name, description, parameters, argumentsOf);
+    }
+    if (data.deferred.length > 0) this.#addDeferred(partner, data.deferred);
+    if (data.refused.length > 0)
+      work.note(`${partner.id} has tools that are not offered: ${data.refused.join('; ')}`);
+  }
+
+  #addDeferred(partner: Partner, names: readonly string[]): void {
+    const description = `More tools of ${partner.id}, by name. Without arguments it says what the tool takes.`;
+    const parameters = {
+      type: 'object',
+      properties: { tool: { type: 'string', enum: [...names] }, arguments: { type: 'object' } },
+      required: ['tool'],
+    };
+    const { length } = this.definitions;
+    this.#add(partner, 'more', description, parameters, (given) => given);
+    if (this.definitions.length === length) throw new Error('a deferred tool has no name');
+  }
+
+  #add(
+    partner: Partner,
+    name: string,
+    description: string,
+    parameters: JsonObject,
+    argumentsOf: ForeignTarget['argumentsOf'],
+  ): void {
+    const plain = `${partner.id}_${name}`.replace(/[^\w-]/g, '_').slice(0, MAX_NAME);
+    let own = plain;
+    for (let count = 2; this.#targets.has(own); count++) own = `${plain.slice(0, MAX_NAME - 4)}_${count}`;
+    this.#targets.set(own, { partner, argumentsOf });
+    this.definitions.push({ name: own, description, parameters });
+  }
+}
