@@ -5,16 +5,16 @@ import { environmentOf } from '../../core/run/manifest.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { writeWhole } from '../../core/system/whole-file.ts';
-import type { Compared } from '../../evaluation/compare/compared.ts';
-import { figuresFor } from '../../evaluation/compare/conditions.ts';
-import { junitOf } from '../../evaluation/compare/junit.ts';
+import type { Compared } from '../../evaluation/compare/conditions/compared.ts';
+import { figuresFor } from '../../evaluation/compare/conditions/conditions.ts';
+import { junitOf } from '../../evaluation/compare/conditions/junit.ts';
 import {
   changesSince,
   checkComparable,
   checkSameMachine,
   type SavedChange,
-} from '../../evaluation/compare/saved-baseline.ts';
-import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/summary.ts';
+} from '../../evaluation/compare/conditions/saved-baseline.ts';
+import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/conditions/summary.ts';
 import {
   evaluateThreshold,
   parseThreshold,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
-import { figuresFor } from '../../conditions.ts';
-import { changesSince, checkComparable } from '../../saved-baseline.ts';
-import { summaryMarkdown } from '../../summary.ts';
+import { figuresFor } from '../../conditions/conditions.ts';
+import { changesSince, checkComparable } from '../../conditions/saved-baseline.ts';
+import { summaryMarkdown } from '../../conditions/summary.ts';
 import { sampleBindings } from '../testing/sample-bindings.ts';
 import { bindingsCsv } from './bindings-csv.ts';
 import { parseBindings } from './bindings-file.ts';

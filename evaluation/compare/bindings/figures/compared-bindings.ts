@@ -1,7 +1,7 @@
 import type { MeasuredMetric } from '../../../statistics/thresholds.ts';
 import { count, decimals } from '../../../terminal/table.ts';
 import { type TableView, tableView } from '../../../terminal/table-view.ts';
-import type { Compared, Samples } from '../../compared.ts';
+import type { Compared, Samples } from '../../conditions/compared.ts';
 import type { BindingArm, BindingsFile } from './bindings-file.ts';
 import { measuredText, nullText } from './bindings-table.ts';
 import { intervalText, nameText, ratioText } from './bindings-text.ts';

@@ -1,4 +1,4 @@
-import type { ThresholdResult } from '../statistics/thresholds.ts';
+import type { ThresholdResult } from '../../statistics/thresholds.ts';
 
 /**
  * Thresholds as a JUnit report, which CI servers read: a test case each, failed where its condition holds

@@ -1,5 +1,5 @@
-import type { MeasuredMetric } from '../statistics/thresholds.ts';
-import type { TableView } from '../terminal/table-view.ts';
+import type { MeasuredMetric } from '../../statistics/thresholds.ts';
+import type { TableView } from '../../terminal/table-view.ts';
 
 export type Samples = readonly (readonly number[])[];
 

@@ -1,6 +1,6 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
-import { measureLevels } from '../statistics/levels.ts';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { type JudgedLevels, judgeLevels } from '../../statistics/level-verdicts.ts';
+import { measureLevels } from '../../statistics/levels.ts';
 import type { Compared, Samples } from './compared.ts';
 
 /** One arm now and when it was saved. */

@@ -1,11 +1,11 @@
-import { judgeLevels } from '../statistics/level-verdicts.ts';
-import { measureLevels } from '../statistics/levels.ts';
+import { judgeLevels } from '../../statistics/level-verdicts.ts';
+import { measureLevels } from '../../statistics/levels.ts';
 import {
   type MeasuredMetric,
   type MeasuredRatio,
   SAVED,
   type ThresholdFigures,
-} from '../statistics/thresholds.ts';
+} from '../../statistics/thresholds.ts';
 import type { Compared, Samples } from './compared.ts';
 import { asManyOfEach } from './saved-baseline.ts';
 
