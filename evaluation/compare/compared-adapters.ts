@@ -1,9 +1,9 @@
 import type { MeasuredMetric } from '../statistics/thresholds.ts';
 import { count, decimals, oneLine } from '../terminal/table.ts';
 import { type TableView, tableView } from '../terminal/table-view.ts';
-import type { Compared, Samples } from './conditions/compared.ts';
 import type { ComparedAdapter, ComparisonFile } from './comparison-file.ts';
 import { bytesRatio, nullTestText, openText, playedText } from './comparison-table.ts';
+import type { Compared, Samples } from './conditions/compared.ts';
 import { intervalText, verdictText } from './verdict-text.ts';
 
 export function comparedAdapters(file: ComparisonFile): Compared {

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../statistics/thresholds.ts';
 import { comparedAdapters } from '../compared-adapters.ts';
 import type { ComparisonFile } from '../comparison-file.ts';
+import { sampleFile } from '../testing/sample-comparison.ts';
 import { figuresFor } from './conditions.ts';
 import { junitOf } from './junit.ts';
 import { changesSince, checkComparable, checkSameMachine } from './saved-baseline.ts';
 import { summaryMarkdown } from './summary.ts';
-import { sampleFile } from '../testing/sample-comparison.ts';
 
 const now = await sampleFile(['json', 'msgpack', 'anp'], 'pipeline');
 

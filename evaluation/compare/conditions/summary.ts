@@ -1,9 +1,9 @@
 import type { ThresholdResult } from '../../statistics/thresholds.ts';
 import { count, decimals, oneLine } from '../../terminal/table.ts';
 import { markdownOf, tableView } from '../../terminal/table-view.ts';
+import { intervalText, verdictText } from '../verdict-text.ts';
 import type { Compared } from './compared.ts';
 import type { SavedChange } from './saved-baseline.ts';
-import { intervalText, verdictText } from '../verdict-text.ts';
 
 interface Outcome {
   readonly conditions: readonly ThresholdResult[];

@@ -16,6 +16,8 @@ export interface Design {
   readonly settings: readonly string[];
   /** Exchanges at once under full load. */
   readonly concurrency: number;
+  /** Milliseconds that the work for an answer takes. */
+  readonly workMs: number;
   /** Bytes of what is asked, and of what answers it. */
   readonly sizes: readonly [number, number];
   /** Fresh pairs of processes of each arm: more where the defect is small. */
@@ -35,7 +37,7 @@ const LEVELS: readonly Level[] = [
 
 /** Nothing that is not written in these bindings makes it matter. */
 const IDLE_SETTING = 'keepalive=60000,30000';
-const MAX_HISTORY = 50;
+const MAX_HISTORY = 200;
 
 /** @param isPlanted without it, the same design with no defect */
 export function designs(isPlanted: boolean): Design[] {
@@ -46,6 +48,7 @@ export function designs(isPlanted: boolean): Design[] {
       factor: 'implementation',
       settings: [IDLE_SETTING],
       concurrency: 16,
+      workMs: 2,
       sizes: [1024, 1024],
       invocations: 6,
       plant: ({ implementation }) => (implementation === 'sdk' ? { wrapClient: oneAtATime } : {}),
@@ -56,6 +59,7 @@ export function designs(isPlanted: boolean): Design[] {
       factor: 'nagle',
       settings: ['nagle=off,on'],
       concurrency: 1,
+      workMs: 0,
       sizes: [1024, 1024],
       invocations: 6,
       plant: () => ({ isSplit: true }),
@@ -66,6 +70,7 @@ export function designs(isPlanted: boolean): Design[] {
       factor: 'protocol',
       settings: [IDLE_SETTING],
       concurrency: 4,
+      workMs: 0,
       sizes: [4096, 64],
       invocations: 6,
       plant: ({ protocol }) => (protocol === 'a2a' ? { wrapInbox: withHistory } : {}),
@@ -76,6 +81,7 @@ export function designs(isPlanted: boolean): Design[] {
       factor: 'implementation',
       settings: [IDLE_SETTING],
       concurrency: 4,
+      workMs: 0,
       sizes: [65_536, 64],
       invocations: 8,
       plant: ({ implementation }) => (implementation === 'sdk' ? { parses: 2 } : {}),

@@ -36,7 +36,8 @@ export interface PlayedDesign {
 export async function playDesign(design: Design, play: Play): Promise<PlayedDesign> {
   const { seed, measuredMs, onNote = () => undefined, signal } = play;
   const chosen = design.bindings.map((binding) => ({ binding, file: FILE }));
-  const { arms } = armsOf(chosen, parseFactors(design.settings));
+  const { arms: free } = armsOf(chosen, parseFactors(design.settings));
+  const arms = free.map((arm) => ({ ...arm, settings: { ...arm.settings, workMs: design.workMs } }));
   const [baseline, ...others] = arms;
   if (baseline === undefined) throw new Error('a design has arms');
   const exchanges = exchangesOf(design, seed);
