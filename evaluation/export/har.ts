@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { MeshError } from '../../core/contracts/errors.ts';
+import type { Packet } from '../../core/contracts/packet.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import type { Binding, BindingSettings } from '../../protocols/bindings/contract/binding.ts';
 import { bindingNames, entriesNamed } from '../../protocols/bindings/registry.ts';
 import { exchangesOf } from '../compare/bindings/exchanges.ts';
 import { bindingSettings, DEFAULT_SETTINGS } from '../compare/bindings/factors.ts';
-import { plannedInbox, playable } from '../compare/bindings/peers/planned-inbox.ts';
 
 const HOST = '127.0.0.1';
 /** Exchanges that are played and kept: their bodies are in memory together. */
@@ -30,7 +30,7 @@ interface Entry {
  * server, over sockets of this machine, and what passes between them is written down, the set-up of the session (agent card, versions,
  * tools) with it. Its times are those of the playing, without the work of agents.
  *
- * @param name as `compare --bindings` takes it
+ * @param name as `compare --bindings` takes it, by its official packages with `:sdk` behind it
  * @throws MeshError `usage` for a binding that speaks no HTTP/1.1, or that there is none of
  */
 export async function harOf(recording: Recording, name: string): Promise<string> {
@@ -41,9 +41,9 @@ export async function harOf(recording: Recording, name: string): Promise<string>
       'usage',
       `a HAR has at most ${MAX_EXCHANGES} exchanges; the recording makes ${exchanges.length}`,
     );
-  const planned = playable(exchanges);
   const entries: Entry[] = [];
   let task = 'session';
+  let replies: readonly Packet[] = [];
   let port = 0;
   const proxy = createServer((incoming, outgoing) => {
     const page = task;
@@ -57,17 +57,20 @@ export async function harOf(recording: Recording, name: string): Promise<string>
   const settings: BindingSettings = {
     ...bindingSettings(DEFAULT_SETTINGS, null),
     advertisedPort: portOf(proxy),
+    runId: recording.header.run_id,
   };
-  const server = await binding.serve(plannedInbox(planned, 0).inbox, settings);
+  const server = await binding.serve(() => Promise.resolve(replies), settings);
   try {
     if (server.port === undefined) throw new MeshError('usage', `${name} listens on no port`);
     port = server.port;
     const client = await binding.connect(server.address, settings);
     try {
       const { signal } = new AbortController();
-      for (const { request: packet, replies } of planned) {
-        task = packet.task_id;
-        await client.exchange(packet, signal, replies.length);
+      // One after the other, so that the server need not tell apart what comes again to several.
+      for (const exchange of exchanges) {
+        task = exchange.request.task_id;
+        replies = exchange.replies;
+        await client.exchange(exchange.request, signal, replies.length);
       }
     } finally {
       await client.close();
@@ -87,9 +90,9 @@ export async function harOf(recording: Recording, name: string): Promise<string>
 }
 
 async function httpBinding(name: string): Promise<Binding> {
-  const entries = entriesNamed(name);
-  // By its own packages a protocol is what most people run; they need not be here.
-  const entry = entries.find(({ implementation }) => implementation === 'bare') ?? entries[0];
+  const [own = '', implementation = 'bare'] = name.split(':');
+  const entries = entriesNamed(own);
+  const entry = entries.find((one) => one.implementation === implementation) ?? entries[0];
   const binding = await entry?.load();
   if (binding?.transport === 'http1' && binding.traits.replies === 'same exchange') return binding;
   throw new MeshError(

@@ -3,8 +3,10 @@ import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { FINAL_ANSWER } from '../../../core/contracts/packet.ts';
 import { readRecording } from '../../../core/recording/read-archive.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
+import { traceparentOf } from '../../../core/recording/trace-context.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
 import { sampleComparison } from '../../../evaluation/compare/testing/sample-comparison.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -149,7 +151,7 @@ test('as a trace: slices lie apart or within each other, and each cause has its 
   expect(text).not.toContain('Orra');
 });
 
-test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http'])(
+test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http', 'a2a/jsonrpc:sdk', 'mcp/http:sdk'])(
   'as a HAR of %s: every packet went over HTTP, and can be imported',
   async (binding) => {
     const out = path.join(temporaryFolder(), 'run.har');
@@ -158,7 +160,12 @@ test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http'])(
     const { log } = JSON.parse(readFileSync(out, 'utf8'));
     expect(log.version).toBe('1.2');
     const bodies = JSON.stringify(log.entries);
-    for (const { packet } of recording.packets) expect(bodies).toContain(packet.id);
+    for (const { packet } of recording.packets) {
+      expect(bodies).toContain(packet.id);
+      // In `_meta` of MCP, `metadata` of A2A, or a header: what a packet causes there belongs to its span here.
+      const of = { runId: recording.header.run_id, taskId: packet.task_id, packetId: packet.id };
+      if (packet.tag !== FINAL_ANSWER) expect(bodies).toContain(traceparentOf(of));
+    }
     for (const { request, response, timings, time } of log.entries) {
       expect(response.status).toBeLessThan(300);
       expect(request.bodySize).toBe(Buffer.byteLength(request.postData?.text ?? ''));

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import { issuesOf, type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
+import { traceOf } from '../../contract/trace-of.ts';
 import { eventsOf } from '../../http/event-stream.ts';
 import { HttpClient, type HttpRequest } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
@@ -43,7 +44,7 @@ export async function connectBareHttp(
   const http = new HttpClient(address, settings);
   try {
     const own = await interfaceIn(http, address, dialect.protocolBinding, settings);
-    return new BareHttpClient(dialect, http, new URL(own).pathname, settings.history);
+    return new BareHttpClient(dialect, http, new URL(own).pathname, settings);
   } catch (error) {
     http.close();
     throw error;
@@ -69,13 +70,18 @@ class BareHttpClient implements A2aClient {
   readonly #dialect: HttpDialect;
   readonly #http: HttpClient;
   readonly #root: string;
-  readonly #history: boolean;
+  readonly #settings: Pick<BindingSettings, 'history' | 'runId'>;
 
-  constructor(dialect: HttpDialect, http: HttpClient, root: string, history: boolean) {
+  constructor(
+    dialect: HttpDialect,
+    http: HttpClient,
+    root: string,
+    settings: Pick<BindingSettings, 'history' | 'runId'>,
+  ) {
     this.#dialect = dialect;
     this.#http = http;
     this.#root = root.replace(/\/$/, '');
-    this.#history = history;
+    this.#settings = settings;
   }
 
   async send(packet: Packet, options: SendOptions, signal: AbortSignal) {
@@ -112,12 +118,16 @@ class BareHttpClient implements A2aClient {
       ...(returnImmediately === true ? { returnImmediately } : {}),
       ...(webhook === undefined ? {} : { taskPushNotificationConfig: { url: webhook } }),
     };
-    const message = messageOf(packet);
-    return Object.keys(configuration).length === 0 ? { message } : { message, configuration };
+    const metadata = traceOf(this.#settings, packet);
+    return {
+      message: messageOf(packet),
+      ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
+      ...(metadata === undefined ? {} : { metadata }),
+    };
   }
 
   #historyParams() {
-    return this.#history ? {} : { historyLength: 0 };
+    return this.#settings.history ? {} : { historyLength: 0 };
   }
 
   async #call(operation: Operation, signal: AbortSignal): Promise<unknown> {

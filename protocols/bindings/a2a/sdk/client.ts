@@ -4,6 +4,7 @@ import { MeshError, messageOf as textOf } from '../../../../core/contracts/error
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import { MESH_EXTENSION } from '../../../a2a/message.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
+import { traceOf } from '../../contract/trace-of.ts';
 import { pooledFetch } from '../../http/undici-fetch.ts';
 import type { A2aClient, SendOptions, TaskNews } from '../client.ts';
 import { messageOf } from '../packets.ts';
@@ -39,10 +40,10 @@ export async function connectSdk(
 export function sdkClient(
   sdk: Sdk,
   client: Client,
-  { history }: Pick<BindingSettings, 'history'>,
+  settings: Pick<BindingSettings, 'history' | 'runId'>,
   close: () => Promise<void>,
 ): A2aClient {
-  return new SdkClient(sdk, client, history, close);
+  return new SdkClient(sdk, client, settings, close);
 }
 
 class SdkClient implements A2aClient {
@@ -50,12 +51,19 @@ class SdkClient implements A2aClient {
   readonly #sdk: Sdk;
   readonly #client: Client;
   readonly #history: { readonly historyLength?: number };
+  readonly #settings: Pick<BindingSettings, 'history' | 'runId'>;
   readonly #serviceParameters: Record<string, string>;
 
-  constructor(sdk: Sdk, client: Client, history: boolean, close: () => Promise<void>) {
+  constructor(
+    sdk: Sdk,
+    client: Client,
+    settings: Pick<BindingSettings, 'history' | 'runId'>,
+    close: () => Promise<void>,
+  ) {
     this.#sdk = sdk;
     this.#client = client;
-    this.#history = history ? {} : { historyLength: 0 };
+    this.#settings = settings;
+    this.#history = settings.history ? {} : { historyLength: 0 };
     this.close = close;
     const { ServiceParameters, withA2AExtensions } = sdk.client;
     this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
@@ -111,7 +119,7 @@ class SdkClient implements A2aClient {
         returnImmediately,
         ...this.#history,
       },
-      metadata: undefined,
+      metadata: traceOf(this.#settings, packet),
     };
   }
 

@@ -2,6 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
+import { traceOf } from '../../contract/trace-of.ts';
 import { argumentsOf, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 import { loadClient } from './sdk.ts';
@@ -46,7 +47,12 @@ export class SdkMcpClient {
     const told = this.#settings.later === 'stream' ? { ...options, onprogress: () => undefined } : options;
     let result: unknown;
     try {
-      result = await this.#client.callTool({ name: PACKET_TOOL, arguments: argumentsOf(packet) }, told);
+      const trace = traceOf(this.#settings, packet);
+      const _meta = trace === undefined ? {} : { _meta: trace };
+      result = await this.#client.callTool(
+        { name: PACKET_TOOL, arguments: argumentsOf(packet), ..._meta },
+        told,
+      );
     } catch (cause) {
       throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortReason(messageOf(cause))}`, {
         cause,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import type { Inbox } from '../../contract/binding.ts';
+import { traceOf } from '../../contract/trace-of.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { bodyOf, listenHttp } from '../../http/http-server.ts';
 import { metered } from '../../meter/metered.ts';
@@ -28,7 +29,7 @@ export const jsonHttp1 = metered({
     return {
       exchange: (packet, caller) =>
         withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, async (signal) => {
-          const headers = { 'Content-Type': JSON_TYPE };
+          const headers = { 'Content-Type': JSON_TYPE, ...traceOf(settings, packet) };
           const body = JSON.stringify(packet);
           const { status, text } = await http.fetch({ method: 'POST', path: '/', headers, body, signal });
           if (status === 200) return packetsOfBody(Buffer.from(text));
