@@ -25,7 +25,17 @@ interface PacketSenderOptions {
   readonly numbers: { last: number };
   readonly outbox: Outbox | undefined;
   readonly books: BookKeeper;
+  /** What is sent instead of what the tool says; see {@link Rewrite}. */
+  readonly rewrite: Rewrite | undefined;
 }
+
+/**
+ * What an agent sends instead of what its tool says, because of `cause`: where it was told to lie, or goes again through a question that was
+ * recorded. Only the payload may be another.
+ *
+ * @throws MeshError where it cannot be told
+ */
+export type Rewrite = (emission: Emission, cause: Packet) => Emission;
 
 /** A packet as it leaves. */
 export interface Sendable {
@@ -45,7 +55,8 @@ export class PacketSender {
 
   /** What an agent emits because of `cause`, ready to be sent. @throws MeshError `packet` for one that no frame holds */
   encode(emission: Emission, cause: Packet, tokens: number): Sendable {
-    return this.encodePacket(this.#packet(emission, cause, tokens));
+    const said = this.#options.rewrite?.(emission, cause) ?? emission;
+    return this.encodePacket(this.#packet(said, cause, tokens));
   }
 
   encodePacket(packet: Packet): Sendable {

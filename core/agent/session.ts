@@ -34,7 +34,7 @@ import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { Outbox } from './outbox.ts';
-import { PacketSender, type Sendable } from './packet-sender.ts';
+import { PacketSender, type Rewrite, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
 import { taskFilesFolder } from './task-files.ts';
@@ -58,6 +58,7 @@ export interface SessionOptions {
   /** The text of a prompt. */
   readonly prompt: (name: string) => string;
   readonly workspace: Workspace;
+  readonly rewrite?: Rewrite;
 }
 
 /** What an agent agreed on with the hub, and what it takes along from one connection to the next. */
@@ -104,6 +105,7 @@ export class AgentSession {
       numbers,
       outbox: this.#outbox,
       books: this.#books,
+      rewrite: options.rewrite,
     });
     if (acknowledged === undefined) return;
     this.#receipts = new Receipts((payload) => this.#sender.acknowledge(payload), acknowledged.isLossy);

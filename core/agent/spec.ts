@@ -65,6 +65,8 @@ export const agentSpecSchema = z.strictObject({
   files: z.string().optional(),
   /** A file, or the URL of a server. */
   store: z.string().optional(),
+  /** What it is to lie about, in packets of which types. */
+  lies: z.strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() }).exactOptional(),
   /** Files of the user's that it must load: adapters that a hub may choose, its tool, its engine. */
   userFiles: z.array(userFileSchema).default([]),
 });

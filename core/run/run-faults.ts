@@ -95,7 +95,7 @@ export class RunFaults {
   explained(outcome: TaskOutcome): { outcome: TaskOutcome; harmed: number } {
     const harmed = this.delivery.counters.takeHarmedOf(outcome.taskId);
     if (harmed === 0 || outcome.status === 'answered') return { outcome, harmed };
-    const reason = `${outcome.reason ?? outcome.status}; deliveries of it that were lost or corrupted: ${harmed}`;
+    const reason = `${outcome.reason ?? outcome.status}; deliveries of it that were lost, corrupted or false: ${harmed}`;
     return { outcome: { ...outcome, reason }, harmed };
   }
 

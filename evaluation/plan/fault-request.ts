@@ -41,10 +41,10 @@ export function faultRequest(
   }
   const faults = parseFaults(spec, team.agents);
   for (const fault of faults) {
-    if (fault.kind !== 'kill' || !external.has(fault.agent)) continue;
+    if ((fault.kind !== 'kill' && fault.kind !== 'lie') || !external.has(fault.agent)) continue;
     throw new MeshError(
       'usage',
-      `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run ends only what it has started`,
+      `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run can tell and end only what it has started`,
     );
   }
   return { spec, seed: faultSeed ?? randomInt(1, DRAWN_SEEDS), faults, restarts: restart !== undefined };

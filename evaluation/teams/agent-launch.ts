@@ -1,6 +1,7 @@
 import path from 'node:path';
-import type { AgentLaunch, AgentPermissions } from '../../core/agent/spec.ts';
+import type { AgentLaunch, AgentPermissions, AgentSpec } from '../../core/agent/spec.ts';
 import { engineOf, type Team, type TeamAgent } from '../../core/contracts/team.ts';
+import type { FaultRequest } from '../../core/run/run-faults.ts';
 import { sharedId } from '../../core/wire/copy-id.ts';
 import { engineNeeds } from '../../tools/engines/registry.ts';
 import { toolNeeds } from '../../tools/registry.ts';
@@ -27,7 +28,12 @@ export interface RunPlaces {
 }
 
 /** How an agent of a team is launched: what it is told, and what its process may do. */
-export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunPlaces = {}): AgentLaunch {
+export function agentLaunch(
+  team: Team,
+  agent: TeamAgent,
+  { files, store }: RunPlaces = {},
+  faults?: FaultRequest,
+): AgentLaunch {
   const { engine, model, host, options = {} } = engineOf(team, agent);
   const needs = toolNeeds(agent.tool, agent.options);
   const userFiles = filesFor({ tool: agent.tool, engine });
@@ -55,9 +61,18 @@ export function agentLaunch(team: Team, agent: TeamAgent, { files, store }: RunP
       })),
       options: toolOptionsOf(team, agent),
       userFiles,
+      ...liesOf(agent, faults),
     },
     permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...engineFilesOf(options)]),
   };
+}
+
+/** What it is asked to lie about. */
+function liesOf({ id }: TeamAgent, { faults = [], seed = 0 }: Partial<FaultRequest> = {}): Pick<AgentSpec, 'lies'> {
+  const types = faults.flatMap((fault) =>
+    fault.kind === 'lie' && fault.agent === sharedId(id) ? [fault.type] : [],
+  );
+  return types.length === 0 ? {} : { lies: { types, seed: seed ?? 0 } };
 }
 
 const agentOf = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);

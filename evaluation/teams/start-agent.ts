@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import { Agent } from '../../core/agent/agent.ts';
 import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
+import { liar } from '../../core/agent/lies.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
@@ -43,7 +44,8 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     prompts: prompt,
     ...(permits === undefined ? {} : { permits }),
   });
-  const { subscribes = [], partners, resumes } = rest;
+  const { subscribes = [], partners, resumes, lies } = rest;
+  const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
     tool,
@@ -54,7 +56,8 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     files: rest.files,
     store: rest.store,
     prompt,
-    workspace: new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes }),
+    workspace,
+    ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
     host: '127.0.0.1',
     ...(opened === undefined ? listenAt(place, id, secret) : { port: 0, listen: inheritedListen(opened) }),
     secret,

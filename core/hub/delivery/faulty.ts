@@ -1,5 +1,6 @@
 import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
 import { monotonicUs } from '../../system/clock.ts';
+import { sharedId } from '../../wire/copy-id.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Fault } from '../faults/fault.ts';
 import { FaultCounters } from '../faults/fault-counters.ts';
@@ -13,7 +14,7 @@ import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.t
 
 /** One fault on one delivery, or a delivery that its destination was not there for. */
 export interface DeliveryEvent extends Offer {
-  readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'partition' | 'undeliverable';
+  readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'partition' | 'undeliverable' | 'lie';
   readonly delayMs?: number;
 }
 
@@ -24,6 +25,8 @@ export interface FaultyDeliveryOptions {
   readonly maxHeldBytes?: number;
   readonly onEvent: (event: DeliveryEvent) => void;
 }
+
+const lieKey = (agent: string, type: string) => `${agent}@${type}`;
 
 /** A route, and how far it has come. */
 interface RouteState {
@@ -46,12 +49,17 @@ export class FaultyDelivery extends AtMostOnceDelivery {
   readonly #options: FaultyDeliveryOptions;
   readonly #maxHeldBytes: number;
   readonly #routes = new Map<string, RouteState>();
+  readonly #lies: ReadonlySet<string>;
   #heldBytes = 0;
 
   constructor(options: FaultyDeliveryOptions) {
     super();
     this.#options = options;
-    this.isLossy = options.faults.length > 0;
+    // A lie arrives.
+    this.isLossy = options.faults.some(({ kind }) => kind !== 'lie');
+    this.#lies = new Set(
+      options.faults.flatMap((fault) => (fault.kind === 'lie' ? [lieKey(fault.agent, fault.type)] : [])),
+    );
     this.#maxHeldBytes = options.maxHeldBytes ?? MAX_HELD_DELIVERY_BYTES;
   }
 
@@ -75,6 +83,10 @@ export class FaultyDelivery extends AtMostOnceDelivery {
     if (loss !== undefined) {
       this.#lose(loss, offer);
       return;
+    }
+    if (this.#lies.has(lieKey(sharedId(from), packet.type))) {
+      counters.count('lied', offer);
+      onEvent({ kind: 'lie', ...offer });
     }
     if (corruptAt !== null) {
       counters.count('corrupted', offer);

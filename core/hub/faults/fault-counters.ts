@@ -12,8 +12,8 @@ export interface Volume {
  *
  *     offered = delivered + dropped + partitioned + undeliverable        written = delivered + duplicated
  *
- * `delayed`, `early` (too many bytes were waiting, so it was not delayed as long as it should have been) and `corrupted` say
- * something about deliveries that are counted above.
+ * `delayed`, `early` (too many bytes were waiting, so it was not delayed as long as it should have been), `corrupted` and `lied` (its
+ * sender was told to lie in it) say something about deliveries that are counted above.
  */
 export type DeliveryCounters = Record<
   | 'offered'
@@ -24,13 +24,14 @@ export type DeliveryCounters = Record<
   | 'undeliverable'
   | 'delayed'
   | 'early'
-  | 'corrupted',
+  | 'corrupted'
+  | 'lied',
   Volume
 >;
 type Fate = keyof DeliveryCounters;
 
 /** What can cost a task its answer. */
-const HARMS: readonly Fate[] = ['dropped', 'partitioned', 'undeliverable', 'corrupted'];
+const HARMS: readonly Fate[] = ['dropped', 'partitioned', 'undeliverable', 'corrupted', 'lied'];
 
 function emptyCounters(): DeliveryCounters {
   const none = (): Volume => ({ packets: 0, bytes: 0 });
@@ -44,6 +45,7 @@ function emptyCounters(): DeliveryCounters {
     delayed: none(),
     early: none(),
     corrupted: none(),
+    lied: none(),
   };
 }
 
@@ -51,7 +53,7 @@ function emptyCounters(): DeliveryCounters {
 export class FaultCounters {
   readonly total: DeliveryCounters = emptyCounters();
   readonly #byAgent = new Map<string, DeliveryCounters>();
-  /** Deliveries of a task that were lost or corrupted; forgotten when it has ended. */
+  /** Deliveries of a task that were lost, corrupted or false; forgotten when it has ended. */
   readonly #harmedByTask = new Map<string, number>();
 
   count(fate: Fate, { to, bytes, packet }: Offer): void {
@@ -72,7 +74,7 @@ export class FaultCounters {
     return counters;
   }
 
-  /** Deliveries of a task that were lost or corrupted. Asked once, at its end. */
+  /** Deliveries of a task that were lost, corrupted or false. Asked once, at its end. */
   takeHarmedOf(taskId: string): number {
     const harmed = this.#harmedByTask.get(taskId) ?? 0;
     this.#harmedByTask.delete(taskId);

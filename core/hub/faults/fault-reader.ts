@@ -17,6 +17,7 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
   kill: 'kill=extract@3s',
   stall: 'stall=triple@2s+5s',
   partition: 'partition=0-1|2-3@4s+2s',
+  lie: 'lie=extract@triples',
 };
 
 /** Reads the parts of one fault; what it cannot read it names. */
@@ -64,6 +65,11 @@ export class FaultReader {
     const spreadMs = spread === undefined ? 0 : this.time(/\d$/.test(spread) ? spread + unit : spread);
     if (spreadMs > ms) this.#fail(spread, 'a delivery cannot come before it was sent');
     return { ms, spreadMs };
+  }
+
+  type(text: string | undefined): string {
+    if (!/^[\w.-]+$/.test(text ?? '')) this.#fail(text, 'expected the type of a packet');
+    return text ?? '';
   }
 
   route(text: string | undefined): { route?: Route } {

@@ -41,7 +41,17 @@ export type TimedFault =
       readonly text: string;
     };
 
-export type Fault = DeliveryFault | TimedFault;
+/** An agent says something false in all its packets of a type. Whoever gets them gets them whole. */
+interface LieFault {
+  readonly kind: 'lie';
+  /** An id. */
+  readonly agent: string;
+  /** A packet type. */
+  readonly type: string;
+  readonly text: string;
+}
+
+export type Fault = DeliveryFault | TimedFault | LieFault;
 
 export function isTimed(fault: Fault): fault is TimedFault {
   return fault.kind === 'kill' || fault.kind === 'stall' || fault.kind === 'partition';

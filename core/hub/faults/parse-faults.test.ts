@@ -45,6 +45,8 @@ describe('a fault is read', () => {
       'partition=search|1|triple@1ms+1ms',
       { kind: 'partition', groups: [['0'], ['1'], ['a-b']], atMs: 1, forMs: 1 },
     ],
+    ['lie=extract@triples', { kind: 'lie', agent: '1', type: 'triples' }],
+    ['lie=a-b@plan.result', { kind: 'lie', agent: 'a-b', type: 'plan.result' }],
     ['kill=1@86400s', { kind: 'kill', agent: '1', atMs: MAX_FAULT_TIME_MS }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual([{ ...expected, text }]);
@@ -81,6 +83,9 @@ describe('a fault is refused with the part that is wrong and an example', () => 
     ['partition=0-1@4s+2s', '"0-1": expected two groups', 'partition=0-1|2-3@4s+2s'],
     ['partition=0-1|1@4s+2s', 'agent 1 is there twice', 'partition=0-1|2-3@4s+2s'],
     ['partition=0-|1@4s+2s', '"": no agent has', 'partition=0-1|2-3@4s+2s'],
+    ['lie=extract', '"": expected the type of a packet', 'lie=extract@triples'],
+    ['lie=nobody@x', '"nobody": no agent has this id or tool', 'lie=extract@triples'],
+    ['lie=0@x,lie=search@x', 'there are two lie', ''],
     ['drop=1%,drop=2%', 'there are two drop for the same deliveries', ''],
     ['drop=1%,', '"" is no fault', 'drop=1%'],
   ])('%j', (text, part, example) => {

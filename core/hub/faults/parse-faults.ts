@@ -10,6 +10,7 @@ import { EXAMPLES, FaultReader, halves, type NamedAgent, quoted, wrong } from '.
  *               | "delay=" time [ ( "±" | "+-" ) number [ unit ] ] [ ":" route ]
  *               | "kill=" agent "@" time
  *               | "stall=" agent "@" time "+" time
+ *               | "lie=" agent "@" type
  *               | "partition=" group 1*( "|" group ) "@" time "+" time
  *     route       = ( agent | "hub" ) ">" agent
  *     group     = agent *( "-" agent )
@@ -25,7 +26,8 @@ export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[
   const seen = new Set<string>();
   for (const fault of faults) {
     if (isTimed(fault)) continue;
-    const key = JSON.stringify([fault.kind, fault.route]);
+    const which = fault.kind === 'lie' ? [fault.agent, fault.type] : fault.route;
+    const key = JSON.stringify([fault.kind, which]);
     if (seen.has(key))
       throw wrong(`${quoted(fault.text)}: there are two ${fault.kind} for the same deliveries`);
     seen.add(key);
@@ -56,6 +58,10 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
     case 'kill': {
       const [agent, at] = halves(value, value.lastIndexOf('@'));
       return { kind: name, agent: reader.agent(agent), atMs: reader.time(at), text: item };
+    }
+    case 'lie': {
+      const [agent, type] = halves(value, value.indexOf('@'));
+      return { kind: name, agent: reader.agent(agent), type: reader.type(type), text: item };
     }
     case 'stall': {
       const [agent, times] = halves(value, value.lastIndexOf('@'));

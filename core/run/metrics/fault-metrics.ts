@@ -31,6 +31,7 @@ export function injectedOf(
     delay: total.delayed.packets,
     dup: total.duplicated.packets,
     corrupt: total.corrupted.packets,
+    lie: total.lied.packets,
     kill: happened('kill'),
     stall: happened('stall'),
     partition: happened('partition'),

@@ -169,6 +169,7 @@ const faults = z.strictObject({
       delay: count('deliveries'),
       dup: count('deliveries'),
       corrupt: count('deliveries'),
+      lie: count('deliveries'),
       kill: count('agents'),
       stall: count('agents'),
       partition: count('partitions'),
@@ -185,6 +186,7 @@ const faults = z.strictObject({
       delayed: volume.describe('delivered later'),
       early: volume.describe('of those, delivered before their time, because too many bytes were waiting'),
       corrupted: volume.describe('delivered with one bit turned over'),
+      lied: volume.describe('delivered, with something false that their senders were told to say'),
     })
     .describe('Deliveries by what became of them.'),
   timed: z
@@ -229,7 +231,7 @@ const faults = z.strictObject({
     )
     .describe('Losses of agents that were to be started again.'),
   answers: answers.describe('all tasks'),
-  harmed: answers.describe('the tasks of which a delivery was lost or corrupted'),
+  harmed: answers.describe('the tasks of which a delivery was lost, corrupted or false'),
 });
 
 const delivery = z.strictObject({

@@ -108,7 +108,7 @@ export class MeshTeam {
       timeoutMs,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
-      launchOf: (agent) => agentLaunch(withRun, agent, places),
+      launchOf: (agent) => agentLaunch(withRun, agent, places, faults),
       environment: process.env,
       portHint: PORT_HINT,
       unseen: unseenIn(team),

@@ -12,7 +12,7 @@ export function faultReport(metrics: RunMetrics, faults: FaultMetrics): string[]
       ? [`Refused   ${count(metrics.refused_packets)} packets by those who got them`]
       : []),
     ...(faults.restart === 'on-failure' ? [`Recovery  ${recoveries(faults)}`] : []),
-    `Answers   ${answers(faults.answers)}${faults.harmed.tasks > 0 ? `; of those with a delivery lost or corrupted ${answers(faults.harmed)}` : ''}`,
+    `Answers   ${answers(faults.answers)}${faults.harmed.tasks > 0 ? `; of those with a delivery lost, corrupted or false ${answers(faults.harmed)}` : ''}`,
     '',
   ];
 }

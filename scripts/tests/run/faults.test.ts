@@ -43,7 +43,7 @@ describe('a run with faults', () => {
     expect(code).toBe(3);
     expect(statuses(results)).toEqual(['timeout']);
     expect(results[0]?.reason).toBe(
-      'no final answer within 2 s; deliveries of it that were lost or corrupted: 1',
+      'no final answer within 2 s; deliveries of it that were lost, corrupted or false: 1',
     );
     expect(metrics.faults).toMatchObject({
       spec: 'drop=100%:search>extract',
@@ -79,6 +79,20 @@ describe('a run with faults', () => {
     expect(metrics).toMatchObject({ tasks: 3, answered: 3, normalized_em: 1 });
     expect(metrics.faults?.injected.dup).toBe(metrics.faults?.deliveries.delivered.packets);
     expect(metrics.faults?.answers).toEqual({ tasks: 3, answered: 3, right: 3 });
+  });
+
+  test('has an agent lie in packets of a type: they arrive whole, are counted as lies, and the answer is wrong', async () => {
+    const { code, metrics, results, log } = await benchOf(2, ['--faults', 'lie=triple@triples', '--fault-seed', '7']);
+
+    expect(code).toBe(0);
+    expect(statuses(results)).toEqual(['answered', 'answered']);
+    expect(metrics).toMatchObject({ tasks: 2, answered: 2, normalized_em: 0, ledger: { balanced: true } });
+    const { lied, dropped, offered } = metrics.faults?.deliveries ?? {};
+    expect(lied).toEqual({ packets: 6, bytes: expect.any(Number) });
+    expect(lied?.bytes).toBeLessThan(offered?.bytes ?? 0);
+    expect(dropped?.packets).toBe(0);
+    expect(metrics.faults).toMatchObject({ injected: { lie: 6 }, harmed: { tasks: 2, answered: 2, right: 0 } });
+    expect(log).toContainEqual(expect.objectContaining({ event: 'fault', kind: 'lie', from: '2', type: 'triples' }));
   });
 
   test('has corrupted packets refused and counted by those who get them, and goes on', async () => {
@@ -218,7 +232,7 @@ describe('what is asked for and cannot be', () => {
   test.each([
     [['--faults', 'drop=1'], '"drop=1": "1": expected 0% to 100%; e.g. drop=1%'],
     [['--faults', 'kill=nobody@1s'], 'there are 0 (search), 1 (extract), 2 (triple), 3 (reason)'],
-    [['--faults', 'kill=2@1s', '--external', '2'], 'a run ends only what it has started'],
+    [['--faults', 'kill=2@1s', '--external', '2'], 'a run can tell and end only what it has started'],
     [['--fault-seed', '1'], '--fault-seed goes with --faults'],
     [['--restart', 'always'], 'expected on-failure'],
     [['--restart', 'on-failure', '--adapter', 'anp'], '--restart does not go with anp'],

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { withClaims } from '../contracts/claims.ts';
+import { MeshError } from '../contracts/errors.ts';
+import { isJsonObject, type JsonObject, TASK_FAILED } from '../contracts/packet.ts';
+import { Random } from '../system/random.ts';
+import type { Rewrite } from './packet-sender.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What an agent is told to lie about (`--faults lie=agent@type`). */
+export interface Lies {
+  /** In packets of which types. */
+  readonly types: readonly string[];
+  readonly seed: number;
+}
+
+const ONSETS = 'B Br C D Dr F G Gr H K L M N P R S St T Th V W'.split(' ');
+const VOWELS = 'a e i o u ai ea oa'.split(' ');
+const CODAS = 'l ld m n nd r rk rn s sk th v'.split(' ');
+
+/** An agent's log has what it would have said: the recording has what it said. */
+export function liar(lies: Lies, { log }: Pick<Workspace, 'log'>): Rewrite {
+  return (emission, cause) => {
+    if (!lies.types.includes(emission.type) || emission.type === TASK_FAILED) return emission;
+    const payload = lieFor(emission.payload, cause.payload, lies);
+    log.info({ dir: 'lied', task_id: cause.task_id, type: emission.type, instead_of: emission.payload });
+    return { ...emission, payload };
+  };
+}
+
+/**
+ * What an agent says instead of `payload`: of the same type and shape, about the same question, with other names and numbers. The seed and
+ * what it replaces decide, so that an agent that lies says the same lie again.
+ *
+ * @throws MeshError `usage` for a payload that states nothing
+ */
+export function lieFor(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObject {
+  const question = questionIn(payload) ?? questionIn(about) ?? '';
+  const lie = withClaims(payload, question, (claim) => falseClaim(claim, seed));
+  if (lie !== payload) return lie;
+  throw new MeshError(
+    'usage',
+    `a lie was asked for, but this packet has no text to lie in: its fields are ${Object.keys(payload).join(', ') || 'none'}`,
+    { setting: 'faults' },
+  );
+}
+
+function questionIn({ question, task }: JsonObject): string | undefined {
+  if (typeof question === 'string') return question;
+  return isJsonObject(task) ? questionIn(task) : undefined;
+}
+
+function falseClaim(claim: string, seed: number): string {
+  const digest = createHash('sha256').update(JSON.stringify([seed, claim.toLowerCase()])).digest();
+  const random = new Random(digest.readUIntBE(0, 6));
+  if (/^\d+$/.test(claim)) return otherNumber(claim, random);
+  return claim
+    .split(' ')
+    .map((word) => otherWord(word, random))
+    .join(' ');
+}
+
+/** With as many digits, and no zero in front that was not there. */
+function otherNumber(digits: string, random: Random): string {
+  const [first = '0', ...rest] = digits;
+  const other = rest.map(() => String(random.bits() % 10));
+  // Adding 1 to 8 to a digit from 1 to 9 comes to another of them.
+  if (first !== '0') return [1 + ((Number(first) - 1 + 1 + (random.bits() % 8)) % 9), ...other].join('');
+  return rest.length === 0 ? String(1 + (random.bits() % 9)) : `0${otherNumber(rest.join(''), random)}`;
+}
+
+function otherWord(word: string, random: Random): string {
+  const pick = (from: readonly string[]) => from[random.bits() % from.length] ?? '';
+  const made = `${pick(ONSETS)}${pick(VOWELS)}${pick(CODAS)}${word.length > 4 ? `${pick(VOWELS)}${pick(CODAS)}` : ''}`;
+  if (word === word.toUpperCase()) return made.toUpperCase();
+  return /^\p{Lu}/u.test(word) ? made : made.toLowerCase();
+}
