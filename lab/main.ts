@@ -43,6 +43,12 @@ await runProgram({
       load: async () => (await import('./training/embedded-command.ts')).embedded,
     },
     {
+      name: 'lab:blame',
+      group: 'Measure',
+      summary: 'plant lies where seeds say, and count how often gaia blame names them first',
+      load: async () => (await import('./blame/blame-command.ts')).blameTrialsCommand,
+    },
+    {
       name: 'lab:claims',
       group: 'Measure',
       summary: 'decide published claims about formats and protocols by our recording and our bindings',

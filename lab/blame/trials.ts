@@ -1,0 +1,150 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readRecording } from '../../core/recording/read-archive.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import { Random } from '../../core/system/random.ts';
+import type { BlameFile } from '../../evaluation/blame/blame-file.ts';
+import { readQuestions } from '../../evaluation/questions/read-questions.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
+import { type Answer, answersOf, archiveOf, blameOf, type Setting } from './gaia-runs.ts';
+import { SHIPS, type Temper } from './witness.ts';
+
+/** One question that was blamed. */
+export interface Trial {
+  readonly setting: string;
+  readonly question: string;
+  /** `agent@type` of the lie; null in an honest run. */
+  readonly lie: string | null;
+  readonly isRight: boolean;
+  readonly messages: number;
+  /** `agent@type` of whom blame names first; null where it names nobody. */
+  readonly named: string | null;
+  readonly difference: number | null;
+  readonly isAsItShould: boolean;
+}
+
+/** A setting whose questions were answered honestly. */
+export interface Known {
+  readonly setting: Setting;
+  readonly answers: readonly Answer[];
+  readonly out: string;
+  /** `agent@type` by question. */
+  readonly places: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Lies that leave the answer right are drawn again, so often. */
+const MAX_DRAWS = 40;
+
+/** Settings of trials: the embedded engine on shipped documents, and a model with slips. */
+export function settingsIn(folder: string, modelUrl: string): Setting[] {
+  const ships = path.join(folder, 'ships');
+  mkdirSync(ships);
+  for (const { file, text } of SHIPS) writeFileSync(path.join(ships, file), text);
+  const shipQuestions = path.join(ships, 'questions.jsonl');
+  writeFileSync(shipQuestions, SHIPS.map(({ line }) => `${JSON.stringify(line)}\n`).join(''));
+  const samples = path.join(codeFolder, 'config', 'samples');
+  const textQuestions = path.join(folder, 'texts.jsonl');
+  const lines = readFileSync(path.join(samples, 'questions.jsonl'), 'utf8').split('\n');
+  writeFileSync(
+    textQuestions,
+    `${lines.filter((line) => /\.(docx|pdf|pptx|txt|md)"/.test(line)).join('\n')}\n`,
+  );
+  const texts = { questions: textQuestions, files: path.join(samples, 'files'), engine: [] };
+  const witness = {
+    questions: shipQuestions,
+    files: ships,
+    engine: ['--base-url', `${modelUrl}/v1`, '--model', 'witness'],
+  };
+  return [
+    ...['pipeline', 'supervisor', 'panel'].map((team) => ({ name: `embedded ${team}`, team, ...texts })),
+    ...['supervisor', 'react', 'panel'].map((team) => ({ name: `witness ${team}`, team, ...witness })),
+  ];
+}
+
+/** Answers its questions honestly. */
+export async function known(setting: Setting, folder: string): Promise<Known> {
+  const out = path.join(folder, `${setting.name.replace(' ', '-')}.jsonl`);
+  const answers = await answersOf(setting, out);
+  const { packets } = await readRecording(archiveOf(setting, out));
+  const places = Map.groupBy(
+    packets.filter(({ cause }) => cause !== null),
+    ({ packet }) => packet.task_id,
+  );
+  complain(`${setting.name}: ${answers.filter(({ correct }) => correct).length} of ${answers.length} right`);
+  return {
+    setting,
+    answers,
+    out,
+    places: new Map(
+      [...places].map(([id, all]) => [
+        id,
+        [...new Set(all.map(({ packet: { from, type } }) => `${from}@${type}`))],
+      ]),
+    ),
+  };
+}
+
+/** A lie at a place that the seed draws, of those that make the answer wrong; `temper` rules what is live afterwards. */
+export async function lieTrial(
+  all: readonly Known[],
+  folder: string,
+  seed: number,
+  live: { readonly temper: Temper; readonly slips: number },
+): Promise<{ trial: Trial; harmless: number }> {
+  const random = new Random(seed);
+  const pick = <T>(from: readonly T[]): T => {
+    const one = from[random.bits() % from.length];
+    if (one === undefined) throw new Error('there is nothing to draw from');
+    return one;
+  };
+  for (let harmless = 0; harmless < MAX_DRAWS; harmless++) {
+    const { setting, answers, places } = pick(all);
+    const { task_id: id } = pick(answers.filter(({ correct }) => correct === true));
+    const lie = pick(places.get(id) ?? []);
+    const own = path.join(folder, `lie-${seed}-${harmless}`);
+    mkdirSync(own);
+    const alone = { ...setting, questions: path.join(own, 'question.jsonl') };
+    writeFileSync(alone.questions, lineOf(setting, id));
+    const out = path.join(own, 'answers.jsonl');
+    live.temper.slips = 0;
+    const [answer] = await answersOf(alone, out, ['--faults', `lie=${lie}`, '--fault-seed', String(seed)]);
+    if (answer?.correct !== false || answer.status !== 'answered') continue;
+    live.temper.slips = live.slips;
+    const found = await blameOf(alone, out, id);
+    return { trial: trialOf(setting, found, lie), harmless };
+  }
+  throw new Error(`seed ${seed}: ${MAX_DRAWS} lies left the answer right`);
+}
+
+/** Blames the messages of an answer that was given honestly, right or wrong. */
+export async function honestTrial(
+  { setting, out }: Known,
+  id: string,
+  live: { readonly temper: Temper; readonly slips: number },
+): Promise<Trial> {
+  live.temper.slips = live.slips;
+  return trialOf(setting, await blameOf(setting, out, id), null);
+}
+
+/** The line of the file, as it is. */
+function lineOf({ questions }: Setting, id: string): string {
+  const known = readQuestions(questions).questions.findIndex(({ taskId }) => taskId === id);
+  const line = readFileSync(questions, 'utf8').split('\n')[known];
+  if (line === undefined) throw new Error(`${questions}: no question ${id}`);
+  return `${line}\n`;
+}
+
+function trialOf(setting: Setting, found: BlameFile, lie: string | null): Trial {
+  const first = found.messages.find(({ place }) => place === found.blamed[0]);
+  const named = first === undefined ? null : `${first.from}@${first.type}`;
+  return {
+    setting: setting.name,
+    question: found.task_id.slice(0, 8),
+    lie,
+    isRight: found.correct,
+    messages: found.messages.length,
+    named,
+    difference: first?.again.difference ?? null,
+    isAsItShould: named === lie,
+  };
+}

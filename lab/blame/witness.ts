@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import { Random } from '../../core/system/random.ts';
+import type { ModelScript, ScriptedReply } from '../../tools/fixtures/model-server.ts';
+
+/** Beginnings of the prompts whose reply is JSON, and what the witness replies. */
+const STRUCTURED: readonly (readonly [string, JsonObject])[] = [
+  [
+    'You plan how',
+    {
+      question_type: 'lookup',
+      sub_problems: ['what the file says'],
+      strategy: 'read the file',
+      steps: [{ task: 'read the file', tool: 'read_file', needs_information: false, uses: [] }],
+      needs_information: false,
+      failure_modes: [],
+      alternatives: [],
+      contradictions: [],
+    },
+  ],
+  [
+    'You judge the work of one role',
+    { quality: 9, relevance: 9, missing: [], weaknesses: [], suggestions: [] },
+  ],
+];
+
+const STATED = /FINAL ANSWER: (\d+)/g;
+/** What each file of the questions says. */
+const FACT = /is moored at berth (\d+)/;
+
+export interface Temper {
+  /** How likely it is, each time, to say another number than it knows. */
+  slips: number;
+}
+
+/**
+ * A model that is asked at which berth a ship is: it reads the file where it has a tool for that, believes what it is told last, and now and
+ * then says another number. Which times is decided by the seed and the order in which it is asked.
+ */
+export function witness(temper: Readonly<Temper>, seed: number): ModelScript {
+  const random = new Random(seed);
+  return ({ messages, tools }): ScriptedReply => {
+    const [{ content: system = '' } = {}, ...rest] = messages;
+    const structured = STRUCTURED.find(([opening]) => system.startsWith(opening));
+    if (structured !== undefined) return { content: structured[1] };
+    const told = rest.map(({ content }) => content).join('\n');
+    const known = [...told.matchAll(STATED)].at(-1)?.[1] ?? FACT.exec(told)?.[1];
+    const file = /ship-\d+\.txt/.exec(told)?.[0];
+    const isUnread = known === undefined && file !== undefined;
+    if (isUnread && tools.some(({ name }) => name === 'read_file'))
+      return { content: 'I read the file.', toolCalls: [{ name: 'read_file', arguments: { file } }] };
+    const isSlip = random.uniform() < temper.slips;
+    const answer = known === undefined || isSlip ? String(100 + (random.bits() % 900)) : known;
+    return { content: `It is at that berth.\nFINAL ANSWER: ${answer}` };
+  };
+}
+
+/** Ships, and where their files say that they are; the true berth of the last is another. */
+export const SHIPS = ['411', '302', '587', '264'].map((berth, index) => {
+  const file = `ship-${index + 1}.txt`;
+  return {
+    file,
+    text: `The ship of the harbour master is moored at berth ${berth} since this morning.`,
+    line: {
+      task_id: `ship-${index + 1}`,
+      question: 'At which berth is the ship in the attached file moored? Give the number only.',
+      answer: index === 3 ? '958' : berth,
+      file_name: file,
+    },
+  };
+});
