@@ -51,5 +51,7 @@ test('an answer in small letters, and a text without names and numbers, are chan
 });
 
 test('who has nothing to lie about says so by name', () => {
-  expect(() => lie({ accepted: true, usage: [] })).toThrow(/no text to lie in: its fields are accepted, usage/);
+  expect(() => lie({ accepted: true, usage: [] })).toThrow(
+    /no text to lie in: its fields are accepted, usage/,
+  );
 });

@@ -50,7 +50,9 @@ function questionIn({ question, task }: JsonObject): string | undefined {
 }
 
 function falseClaim(claim: string, seed: number): string {
-  const digest = createHash('sha256').update(JSON.stringify([seed, claim.toLowerCase()])).digest();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([seed, claim.toLowerCase()]))
+    .digest();
   const random = new Random(digest.readUIntBE(0, 6));
   if (/^\d+$/.test(claim)) return otherNumber(claim, random);
   return claim

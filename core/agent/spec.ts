@@ -65,8 +65,12 @@ export const agentSpecSchema = z.strictObject({
   files: z.string().optional(),
   /** A file, or the URL of a server. */
   store: z.string().optional(),
+  /** File with branches of a recorded question, which its tasks may be. */
+  branches: z.string().exactOptional(),
   /** What it is to lie about, in packets of which types. */
-  lies: z.strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() }).exactOptional(),
+  lies: z
+    .strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() })
+    .exactOptional(),
   /** Files of the user's that it must load: adapters that a hub may choose, its tool, its engine. */
   userFiles: z.array(userFileSchema).default([]),
 });

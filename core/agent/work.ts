@@ -50,6 +50,7 @@ export class Work {
     };
     const heard = (work: EngineWork): EngineWork => ({
       ...work,
+      taskId: begins.packet.task_id,
       countUsage(usage) {
         hears.usage(usage, work.role);
         work.countUsage?.(usage);

@@ -19,7 +19,7 @@ const NO_NAMES = new Set(
 );
 
 /** Every text in a value that states something, changed by `change`. */
-export function mapTexts(value: JsonObject, change: (text: string, key: string) => string): JsonObject {
+function mapTexts(value: JsonObject, change: (text: string, key: string) => string): JsonObject {
   const walk = (part: JsonValue, key: string): JsonValue => {
     if (typeof part === 'string') return change(part, key);
     if (Array.isArray(part)) return part.map((item) => walk(item, key));
@@ -45,7 +45,10 @@ export function answersIn(payload: JsonObject): string[] {
 
 /** One text for another wherever a payload states it, by itself or within a text; the payload itself where it states it nowhere. */
 export function withText(payload: JsonObject, from: string, to: string): JsonObject {
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${from.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'giu');
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{N}])${from.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?![\\p{L}\\p{N}])`,
+    'giu',
+  );
   return mapTexts(payload, (text) => text.replace(pattern, () => to));
 }
 

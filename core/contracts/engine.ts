@@ -26,6 +26,8 @@ export interface Engine {
 
 export interface EngineWork {
   readonly signal: AbortSignal;
+  /** What it is for, where the mesh asks. */
+  readonly taskId?: string;
   readonly countTokens: (count: number) => void;
   /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
   readonly countUsage?: (usage: ModelUsage) => void;

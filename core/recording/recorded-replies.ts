@@ -7,7 +7,7 @@ import { exchangeLogs } from './recorded-exchange.ts';
 /** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
 
-const replySchema = z.strictObject({
+export const replySchema = z.strictObject({
   /** Of the request that it answers. */
   key: z.string(),
   role: z.string(),

@@ -15,9 +15,13 @@ interface BatchProgress {
  *
  * @param namesMissing files that are missing are named when their question is asked; without it somebody has named them before
  */
-export async function batchProgress(total: number, namesMissing: boolean): Promise<BatchProgress> {
+export async function batchProgress(
+  total: number,
+  namesMissing: boolean,
+  what = 'questions',
+): Promise<BatchProgress> {
   const { yellow } = stylesFor(process.stderr);
-  const bar = await ProgressBar.start(total, 'questions');
+  const bar = await ProgressBar.start(total, what);
   let kept = 0;
   let answered = 0;
   let right = 0;

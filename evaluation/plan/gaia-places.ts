@@ -29,6 +29,8 @@ export interface GaiaPlaces {
   readonly runs: string;
   readonly files: string;
   readonly store: string;
+  /** A file of branches of a recorded question, which the questions are. */
+  readonly branches?: string;
 }
 
 /** As in the course's own template. */

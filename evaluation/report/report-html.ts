@@ -1,7 +1,9 @@
 import { packageVersion } from '../../core/system/package-root.ts';
+import type { BlameFile } from '../blame/blame-file.ts';
 import type { BindingsFile } from '../compare/bindings/figures/bindings-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
 import { type BindingsView, bindingsView } from './bindings/bindings-view.ts';
+import { type BlameView, blameView } from './blame/blame-view.ts';
 import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
 import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
 import { pageOf } from './page-html.ts';
@@ -13,6 +15,7 @@ export interface ReportSources {
   readonly comparison?: ComparisonFile;
   readonly bindings?: BindingsFile;
   readonly gaia?: GaiaSource;
+  readonly blame?: BlameFile;
   readonly runs: readonly ArchivedRun[];
 }
 
@@ -20,6 +23,7 @@ export interface ReportSources {
 export interface ReportData {
   readonly version: string;
   readonly gaia: GaiaView | null;
+  readonly blame: BlameView | null;
   readonly comparison: ComparisonView | null;
   readonly bindings: BindingsView | null;
   readonly runs: readonly RunView[];
@@ -31,12 +35,19 @@ export async function reportHtml(sources: ReportSources): Promise<string> {
   return pageOf(await reportData(sources), 'main.js', false).html;
 }
 
-export async function reportData({ comparison, bindings, gaia, runs }: ReportSources): Promise<ReportData> {
+export async function reportData({
+  comparison,
+  bindings,
+  gaia,
+  blame,
+  runs,
+}: ReportSources): Promise<ReportData> {
   const views: RunView[] = [];
   for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
   return {
     version: packageVersion,
     gaia: gaia === undefined ? null : gaiaView(gaia),
+    blame: blame === undefined ? null : blameView(blame),
     comparison: comparison === undefined ? null : comparisonView(comparison),
     bindings: bindings === undefined ? null : bindingsView(bindings),
     runs: views,

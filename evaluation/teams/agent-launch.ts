@@ -25,13 +25,15 @@ export interface RunPlaces {
   readonly files?: string;
   /** A file, or the URL of a server. */
   readonly store?: string;
+  /** A file of branches of a recorded question. */
+  readonly branches?: string;
 }
 
 /** How an agent of a team is launched: what it is told, and what its process may do. */
 export function agentLaunch(
   team: Team,
   agent: TeamAgent,
-  { files, store }: RunPlaces = {},
+  { files, store, branches }: RunPlaces = {},
   faults?: FaultRequest,
 ): AgentLaunch {
   const { engine, model, host, options = {} } = engineOf(team, agent);
@@ -62,13 +64,21 @@ export function agentLaunch(
       options: toolOptionsOf(team, agent),
       userFiles,
       ...liesOf(agent, faults),
+      ...(branches === undefined ? {} : { branches }),
     },
-    permissions: permissionsOf(agent, engine, own, [...readsOf(userFiles), ...engineFilesOf(options)]),
+    permissions: permissionsOf(agent, engine, own, [
+      ...readsOf(userFiles),
+      ...engineFilesOf(options),
+      ...(branches === undefined ? [] : [branches]),
+    ]),
   };
 }
 
 /** What it is asked to lie about. */
-function liesOf({ id }: TeamAgent, { faults = [], seed = 0 }: Partial<FaultRequest> = {}): Pick<AgentSpec, 'lies'> {
+function liesOf(
+  { id }: TeamAgent,
+  { faults = [], seed = 0 }: Partial<FaultRequest> = {},
+): Pick<AgentSpec, 'lies'> {
   const types = faults.flatMap((fault) =>
     fault.kind === 'lie' && fault.agent === sharedId(id) ? [fault.type] : [],
   );

@@ -1,15 +1,20 @@
+import { readFileSync } from 'node:fs';
 import type net from 'node:net';
 import { Agent } from '../../core/agent/agent.ts';
-import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
+import { Branches } from '../../core/agent/branches.ts';
 import { liar } from '../../core/agent/lies.ts';
+import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { branchFileSchema } from '../../core/recording/branch-file.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
 import { inheritedListen } from '../../core/transports/tcp/tcp-transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
+import { branchEngine } from '../../tools/engines/branch-engine.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { promptNamed, promptsWith } from '../../tools/prompts.ts';
@@ -45,11 +50,12 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     ...(permits === undefined ? {} : { permits }),
   });
   const { subscribes = [], partners, resumes, lies } = rest;
+  const branches = rest.branches === undefined ? undefined : branchesIn(rest.branches, id);
   const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
     tool,
-    engine,
+    engine: branches === undefined ? engine : branchEngine(engine, branches, prompt),
     subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
     partners,
     options: rest.options,
@@ -58,12 +64,18 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     prompt,
     workspace,
     ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
+    ...(branches === undefined ? {} : { rewrite: (emission, cause) => branches.rewrite(emission, cause) }),
     host: '127.0.0.1',
     ...(opened === undefined ? listenAt(place, id, secret) : { port: 0, listen: inheritedListen(opened) }),
     secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
   });
+}
+
+/** @throws MeshError `config` */
+function branchesIn(file: string, id: string): Branches {
+  return new Branches(parseJsonLine(readFileSync(file, 'utf8'), branchFileSchema, file), id);
 }
 
 /** A server that cannot be asked says nothing: the question itself will tell. */

@@ -25,6 +25,13 @@ export function positiveNumber(text: string): number {
   return value;
 }
 
+export function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value > 0 && value <= 1))
+    throw new InvalidArgumentError('expected a share above 0, at most 1.');
+  return value;
+}
+
 export function dollars(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value > 0 && Number.isFinite(value)))

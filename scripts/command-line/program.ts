@@ -54,6 +54,8 @@ async function parserOf({ name, description, commands }: Program, asked: string 
     .description(description)
     .version(packageVersion)
     .helpCommand(false)
+    // What stands behind a command is for it alone, and for a command within it.
+    .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .showHelpAfterError('with --help it says what it takes')

@@ -45,7 +45,7 @@ export function teamOptions(command: Command): Command {
     .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
     .option(
       '--faults <list>',
-      "what to break, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s' (also dup, corrupt, stall, partition)",
+      "what to break, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s' (also dup, corrupt, stall, partition, lie)",
     )
     .option('--fault-seed <n>', 'seed of the faults, to repeat a run that drew one', positiveInteger)
     .option('--restart <when>', 'on-failure: start agents again that died')
@@ -61,7 +61,7 @@ export function teamOptions(command: Command): Command {
 
 /** Options about many questions, each of them perhaps several times. */
 export function batchOptions(command: Command): Command {
-  return command
+  command
     .option('--limit <n>', 'only the first n of the file', positiveInteger)
     .option('--resume', 'resume an interrupted run of the same set-up: what is finished is not asked again')
     .option(
@@ -74,7 +74,13 @@ export function batchOptions(command: Command): Command {
       'ask each n times, past the cache: pass@k, pass^k, score by cycle',
       positiveInteger,
       1,
-    )
+    );
+  return limitOptions(command);
+}
+
+/** What many questions, or one of them, may take. */
+export function limitOptions(command: Command): Command {
+  return command
     .option('--max-tokens <n>', 'ask no more when the run has taken so many', positiveInteger)
     .option('--max-cost <dollars>', '… or has cost so much', dollars)
     .option('--max-time <seconds>', '… or has lasted so long', positiveNumber)

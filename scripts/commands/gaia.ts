@@ -37,6 +37,7 @@ import { type OtlpOption, type RunExports, runExports } from '../command-line/ot
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
+import { blameCommand } from './blame.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
@@ -79,6 +80,14 @@ export function gaia(command: Command): void {
     .option('--write', 'in a checkout: write the figures to docs/results/gaia.md (of tables: gaia-tables.md)')
     .option('--json', 'print the summary as one JSON value')
     .action(run);
+  // Of options that both have, those behind `blame` are its own.
+  command.enablePositionalOptions();
+  blameCommand(
+    command
+      .command('blame')
+      .description('find the message that made an answer wrong')
+      .configureHelp({ showGlobalOptions: false }),
+  );
 }
 
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */

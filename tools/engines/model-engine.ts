@@ -35,7 +35,7 @@ export function modelEngine(
 }
 
 /** A reply that may be used, and whose it is: for messages about it. */
-interface Asked {
+export interface Asked {
   readonly reply: ReadReply;
   readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
 }

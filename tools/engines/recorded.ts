@@ -6,7 +6,7 @@ import { requestKey } from '../../core/contracts/model-exchange.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 import { parseReplies, type RecordedReply } from '../../core/recording/recorded-replies.ts';
 import { monotonicUs } from '../../core/system/clock.ts';
-import { engineAsking } from './model-engine.ts';
+import { type Asked, engineAsking } from './model-engine.ts';
 import type { EngineOptions } from './registry.ts';
 import { readReply } from './replies/read-reply.ts';
 import type { Question } from './requests/ask-model.ts';
@@ -38,11 +38,6 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
     const recorded = known[times % known.length];
     if (recorded === undefined) throw notRecorded(question, work, replies.size);
     const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
-    const reply = {
-      content,
-      toolCalls: tool_calls,
-      ...(reasoning === undefined ? {} : { thoughts: reasoning }),
-    };
     work.onExchange?.({
       ...{ key, model, messages: question.messages, tools: question.tools, schema: question.schema },
       reply: { content, reasoning, toolCalls: tool_calls, finish },
@@ -58,14 +53,27 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
       completionTokens: completion_tokens,
       costUsd: 0,
     });
-    if (finish === 'filtered')
-      throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
-    const figures = { promptTokens: prompt_tokens, completionTokens: completion_tokens };
-    return {
-      reply: readReply({ ...reply, ...figures, finish }, question.tools, question.messages.length),
-      by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
-    };
+    return replyAgain(recorded, question);
   });
+}
+
+/** @throws MeshError `engine` for a reply that was none then */
+export function replyAgain(recorded: RecordedReply, { tools, messages }: Question): Asked {
+  const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
+  if (finish === 'filtered')
+    throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
+  const reply = {
+    content,
+    toolCalls: tool_calls,
+    ...(reasoning === undefined ? {} : { thoughts: reasoning }),
+    promptTokens: prompt_tokens,
+    completionTokens: completion_tokens,
+    finish,
+  };
+  return {
+    reply: readReply(reply, tools, messages.length),
+    by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
+  };
 }
 
 function repliesOf(
@@ -92,12 +100,16 @@ function repliesIn(file: string): ReadonlyMap<string, readonly RecordedReply[]> 
 /** Of the request that nobody recorded, as much as tells which it is. */
 const SHOWN_CHARACTERS = 160;
 
-function notRecorded({ messages }: Question, { role }: EngineWork, known: number): MeshError {
-  const last = messages.at(-1);
-  const said = (last?.content ?? '').replace(/\s+/g, ' ').trim().slice(-SHOWN_CHARACTERS).toWellFormed();
+function notRecorded(question: Question, work: EngineWork, known: number): MeshError {
   return new MeshError(
     'engine',
-    `no reply was recorded for this request${role === undefined ? '' : ` of ${role}`}: message ${messages.length}, of the ${last?.role ?? 'user'}, ends with “${said}”. ` +
+    `no reply was recorded for ${requestInWords(question, work)}. ` +
       `The run holds replies to ${known} other requests: question, team, prompts and tools must be those of the run`,
   );
+}
+
+export function requestInWords({ messages }: Question, { role }: EngineWork): string {
+  const last = messages.at(-1);
+  const said = (last?.content ?? '').replace(/\s+/g, ' ').trim().slice(-SHOWN_CHARACTERS).toWellFormed();
+  return `this request${role === undefined ? '' : ` of ${role}`}: message ${messages.length}, of the ${last?.role ?? 'user'}, ends with “${said}”`;
 }

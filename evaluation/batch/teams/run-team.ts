@@ -93,7 +93,11 @@ async function startMesh(
       team,
       out: path.join(places.runs, team.name),
       adapter,
-      places: { files: places.files, store: places.store },
+      places: {
+        files: places.files,
+        store: places.store,
+        ...(places.branches === undefined ? {} : { branches: places.branches }),
+      },
       isBatch: true,
       faults,
       portBase: shared.portBase,

@@ -1,4 +1,5 @@
 import { bindingsSections } from './bindings/bindings.js';
+import { blameSections } from './blame/blame.js';
 import { comparisonSection } from './comparison/comparison.js';
 import { element } from './dom.js';
 import { gaiaSections } from './gaia.js';
@@ -12,10 +13,11 @@ import { versusSection } from './versus.js';
  *
  * @param {ReportData} data
  */
-export function reportParts({ bindings, comparison, gaia, runs, versus }) {
+export function reportParts({ bindings, blame, comparison, gaia, runs, versus }) {
   const ofBindings = bindings === null ? [] : bindingsSections(bindings);
   const ofGaia = gaia === null ? [] : gaiaSections(gaia);
-  const sections = [...ofGaia, ...ofBindings];
+  const ofBlame = blame === null ? [] : blameSections(blame);
+  const sections = [...ofGaia, ...ofBlame, ...ofBindings];
   /** @type {[id: string, name: string][]} */
   const places = [
     ...sections.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])),
@@ -25,6 +27,7 @@ export function reportParts({ bindings, comparison, gaia, runs, versus }) {
   ];
   const headline =
     gaia?.finding ??
+    blame?.headline ??
     bindings?.sentence ??
     comparison?.sentence ??
     versus?.finding ??

@@ -82,7 +82,12 @@ describe('a run with faults', () => {
   });
 
   test('has an agent lie in packets of a type: they arrive whole, are counted as lies, and the answer is wrong', async () => {
-    const { code, metrics, results, log } = await benchOf(2, ['--faults', 'lie=triple@triples', '--fault-seed', '7']);
+    const { code, metrics, results, log } = await benchOf(2, [
+      '--faults',
+      'lie=triple@triples',
+      '--fault-seed',
+      '7',
+    ]);
 
     expect(code).toBe(0);
     expect(statuses(results)).toEqual(['answered', 'answered']);
@@ -91,8 +96,13 @@ describe('a run with faults', () => {
     expect(lied).toEqual({ packets: 6, bytes: expect.any(Number) });
     expect(lied?.bytes).toBeLessThan(offered?.bytes ?? 0);
     expect(dropped?.packets).toBe(0);
-    expect(metrics.faults).toMatchObject({ injected: { lie: 6 }, harmed: { tasks: 2, answered: 2, right: 0 } });
-    expect(log).toContainEqual(expect.objectContaining({ event: 'fault', kind: 'lie', from: '2', type: 'triples' }));
+    expect(metrics.faults).toMatchObject({
+      injected: { lie: 6 },
+      harmed: { tasks: 2, answered: 2, right: 0 },
+    });
+    expect(log).toContainEqual(
+      expect.objectContaining({ event: 'fault', kind: 'lie', from: '2', type: 'triples' }),
+    );
   });
 
   test('has corrupted packets refused and counted by those who get them, and goes on', async () => {

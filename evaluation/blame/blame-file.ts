@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { REPLACEMENTS, VERDICTS } from './judge.ts';
+
+const chance = z.number().min(0).max(1);
+const whole = z.int().nonnegative();
+
+const effectSchema = z.strictObject({
+  chance: chance.describe('of a right answer with what is said instead'),
+  difference: z.number().describe('that chance less the one with the message as it was'),
+  low: z.number().describe('lower end of its 95 % interval'),
+  high: z.number().describe('upper end'),
+  adjusted_p: chance
+    .nullable()
+    .describe(
+      'one-sided, for a gain, after Holm’s correction: for the suspects where a sender speaks again, for all messages elsewhere; null where it was not tested',
+    ),
+});
+
+const messageSchema = z.strictObject({
+  place: whole.describe('counted from 1, as the hub relayed the messages of the question'),
+  id: z.string(),
+  from: z.string(),
+  to: z.string().nullable(),
+  type: z.string(),
+  says: z.string().describe('what it said, shortened'),
+  chance: chance.describe('of a right answer once all messages up to this one are as they were'),
+  tries: whole,
+  again: effectSchema.describe('its sender speaks again instead'),
+  replaced: z.partialRecord(z.enum(REPLACEMENTS), effectSchema),
+  verdict: z.enum(VERDICTS),
+});
+
+/** What `gaia blame` found: `blame.json`. */
+export const blameSchema = z.strictObject({
+  schema_version: z.literal(1),
+  complete: z.boolean(),
+  ended_by: z.string().exactOptional(),
+  task_id: z.string(),
+  question: z.string(),
+  truth: z.string(),
+  answer: z.string().describe('of the recorded run'),
+  correct: z.boolean().describe('whether it was right'),
+  team: z.string(),
+  /** Of what is live. */
+  engine: z.string(),
+  model: z.string().nullable(),
+  archive: z.string(),
+  tries: whole.describe('of each branch; suspects have twice as many more, which alone convict them'),
+  margin: chance.describe('changes of the chance that count as none'),
+  branches: z.strictObject({
+    asked: whole,
+    right: whole,
+    departed: whole.describe('not as it was recorded before they branched off: left out'),
+    failed: whole.describe('without an answer, counted as wrong'),
+    tokens: whole.nullable().describe('null where a model’s server did not say'),
+    cost: z.number().nullable(),
+  }),
+  departed: z.string().exactOptional().describe('why the first of them is none'),
+  outset: z.strictObject({ chance, tries: whole }).describe('nothing is as it was: the question asked anew'),
+  messages: z.array(messageSchema),
+  /** Places of messages that made the answer wrong, the largest effect first. */
+  blamed: z.array(whole),
+  headline: z.string(),
+});
+export type BlameFile = z.infer<typeof blameSchema>;
+export type BlamedMessage = BlameFile['messages'][number];

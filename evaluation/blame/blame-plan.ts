@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { taskFilesFolder } from '../../core/agent/task-files.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
+import { FINAL_ANSWER, type JsonObject } from '../../core/contracts/packet.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
+import { type BatchHead, questionsOfHead, readBatchHead } from '../batch/journal/batch-head.ts';
+import { type LimitOptions, limitsOf } from '../batch/limits.ts';
+import { shortPath } from '../plan/batch-places.ts';
+import { folderOf, type PlaceOptions, placesOf } from '../plan/gaia-places.ts';
+import { keepsAttempts, planTeam, setupOfBatch, type TeamOptions, teamWith } from '../plan/team-options.ts';
+import { missingFiles } from '../questions/place-file.ts';
+import type { Question } from '../questions/question.ts';
+import { readQuestions } from '../questions/read-questions.ts';
+import { gaiaResult } from '../results/gaia-result.ts';
+import { checkTeamModels } from '../teams/check-models.ts';
+import { loadTeam } from '../teams/load-team.ts';
+import type { BlamePlan } from './blame.ts';
+import { REPLACEMENTS, type Replacement } from './judge.ts';
+import { type RecordedQuestion, recordedQuestion } from './recorded-question.ts';
+
+export interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
+  readonly team?: string;
+  readonly repeat?: number;
+  readonly margin: number;
+  readonly replace: readonly string[];
+  readonly resume?: boolean;
+  readonly json?: boolean;
+  readonly portBase?: number | 'auto';
+}
+
+/** More would be a run that nobody waits for, and no test tells so many apart. */
+const MAX_MESSAGES = 200;
+/** Enough to see a suspect; what convicts are twice as many more. */
+const TRIES = 5;
+
+/** What comes of a blame, beside the run's own files. */
+export interface BlamePlaces {
+  readonly page: string;
+  readonly json: string;
+}
+
+/**
+ * The question `id` of a finished batch, with its recording, the team, and what is live: by default all is as it was in that batch.
+ *
+ * @throws MeshError `usage`, `config`
+ */
+export async function blamePlan(
+  id: string,
+  options: BlameOptions,
+): Promise<{ plan: BlamePlan; places: BlamePlaces; warnings: readonly string[] }> {
+  const batch = placesOf(options);
+  const head = existsSync(batch.head) ? readBatchHead(batch.head) : undefined;
+  const question = questionOf(id, options, head);
+  const name = teamOf(options, head, batch.head);
+  const [given, ...others] = options.replies ?? [];
+  if (others.length > 0)
+    throw new MeshError('usage', '--replies: blame takes the one run that asked the question');
+  const archive = given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : userPath(given);
+  const recorded = answered(await recordedQuestion(archive, id), archive);
+  const { replies: _replies, ...live } = liveOf(options, head, name);
+  const team = await planTeam(teamWith(loadTeam(name, userPath), live), live);
+  if (keepsAttempts(team.team))
+    throw new MeshError(
+      'usage',
+      `team ${team.team.name} learns from one question to the next: a branch would be asked of another team than the one that was recorded`,
+    );
+  if (recorded.team !== team.team.name)
+    throw new MeshError(
+      'usage',
+      `${shortPath(archive)} is of team ${recorded.team}, not ${team.team.name} (--team)`,
+    );
+  const warnings = await checkTeamModels(team.team, new Map());
+  const folder = path.join(batch.runs, 'blame', folderNameOf(id));
+  const plan: BlamePlan = {
+    question,
+    recorded,
+    answer: answerOf(question, recorded, team.team.name),
+    team,
+    archive: shortPath(archive),
+    tries: options.repeat ?? TRIES,
+    margin: options.margin,
+    replacements: replacementsOf(options.replace),
+    folder: await filesOf(question, options, head),
+    limits: limitsOf(options),
+    places: placesOf({ out: path.join(folder, 'branches.jsonl') }),
+    setup: setupOfBatch({ question: id }, options.repeat ?? 0, [team]),
+    branches: path.join(folder, 'branches.json'),
+  };
+  return {
+    plan,
+    places: { page: path.join(folder, 'blame.html'), json: path.join(folder, 'blame.json') },
+    warnings,
+  };
+}
+
+function sourceOf({ questions }: BlameOptions, head: BatchHead | undefined): { questions?: string } {
+  const source = questions ?? head?.source ?? undefined;
+  return source === undefined ? {} : { questions: source };
+}
+
+/** Where the question's file is: as the batch had it, unless another place is named. */
+async function filesOf(
+  question: Question,
+  options: BlameOptions,
+  head: BatchHead | undefined,
+): Promise<string | undefined> {
+  const kept = taskFilesFolder(placesOf(options).files, question.taskId);
+  const isKept = question.fileName !== undefined && existsSync(path.join(kept, question.fileName));
+  const folder =
+    options.files === undefined && isKept ? kept : folderOf({ ...options, ...sourceOf(options, head) });
+  const [missing] = folder === undefined ? [] : await missingFiles([question], folder);
+  if (missing !== undefined)
+    throw new MeshError('usage', `--files: without its file it is another question: ${missing}`);
+  return folder;
+}
+
+function questionOf(id: string, options: BlameOptions, head: BatchHead | undefined): Question {
+  const { questions: source } = sourceOf(options, head);
+  const isThere = source !== undefined && (options.questions !== undefined || existsSync(userPath(source)));
+  const all =
+    isThere && source !== undefined
+      ? readQuestions(userPath(source)).questions
+      : head === undefined
+        ? []
+        : questionsOfHead(head);
+  const question = all.find(({ taskId }) => taskId === id);
+  if (question === undefined)
+    throw new MeshError(
+      'usage',
+      all.length === 0
+        ? `no batch of gaia was found to take question ${id} from: name its answers with --out, or give --questions, --team and --replies`
+        : `there is no question ${id}; the first of ${all.length} is ${all[0]?.taskId}`,
+    );
+  if (question.truths.length === 0)
+    throw new MeshError('usage', `question ${id} has no true answer: what made it wrong cannot be told`);
+  return question;
+}
+
+function teamOf({ team }: BlameOptions, head: BatchHead | undefined, file: string): string {
+  if (team !== undefined) return team;
+  const names = head?.teams.map(({ name }) => name) ?? [];
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0) return only;
+  throw new MeshError(
+    'usage',
+    names.length === 0
+      ? '--team: which team answered?'
+      : `--team: which of ${names.join(', ')}? (${file} has several)`,
+  );
+}
+
+/** Engine and model as in the batch, where nothing else is said. */
+function liveOf(options: BlameOptions, head: BatchHead | undefined, name: string): TeamOptions {
+  const { engine, model } = head?.teams.find((team) => team.name === name) ?? {};
+  if (options.engine !== undefined || options.baseUrl !== undefined || engine === undefined) return options;
+  if (engine === 'recorded')
+    throw new MeshError('usage', '--engine: the batch was itself a replay; which engine is to be live?');
+  return {
+    ...options,
+    engine,
+    ...(options.model !== undefined || typeof model !== 'string' ? {} : { model }),
+  };
+}
+
+/** Its messages up to the answer: what came after it changed nothing. */
+function answered(recorded: RecordedQuestion, archive: string): RecordedQuestion {
+  const end = recorded.messages.findIndex(({ tag }) => tag === FINAL_ANSWER);
+  if (end === -1)
+    throw new MeshError(
+      'usage',
+      `${shortPath(archive)}: the question ended without an answer: there is no answer to blame anybody for`,
+    );
+  const messages = recorded.messages.slice(0, end + 1);
+  if (messages.length > MAX_MESSAGES)
+    throw new MeshError(
+      'usage',
+      `the question took ${messages.length} messages; blame is for at most ${MAX_MESSAGES}`,
+    );
+  return { ...recorded, messages };
+}
+
+/** By the rules of a batch. */
+function answerOf(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
+  const payload: JsonObject = messages.at(-1)?.payload ?? {};
+  const answer = String(payload.answer ?? '');
+  const reply = {
+    ...{
+      status: 'answered' as const,
+      answer,
+      rawAnswer: answer,
+      reasoningTrace: '',
+      usage: [],
+      toolCalls: [],
+    },
+    ...{ tokens: 0, costUsd: 0, packets: 0, bytes: 0, seconds: 0, modelCalls: 0 },
+  };
+  const result = gaiaResult(reply, {
+    ...{ question, team, cycle: 1, cached: false, endedAt: 0 },
+    clean: (raw) => cleanAnswer(raw) ?? undefined,
+    redact: (text) => text,
+  });
+  return { text: result.final_answer, isRight: result.correct === true };
+}
+
+function replacementsOf(names: readonly string[]): Replacement[] {
+  return names.map((name) => {
+    const known = REPLACEMENTS.find((replacement) => replacement === name);
+    if (known !== undefined) return known;
+    throw new MeshError('usage', `--replace ${name}: expected ${REPLACEMENTS.join(', ')}`);
+  });
+}

@@ -1,0 +1,126 @@
+import { DEPARTED } from '../../core/agent/branches.ts';
+import type { BatchEnd } from '../batch/batch.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
+import type { Tally } from '../statistics/independent-answers.ts';
+import { oneLine } from '../terminal/table.ts';
+import type { Arm } from './arms.ts';
+import type { BlamePlan } from './blame.ts';
+import type { BlameFile } from './blame-file.ts';
+import { headlineOf } from './headline.ts';
+import {
+  type Confirmation,
+  chanceOf,
+  culprits,
+  type JudgedMessage,
+  judge,
+  type MessageTallies,
+  REPLACEMENTS,
+} from './judge.ts';
+import type { Message } from './recorded-question.ts';
+
+/** Of what a message said, as much as a table and a page show. */
+const SHOWN_CHARACTERS = 400;
+
+/** Results of the branches of an arm, in the order of their cycles. */
+export type Read = (taskId: string) => readonly GaiaResult[];
+
+/** Fresh tries of a suspect's branches, after the first ones. */
+export const confirmTries = (tries: number) => 2 * tries;
+
+/** It did something else than was recorded before it branched off: nothing that follows says anything of the question. */
+const hasDeparted = ({ status, reason = '' }: GaiaResult) =>
+  status !== 'answered' && reason.includes(DEPARTED);
+
+/** What the branches came to so far. */
+export function judged(
+  { recorded, margin, tries }: BlamePlan,
+  arms: readonly Arm[],
+  read: Read,
+): {
+  readonly outset: Tally;
+  readonly tallies: readonly MessageTallies[];
+  readonly messages: readonly JudgedMessage[];
+} {
+  const tally = (place: number, says: Arm['says'], isFirst: boolean): Tally => {
+    const arm = arms.find(({ keep, says: what }) => keep === place && what === says);
+    const results = (arm === undefined ? [] : read(arm.taskId)).filter(
+      (result) => result.cycle <= tries === isFirst && !hasDeparted(result),
+    );
+    return { right: results.filter(({ correct }) => correct === true).length, tries: results.length };
+  };
+  const tallies = recorded.messages.map(
+    ({ place }): MessageTallies => ({
+      kept: tally(place, 'kept', true),
+      replaced: Object.fromEntries(
+        REPLACEMENTS.map((says) => [says, tally(place, says, true)] as const).filter(
+          ([, { tries: tried }]) => tried > 0,
+        ),
+      ),
+    }),
+  );
+  const confirmations = recorded.messages.flatMap(({ place }, index): Confirmation[] => {
+    const [kept, before] = [tally(place, 'kept', false), tally(place - 1, 'kept', false)];
+    return kept.tries > 0 && before.tries > 0 ? [{ index, kept, before }] : [];
+  });
+  const outset = tally(0, 'kept', true);
+  return { outset, tallies, messages: judge(outset, tallies, confirmations, { margin }) };
+}
+
+export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end: BatchEnd): BlameFile {
+  const { question, recorded, answer, team, archive, tries, margin } = plan;
+  const { outset, messages } = judged(plan, arms, read);
+  const results = arms.flatMap(({ taskId }) => read(taskId));
+  const departed = results.filter(hasDeparted);
+  const shown = messages.map((message, index) => shownMessage(message, recorded.messages[index]));
+  const facts = {
+    correct: answer.isRight,
+    tries,
+    outset: { chance: chanceOf(outset), tries: outset.tries },
+    messages: shown,
+    blamed: culprits(shown).map(({ place }) => place),
+  };
+  return {
+    schema_version: 1,
+    complete: end.kind === 'finished',
+    ...(end.kind === 'finished' ? {} : { ended_by: end.reason }),
+    task_id: question.taskId,
+    question: question.question,
+    truth: question.truths[0] ?? '',
+    answer: answer.text,
+    team: team.team.name,
+    engine: team.team.engine,
+    model: team.team.model ?? null,
+    archive,
+    margin,
+    branches: {
+      asked: results.length,
+      right: results.filter(({ correct }) => correct === true).length,
+      departed: departed.length,
+      failed: results.filter((result) => result.status !== 'answered' && !hasDeparted(result)).length,
+      tokens: sumOf(results.map(({ tokens }) => tokens)),
+      cost: sumOf(results.map(({ cost }) => cost)),
+    },
+    ...(departed[0]?.reason === undefined ? {} : { departed: departed[0].reason }),
+    ...facts,
+    headline: headlineOf(facts),
+  };
+}
+
+/** Unknown where one of them is. */
+function sumOf(amounts: readonly (number | null)[]): number | null {
+  return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
+}
+
+function shownMessage(
+  { chance, tries, again, replaced, verdict }: JudgedMessage,
+  message: Message | undefined,
+): BlameFile['messages'][number] {
+  const { place = 0, id = '', from = '', to = null, type = '', payload = {} } = message ?? {};
+  const inFile = ({ adjustedP, ...effect }: JudgedMessage['again']) => ({ ...effect, adjusted_p: adjustedP });
+  return {
+    ...{ place, id, from, to, type, chance, tries, verdict },
+    says: oneLine(JSON.stringify(payload), SHOWN_CHARACTERS),
+    again: inFile(again),
+    replaced: Object.fromEntries(Object.entries(replaced).map(([name, effect]) => [name, inFile(effect)])),
+  };
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { writeWhole } from '../../core/system/whole-file.ts';
+import type { BatchEnd } from '../batch/batch.ts';
+import { Journal } from '../batch/journal/journal.ts';
+import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';
+import type { GaiaPlan } from '../plan/gaia-plan.ts';
+import type { PlannedTeam } from '../plan/team-options.ts';
+import { attemptId, type Question } from '../questions/question.ts';
+import { type Arm, armsOf, branchFile, replacersFor } from './arms.ts';
+import type { BlameFile } from './blame-file.ts';
+import { blameFile, confirmTries, judged, type Read } from './blame-results.ts';
+import { type Replacement, suspects } from './judge.ts';
+import type { RecordedQuestion } from './recorded-question.ts';
+
+/** What is to be blamed for the answer to which question, and how it is found out. */
+export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
+  readonly question: Question;
+  readonly recorded: RecordedQuestion;
+  readonly answer: { readonly text: string; readonly isRight: boolean };
+  readonly team: PlannedTeam;
+  readonly archive: string;
+  /** Of each branch, to begin with. */
+  readonly tries: number;
+  readonly margin: number;
+  readonly replacements: readonly Replacement[];
+  /** The file of branches, which agents read. */
+  readonly branches: string;
+}
+
+export type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
+
+/**
+ * Asks branches of the question, as often as the plan says, and judges its messages: first each message as it was and with the truth; then
+ * suspects, with fresh tries; then what else might have stood in the place of those that matter.
+ */
+export async function blame(
+  plan: BlamePlan,
+  shared: BlameShared,
+): Promise<{ found: BlameFile; end: BatchEnd }> {
+  const { recorded, tries } = plan;
+  const arms = planned(plan);
+  const all = tries + confirmTries(tries);
+  const file = JSON.stringify(branchFile(recorded, arms, (taskId) => attemptsOf(taskId, all)));
+  mkdirSync(path.dirname(plan.branches), { recursive: true });
+  writeWhole(plan.branches, file);
+  const setup = { ...plan.setup, branches: createHash('sha256').update(file).digest('hex') };
+  const journal = Journal.open(plan.places.journal, setup, { resume: shared.resume });
+  const read: Read = (taskId) =>
+    Array.from({ length: all }, (_, i) =>
+      journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
+    ).filter((result) => result !== undefined);
+  const ask = (chosen: readonly Arm[], repeat: number) =>
+    askArms(plan, { ...shared, journal, repeat }, chosen);
+  try {
+    const isFirst = ({ says }: Arm) => says === 'kept' || says === 'truth';
+    let end = await ask(arms.filter(isFirst), tries);
+    if (end.kind === 'finished') {
+      const { outset, tallies } = judged(plan, arms, read);
+      const places = suspects(outset, tallies).flatMap((index) => [index, index + 1]);
+      end = await ask(
+        arms.filter(({ says, keep }) => says === 'kept' && places.includes(keep)),
+        all,
+      );
+    }
+    if (end.kind === 'finished') {
+      const { messages } = judged(plan, arms, read);
+      const matters = new Set(
+        messages.flatMap(({ verdict }, index) =>
+          verdict === 'made the answer wrong' || verdict === 'passed it on' ? [index + 1] : [],
+        ),
+      );
+      end = await ask(
+        arms.filter((arm) => !isFirst(arm) && matters.has(arm.keep)),
+        tries,
+      );
+    }
+    return { found: blameFile(plan, arms, read, end), end };
+  } finally {
+    journal.close();
+  }
+}
+
+/** Branches that are asked in any case; suspects take some more. */
+export function branchesOf(plan: BlamePlan): number {
+  return (
+    planned({ ...plan, replacements: plan.replacements.filter((name) => name === 'truth') }).length *
+    plan.tries
+  );
+}
+
+/** Every arm that may be tried. */
+function planned({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
+  const replacers = replacersFor(question, answer.text, recorded);
+  return armsOf(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
+}
+
+async function askArms(plan: BlamePlan, shared: SharedBatch, arms: readonly Arm[]): Promise<BatchEnd> {
+  if (arms.length === 0) return { kind: 'finished' };
+  const { question, team, places, branches } = plan;
+  const batch: GaiaPlan = {
+    ...plan,
+    teams: [team],
+    questions: arms.map(({ taskId }): Question => ({ ...question, taskId })),
+    api: undefined,
+    places: { ...places, branches },
+    warnings: [],
+  };
+  return (await runTeam(batch, team, shared, undefined)).end;
+}
+
+const attemptsOf = (taskId: string, tries: number) =>
+  Array.from({ length: tries }, (_, i) => attemptId(taskId, i + 1));

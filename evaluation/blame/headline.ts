@@ -1,0 +1,50 @@
+import { decimals, percent } from '../terminal/table.ts';
+import type { BlamedMessage, BlameFile } from './blame-file.ts';
+
+/** `message 4 (expert → runner, expert.result)`. */
+function nameOf({ place, from, to, type }: Pick<BlamedMessage, 'place' | 'from' | 'to' | 'type'>): string {
+  return `message ${place} (${from} → ${to ?? 'all'}, ${type})`;
+}
+
+/** The verdict on the whole question, in a sentence or two. */
+export function headlineOf({
+  correct,
+  messages,
+  blamed,
+  tries,
+  outset,
+}: Pick<BlameFile, 'correct' | 'messages' | 'blamed' | 'tries' | 'outset'>): string {
+  const culprits = blamed.flatMap((place) => messages.filter((message) => message.place === place));
+  const [first, ...more] = culprits;
+  if (first !== undefined) {
+    const { chance, again } = first;
+    const others = more.length === 0 ? '' : ` Less so ${more.map(nameOf).join(', ')}.`;
+    return `${capital(nameOf(first))} made the answer wrong: the chance of a right answer is ${percent(chance)} with what it said, and ${percent(again.chance)} where ${first.from} speaks again in its place (difference ${interval(again)}).${others}`;
+  }
+  const none = correct ? 'The answer was right, and no message' : 'No message';
+  const carrier = messages.find(({ verdict }) => verdict === 'passed it on');
+  const truth = carrier?.replaced.truth;
+  if (carrier !== undefined && truth !== undefined)
+    return `${none} is seen to have made the answer wrong: asked anew, the question has a chance of ${percent(outset.chance)}, and whoever speaks again in the place of a message does not better it. The truth in the place of ${nameOf(carrier)} would: ${percent(carrier.chance)} become ${percent(truth.chance)} (difference ${interval(truth)}).`;
+  const unclear = messages.filter(({ verdict }) => verdict === 'cannot tell').length;
+  const open =
+    unclear === 0
+      ? ''
+      : ` Of ${unclear} of ${messages.length} it cannot be told with ${tries} tries a branch.`;
+  return `${none} is seen to have made the answer wrong.${open}`;
+}
+
+export function interval({
+  difference,
+  low,
+  high,
+}: {
+  difference: number;
+  low: number;
+  high: number;
+}): string {
+  return `${signed(difference)}, ${signed(low)} to ${signed(high)}`;
+}
+
+const signed = (value: number) => `${value < 0 ? '−' : '+'}${decimals(Math.abs(value), 2)}`;
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

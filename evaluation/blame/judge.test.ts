@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { Random } from '../../core/system/random.ts';
+import type { Tally } from '../statistics/independent-answers.ts';
+import { type Confirmation, culprits, judge, type MessageTallies, suspects } from './judge.ts';
+
+const TRIES = 5;
+const MARGIN = 0.5;
+
+/** Branches of a question by the true chances of a right answer, at the outset and after each message. */
+function tried(chances: readonly number[], random: Random, truths: readonly (number | undefined)[] = []) {
+  const draw = (chance: number, tries: number): Tally => ({
+    right: Array.from({ length: tries }, () => random.uniform()).filter((value) => value < chance).length,
+    tries,
+  });
+  const [outset = 0, ...after] = chances;
+  const first = draw(outset, TRIES);
+  const messages = after.map((chance, index): MessageTallies => {
+    const truth = truths[index];
+    return { kept: draw(chance, TRIES), replaced: truth === undefined ? {} : { truth: draw(truth, TRIES) } };
+  });
+  const confirmations = suspects(first, messages).map(
+    (index): Confirmation => ({
+      index,
+      kept: draw(chances[index + 1] ?? 0, 2 * TRIES),
+      before: draw(chances[index] ?? 0, 2 * TRIES),
+    }),
+  );
+  return judge(first, messages, confirmations, { margin: MARGIN });
+}
+
+test('the message at which the chance falls made the answer wrong; those after it passed it on, or did nothing', () => {
+  const judged = tried([1, 1, 0, 0, 0], new Random(1), [undefined, 1, 1, undefined]);
+
+  expect(judged.map(({ verdict }) => verdict)).toEqual([
+    'no effect',
+    'made the answer wrong',
+    'passed it on',
+    'no effect',
+  ]);
+  expect(judged[1]).toMatchObject({ chance: 0, tries: 10, again: { chance: 1, difference: 1 } });
+  expect(judged[1]?.again.low).toBeGreaterThan(0.5);
+});
+
+test('who was always going to be wrong is not to blame, and the first with whom the truth mends it is seen', () => {
+  const judged = tried([0, 0, 0, 0], new Random(2), [1, 1, undefined]);
+
+  expect(culprits(judged)).toEqual([]);
+  expect(judged.map(({ verdict }) => verdict)).toEqual(['passed it on', 'passed it on', 'no effect']);
+});
+
+test('two that each made it worse are both named, the larger effect first', () => {
+  const judged = judge(
+    { right: 5, tries: 5 },
+    [
+      { kept: { right: 3, tries: 5 }, replaced: {} },
+      { kept: { right: 0, tries: 5 }, replaced: {} },
+    ],
+    [
+      { index: 0, kept: { right: 40, tries: 100 }, before: { right: 70, tries: 100 } },
+      { index: 1, kept: { right: 0, tries: 100 }, before: { right: 40, tries: 100 } },
+    ],
+    { margin: MARGIN },
+  );
+
+  expect(culprits(judged).map(({ again }) => again.difference)).toEqual([0.4, expect.closeTo(0.3, 10)]);
+});
+
+test('a suspect is convicted by fresh tries alone, with those of the others corrected for', () => {
+  const messages: MessageTallies[] = [{ kept: { right: 0, tries: 5 }, replaced: {} }];
+  const outset = { right: 5, tries: 5 };
+  expect(suspects(outset, messages)).toEqual([0]);
+  const fresh = (kept: number) =>
+    judge(
+      outset,
+      messages,
+      [{ index: 0, kept: { right: kept, tries: 10 }, before: { right: 5, tries: 10 } }],
+      {
+        margin: MARGIN,
+      },
+    )[0]?.verdict;
+
+  expect(fresh(5)).toBe('no effect');
+  expect(fresh(3)).toBe('cannot tell');
+  expect(fresh(0)).toBe('made the answer wrong');
+  expect(judge(outset, messages, [], { margin: MARGIN })[0]?.verdict).toBe('cannot tell');
+});
+
+test('of honest questions with chance in every step at most one in twenty blames anybody; of lies four in five are found', () => {
+  const random = new Random(20_261_124);
+  const count = 1000;
+  const honest = Array.from({ length: count }, () => {
+    const chance = random.uniform();
+    return (
+      culprits(
+        tried(
+          Array.from({ length: 13 }, () => chance),
+          random,
+        ),
+      ).length > 0
+    );
+  });
+  const lies = Array.from({ length: count }, () => {
+    const at = 1 + (random.bits() % 11);
+    const judged = tried(
+      Array.from({ length: 13 }, (_, place) => (place <= at ? 0.85 : 0)),
+      random,
+    );
+    const [first] = culprits(judged);
+    return first !== undefined && judged.indexOf(first) === at;
+  });
+
+  expect(honest.filter(Boolean).length / count).toBeLessThanOrEqual(0.05);
+  expect(lies.filter(Boolean).length / count).toBeGreaterThanOrEqual(0.8);
+});

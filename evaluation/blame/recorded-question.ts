@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { digestOf, EXCHANGES_FILE, exchangeLineSchema } from '../../core/contracts/model-exchange.ts';
+import { folderNameOf } from '../../core/contracts/node-id.ts';
+import type { BranchPacket, BranchReply } from '../../core/recording/branch-file.ts';
+import { readArchivedTexts } from '../../core/recording/read-archive.ts';
+import {
+  parseRecording,
+  RECORDING_FILE,
+  type RecordedPacket,
+  type Recording,
+} from '../../core/recording/recording.ts';
+import { jsonIn } from '../../core/system/json-line.ts';
+import { sharedId } from '../../core/wire/copy-id.ts';
+
+/** Recording and logs of an archive, unpacked. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+const AGENT_LOG = 'agent.log';
+
+/** A packet of an agent's, as far as blame goes. */
+export interface Message extends BranchPacket {
+  /** Counted from 1, as the hub relayed them. */
+  readonly place: number;
+  readonly id: string;
+}
+
+/** A question of a run, with all that its agents and their models said. */
+export interface RecordedQuestion {
+  readonly messages: readonly Message[];
+  /** By agent. */
+  readonly replies: Readonly<Record<string, readonly BranchReply[]>>;
+  /** Of other questions of the run, for what another one's message would have done. */
+  readonly others: readonly BranchPacket[];
+  readonly team: string;
+}
+
+/**
+ * The question `taskId` as the archive of its run has it.
+ *
+ * @throws MeshError `config` for an archive that cannot be read, `usage` for a question that is not in it
+ */
+export async function recordedQuestion(archive: string, taskId: string): Promise<RecordedQuestion> {
+  const isWanted = (name: string) =>
+    name === RECORDING_FILE || name.endsWith(`/${EXCHANGES_FILE}`) || name.endsWith(`/${AGENT_LOG}`);
+  const texts = await readArchivedTexts(archive, isWanted, MAX_BYTES);
+  if (texts === null)
+    throw new MeshError('config', `archive ${archive}: recording and logs have more than ${MAX_BYTES} bytes`);
+  const recording = parseRecording(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`);
+  const messages = messagesOf(recording, taskId);
+  const places = new Map(messages.map(({ id, place }) => [id, place]));
+  const replies: Record<string, BranchReply[]> = {};
+  for (const { id } of recording.header.agents) {
+    const folder = folderNameOf(id);
+    const asked = texts.get(`${folder}/${EXCHANGES_FILE}`);
+    if (asked === undefined) continue;
+    const sent = sentIn(texts.get(`${folder}/${AGENT_LOG}`) ?? '', places);
+    replies[sharedId(id)] = [...(replies[sharedId(id)] ?? []), ...repliesIn(asked, taskId, sent)];
+  }
+  return {
+    messages,
+    replies,
+    others: recording.packets.filter(({ packet }) => packet.task_id !== taskId).map(branchPacket),
+    team: recording.header.team,
+  };
+}
+
+function messagesOf({ packets, header }: Recording, taskId: string): Message[] {
+  const known = new Set(packets.map(({ packet }) => packet.task_id));
+  if (!known.has(taskId)) {
+    const [some = 'none', ...more] = [...known];
+    throw new MeshError(
+      'usage',
+      `question ${taskId} is not in the recording of team ${header.team}; it has ${some}${more.length === 0 ? '' : ` and ${more.length} others`}`,
+    );
+  }
+  const payloads = new Map(packets.map(({ packet }) => [packet.id, packet.payload]));
+  return packets
+    .filter(({ packet, cause }) => packet.task_id === taskId && cause !== null)
+    .map((recorded, index) => {
+      const cause = recorded.cause === null ? undefined : payloads.get(recorded.cause);
+      return {
+        ...branchPacket(recorded),
+        ...(cause === undefined ? {} : { cause: digestOf(JSON.stringify(cause)) }),
+        place: index + 1,
+        id: recorded.packet.id,
+      };
+    });
+}
+
+function branchPacket({ packet: { from, to, type, tag, payload } }: RecordedPacket): BranchPacket {
+  return {
+    from,
+    ...(to === undefined ? {} : { to }),
+    type,
+    ...(tag === undefined ? {} : { tag }),
+    payload,
+  };
+}
+
+const timedSchema = z.object({ time: z.number() });
+const sentSchema = timedSchema.extend({ dir: z.literal('sent'), id: z.string() });
+
+/** When an agent sent which message, by the clock of its own that its exchanges have, too. */
+function sentIn(log: string, places: ReadonlyMap<string, number>): { timeMs: number; place: number }[] {
+  return log.split('\n').flatMap((line) => {
+    if (!line.includes('"dir":"sent"')) return [];
+    const sent = sentSchema.safeParse(jsonIn(line)).data;
+    const place = sent && places.get(sent.id);
+    return place === undefined ? [] : [{ timeMs: sent?.time ?? 0, place }];
+  });
+}
+
+/** Each leads to what the agent sent next: what it has asked for is before that message, whenever the hub heard of others'. */
+function repliesIn(log: string, taskId: string, sent: ReturnType<typeof sentIn>): BranchReply[] {
+  return log.split('\n').flatMap((line) => {
+    const value = jsonIn(line);
+    const parsed = exchangeLineSchema.safeParse(value).data;
+    const time = timedSchema.safeParse(value).data?.time;
+    if (parsed === undefined || 'text' in parsed || parsed.task_id !== taskId || time === undefined)
+      return [];
+    const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed;
+    const later = sent.filter(({ timeMs }) => timeMs >= time).map(({ place }) => place);
+    const leads_to = later.length === 0 ? null : Math.min(...later);
+    return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, leads_to }];
+  });
+}

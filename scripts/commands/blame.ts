@@ -1,0 +1,86 @@
+import { type Command, Option } from 'commander';
+import { writeWhole } from '../../core/system/whole-file.ts';
+import { batchProgress } from '../../evaluation/batch/batch-progress.ts';
+import { redactor } from '../../evaluation/batch/redact.ts';
+import { blame, branchesOf } from '../../evaluation/blame/blame.ts';
+import { type BlameOptions, blamePlan } from '../../evaluation/blame/blame-plan.ts';
+import { blameText } from '../../evaluation/blame/blame-table.ts';
+import { REPLACEMENTS } from '../../evaluation/blame/judge.ts';
+import { shortPath } from '../../evaluation/plan/batch-places.ts';
+import { reportHtml } from '../../evaluation/report/report-html.ts';
+import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { loadKeys } from '../command-line/load-keys.ts';
+import { listOf, positiveInteger, share } from '../command-line/option-values.ts';
+import { resumeCommand } from '../command-line/resume-command.ts';
+import { limitOptions, teamOptions } from '../command-line/run-options.ts';
+
+/** `gaia blame`: which message made an answer wrong. */
+export function blameCommand(command: Command): void {
+  command
+    .argument('<id>', 'the question, by its task_id')
+    .option('--out <file>', 'the answers of the batch that asked it (default: runs/gaia/answers.jsonl)')
+    .option('--team <name>', 'the team that answered (default: that of the batch, where it has one)')
+    .option('--questions <file>', 'the questions (default: those of the batch)')
+    .option('--files <dir>', 'folder with their files (default: that of the questions)')
+    .option(
+      '--repeat <n>',
+      'tries of each branch (default: 5); suspects have twice as many more',
+      positiveInteger,
+    )
+    .addOption(
+      new Option(
+        '--replace <names>',
+        'what else a message is made to say, beside what its sender says when it speaks again',
+      )
+        .argParser(listOf)
+        .default([...REPLACEMENTS], REPLACEMENTS.join(',')),
+    )
+    .option(
+      '--margin <share>',
+      'changes of the chance of a right answer that count as none, 0 to 1',
+      share,
+      0.5,
+    );
+  limitOptions(teamOptions(command))
+    .option('--resume', 'go on where a blame of the same set-up was broken off')
+    .option('--concurrency <k>', 'branches to run concurrently', positiveInteger)
+    .option('--json', 'print what was found as one JSON value')
+    .action(run);
+}
+
+/** Asks the branches of a question that was answered wrong, and says which message was to blame. */
+async function run(id: string, options: BlameOptions): Promise<void> {
+  loadKeys();
+  const interruption = interruptible('blame');
+  const { plan, places, warnings } = await blamePlan(id, options);
+  const progress = await batchProgress(branchesOf(plan), false, 'branches');
+  for (const warning of warnings) progress.note(warning);
+  const { messages } = plan.recorded;
+  progress.note(
+    `${messages.length} messages of team ${plan.team.team.name}; ${branchesOf(plan)} branches and some more of suspects, live with ${plan.team.setup.model}`,
+  );
+  const { found, end } = await blame(plan, {
+    redact: redactor(process.env),
+    onEvent: (event) => progress.event(event),
+    signal: interruption.signal,
+    watch: (observer) => observer,
+    portBase: options.portBase ?? 'auto',
+    note: (text) => progress.note(text),
+    resume: options.resume === true,
+  }).finally(() => progress.end());
+  const text = `${JSON.stringify(found, null, 2)}\n`;
+  writeWhole(places.json, text);
+  writeWhole(places.page, await reportHtml({ runs: [], blame: found }));
+  if (options.json === true) printText(text);
+  else printText(`\n${blameText(found)}`);
+  const written = `${shortPath(places.page)} and ${shortPath(places.json)}`;
+  if (end.kind !== 'finished') {
+    complain(
+      `Blame ended early: ${end.reason}. What was found so far: ${written}. To go on: ${resumeCommand()}`,
+    );
+    process.exitCode = exitCodeOfEnd(end);
+  } else if (options.json === true) complain(`written: ${written}`);
+  else print(`✅ DONE → See ${written}`);
+}

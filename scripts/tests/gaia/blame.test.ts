@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { blameSchema } from '../../../evaluation/blame/blame-file.ts';
+import { startModelServer } from '../../../tools/fixtures/model-server.ts';
+import { runCli } from '../../testing/cli.ts';
+import { place, run } from '../../testing/gaia-questions.ts';
+
+const blame = (cwd: string, ...args: string[]) =>
+  runCli(['gaia', 'blame', ...args, '--out', 'a.jsonl'], { cwd });
+
+describe('gaia blame', () => {
+  test('names the message in which an agent lied, and nobody where the answer was right', async () => {
+    const folder = place();
+    await run(folder, '--no-cache', '--faults', 'lie=triple@triples', '--fault-seed', '3');
+
+    const lie = await blame(folder, 'bridge', '--json');
+    expect(lie.code, lie.stderr).toBe(0);
+    const found = blameSchema.parse(JSON.parse(lie.stdout));
+    expect(found).toMatchObject({ correct: false, complete: true, blamed: [3], outset: { chance: 1 } });
+    expect(found.messages.map(({ from, type, verdict }) => [from, type, verdict])).toEqual([
+      ['0', 'search_docs', 'no effect'],
+      ['1', 'events', 'no effect'],
+      ['2', 'triples', 'made the answer wrong'],
+      ['3', 'data_event', 'no effect'],
+    ]);
+    expect(found.messages[2]).toMatchObject({
+      chance: 0,
+      tries: 10,
+      again: { chance: 1, difference: 1 },
+      replaced: { truth: { chance: 1 }, other: { chance: 0 }, neutral: { chance: 0 } },
+    });
+    expect(found.branches).toMatchObject({ departed: 0, failed: 0 });
+    expect(existsSync(path.join(folder, 'a.runs', 'blame', 'bridge', 'blame.html'))).toBe(true);
+
+    await run(folder, '--no-cache');
+    const honest = await blame(folder, 'bridge');
+    expect(honest.stdout).toContain(
+      'The answer was right, and no message is seen to have made the answer wrong.',
+    );
+    expect(honest.stdout).not.toMatch(/\d +made the answer wrong/);
+  });
+
+  test('asks a model only for what follows the branch, and counts only that', async () => {
+    const steps: readonly (readonly [string, string, JsonObject])[] = [
+      ['You search a document', 'search', { chunks: [0] }],
+      ['You pick sentences', 'extract', { sentences: [0] }],
+      [
+        'You state facts as triples',
+        'triple',
+        { triples: [{ sentence: 0, subject: 'Ida Lund', relation: 'built', object: 'the bridge' }] },
+      ],
+      ['Your task: reason final', 'reason', { sentence: 0, answer: 'Ida Lund' }],
+    ];
+    let errs = true;
+    const asked = new Map<string, number>();
+    const server = await startModelServer(({ messages }) => {
+      const step = steps.find(([opening]) => messages[0]?.content.startsWith(opening));
+      if (step === undefined) throw new Error('no step begins its prompt so');
+      const [, name, content] = step;
+      asked.set(name, (asked.get(name) ?? 0) + 1);
+      return { content: errs && name === 'reason' ? { ...content, answer: 'Bo Ek' } : content };
+    });
+    onTestFinished(() => server.close());
+    const folder = place();
+    const live = ['--base-url', `${server.url}/v1`, '--model', 'm'];
+    const first = await run(folder, '--no-cache', '--limit', '2', '--question-time', '60', ...live);
+    expect(first.code, first.stderr).toBe(0);
+    expect(asked.get('search')).toBe(2);
+
+    asked.clear();
+    errs = false;
+    const { code, stdout, stderr } = await blame(
+      folder,
+      ...['bridge', '--repeat', '2', '--replace', 'truth', '--json', '--question-time', '60', ...live],
+    );
+    expect(code, stderr).toBe(0);
+    const found = blameSchema.parse(JSON.parse(stdout));
+    expect(found).toMatchObject({
+      ...{ engine: 'openai', model: 'm', answer: 'Bo Ek', blamed: [4] },
+      branches: { departed: 0, failed: 0 },
+    });
+    // Each twice: branches at the outset and at the messages 1, 2 and 3 leave 4, 3, 2 steps and 1; the suspect takes four tries more.
+    expect(Object.fromEntries(asked)).toEqual({ search: 2, extract: 4, triple: 6, reason: 8 + 4 });
+    expect(found.branches.tokens).toBe([...asked.values()].reduce((sum, count) => sum + count, 0) * 110);
+  });
+
+  test('refuses, with what to do, what it cannot blame anybody for', async () => {
+    const folder = place();
+    const none = await blame(folder, 'bridge');
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no batch of gaia was found')]);
+    await run(folder, '--no-cache', '--limit', '1');
+    const unknown = await blame(folder, 'clock');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining('is not in the recording of team'),
+    ]);
+    const replacement = await blame(folder, 'lamp', '--replace', 'lies');
+    expect(replacement.stderr).toContain('--replace lies: expected truth, other, neutral');
+  });
+});

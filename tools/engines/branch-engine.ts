@@ -1,0 +1,45 @@
+import { type Branches, DEPARTED } from '../../core/agent/branches.ts';
+import type { Engine, EngineWork } from '../../core/contracts/engine.ts';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { requestKey } from '../../core/contracts/model-exchange.ts';
+import { engineAsking } from './model-engine.ts';
+import { replyAgain, requestInWords } from './recorded.ts';
+import type { EngineOptions } from './registry.ts';
+
+/**
+ * An engine that gives the recorded replies again up to where its task branches off, and is `live` from there on. Before the branch a
+ * request that was not recorded fails: what follows would be of another question. Nothing of a reply that is given again is counted.
+ */
+export function branchEngine(
+  live: Engine,
+  branches: Pick<Branches, 'repliesOf'>,
+  prompts: EngineOptions['prompts'],
+): Engine {
+  const recorded = engineAsking(live.name, prompts, async (question, work) => {
+    const left = work.taskId === undefined ? undefined : branches.repliesOf(work.taskId);
+    const key = requestKey(question);
+    const [reply] = left?.splice(indexOf(left, key), 1) ?? [];
+    if (reply !== undefined) return replyAgain(reply, question);
+    throw new MeshError(
+      'engine',
+      `${DEPARTED}: before its branch nothing was replied to ${requestInWords(question, work)}`,
+    );
+  });
+  const isRecorded = ({ taskId }: EngineWork) =>
+    taskId !== undefined && branches.repliesOf(taskId) !== undefined;
+  const { chat } = live;
+  const { chat: chatAgain } = recorded;
+  return {
+    ...live,
+    perform: (step, work) => (isRecorded(work) ? recorded : live).perform(step, work),
+    ...(chat === undefined || chatAgain === undefined
+      ? {}
+      : { chat: (request, work) => (isRecorded(work) ? chatAgain : chat)(request, work) }),
+  };
+}
+
+/** Behind the last one where there is none: nothing is taken there. */
+function indexOf(replies: readonly { readonly key: string }[], key: string): number {
+  const index = replies.findIndex((reply) => reply.key === key);
+  return index === -1 ? replies.length : index;
+}
