@@ -3,20 +3,24 @@ import type { Command } from 'commander';
 import { userPath } from '../../core/system/user-paths.ts';
 import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
 import { machine, pageToWrite, writePart } from '../../evaluation/terminal/docs-page.ts';
+import { print } from '../../evaluation/terminal/print.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { shippedQuestions } from '../measure/bench-runs.ts';
 import { publish } from '../measure/publish.ts';
+import { ratioText } from '../measure/rounds.ts';
 import { relayPart, relayReport, relayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 import { measureCodecs } from './codecs.ts';
 import { resultsPart, resultsTables } from './results-page.ts';
 import { measureAnswers, measureBatch, measureStart } from './runs.ts';
+import { measureWatch } from './watch-cost.ts';
 
 const START_ROUNDS = 11;
 const BATCH_ROUNDS = 5;
 const TASKS = 500;
 const CODEC_ROUNDS = 101;
 const RELAY_ROUNDS = 5;
+const WATCH_ROUNDS = 15;
 
 interface PerfOptions {
   readonly json?: boolean;
@@ -25,6 +29,8 @@ interface PerfOptions {
   /** Only the relay, whole; false: without it; else with its quick loads. */
   readonly relay?: boolean;
   readonly against?: string;
+  /** Only what a page that follows a run costs it. */
+  readonly watch?: boolean;
   readonly rounds?: number;
   readonly quick?: boolean;
 }
@@ -43,6 +49,7 @@ export function perf(command: Command): void {
     )
     .option('--no-relay', 'all but that')
     .option('--against <folder>', 'only the relay, beside that of another checkout')
+    .option('--watch', 'only what a page that follows a run costs it, in pairs of batches with and without')
     .option('--rounds <n>', 'rounds: each target once in each (default: what each takes)', positiveInteger)
     .option('--quick', 'with --relay: four agents and small packets only, as without it')
     .action(run);
@@ -50,6 +57,7 @@ export function perf(command: Command): void {
 
 async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true || options.against !== undefined) return onlyRelay(options);
+  if (options.watch === true) return onlyWatch(options);
   const { rounds } = options;
   const page = options.write ? pageToWrite('docs/results/runs.md') : undefined;
   const readme = options.write ? pageToWrite('README.md') : undefined;
@@ -79,6 +87,16 @@ async function onlyRelay(options: PerfOptions): Promise<void> {
   const results = await relayOf(options);
   const measured = { report: relayReport(results), text: relayTables(results), part: relayPart(results) };
   await publish(measured, options.json, page);
+}
+
+/** The goal: a run that is watched takes at most 3 % longer. */
+async function onlyWatch({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
+  const { tasks, time } = await measureWatch(rounds, TASKS);
+  if (json === true) print(JSON.stringify({ tasks, time }, null, 2));
+  else
+    print(
+      `${tasks} tasks with a page that reads, times those without: ${ratioText(time)}; wanted: at most 1.03`,
+    );
 }
 
 function relayOf({ rounds = RELAY_ROUNDS, quick = false, against }: PerfOptions) {
