@@ -112,7 +112,7 @@ export function runPage({ title, isListed, version }) {
     );
     facts.replaceChildren(...kept);
     parts.agents.hidden = state.agents.size === 0;
-    parts.packets.hidden = state.run === null || state.arms.size > 0;
+    parts.packets.hidden = state.agents.size === 0;
     parts.questions.hidden = state.questions.size === 0;
     parts.arms.hidden = state.arms.size === 0;
     runs.hidden = history.now.runs.length < 2;
@@ -225,7 +225,7 @@ function statusOf({ now, missed }, isConnected) {
  * @param {WatchState} state
  * @returns {string[][]}
  */
-function factsOfState({ run, score, totals, faults, at }) {
+function factsOfState({ run, agents, questions, score, totals, faults, at }) {
   const { packets, bytes, tokens, unshown } = totals;
   const struck = [...faults].map(([what, times]) => `${what} ${numberText(times)}`).join(', ');
   const right = score.scored === 0 ? '–' : `${numberText(score.right)} of ${numberText(score.scored)}`;
@@ -236,6 +236,8 @@ function factsOfState({ run, score, totals, faults, at }) {
         ? `$${score.cost.toFixed(score.cost < 1 ? 4 : 2)}`
         : 'not known';
   const since = run === null ? at : at - run.at;
+  // What is compared has neither: its figures are in a table of their own.
+  if (agents.size === 0 && questions.size === 0) return [['time', clockText(since)]];
   return [
     ['time', clockText(since)],
     ['answered', `${numberText(score.answered)} of ${numberText(run?.questions ?? score.asked)}`],

@@ -63,7 +63,11 @@ export function advance(state, event) {
     case 'totals': {
       const { packets, bytes, tokens, unshown } = event;
       state.totals = { packets, bytes, tokens, unshown };
-      for (const [id, counts] of Object.entries(event.agents)) Object.assign(agentOf(state, id), counts);
+      for (const [id, counts] of Object.entries(event.agents)) {
+        const agent = Object.assign(agentOf(state, id), counts);
+        // One that nobody started here is there when it says something.
+        if (agent.state === 'waits') agent.state = 'up';
+      }
       state.faults = new Map(Object.entries(event.faults));
       break;
     }
