@@ -43,11 +43,13 @@ test('of questions about tables it says by whose rules, how sure the teams may b
   const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
   const { single } = summaries;
   if (single === undefined) throw new Error('the sample has it');
-  const { body, limits } = gaiaResultsPart({
-    batch: { ...batch, questions },
+  const { body, limits, facts: about } = gaiaResultsPart({
+    batch: { ...batch, questions, head: { ...batch.head, source: '/home/ida/dev.jsonl' } },
     summaries: { single: { ...single, ...facts } },
   });
   expect(body).toContain('official evaluator of WikiTableQuestions');
   expect(body).toContain('| single | 100.0 % | 50.0 % | 100.0 % | 20.0 % |');
   expect(limits.join(' ')).toContain('not a language model');
+  // Where a file of the user's lies is nobody's business.
+  expect(about).toContain('questions of `dev.jsonl`');
 });

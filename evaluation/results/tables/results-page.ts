@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import { againstBaseline, pairedTeams } from '../../report/gaia/paired-teams.ts';
@@ -22,7 +23,7 @@ export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPar
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
     facts:
-      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${oneLine(source ?? 'a scoring API', 100)}\`, ` +
+      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${oneLine(sourceText(source), 100)}\`, ` +
       `first attempts, ${cachedText(teams)}`,
     limits: [isTables ? TABLES_LIMIT : SAMPLES_LIMIT, ...LIMITS],
     body: `## Right answers
@@ -81,6 +82,12 @@ answer's chance from how often such answers are right (expected calibration erro
 
 ${markdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
 `;
+}
+
+/** Of a file that is not below the user's folder, the name: where it lies is nobody's business. */
+function sourceText(source: string | null | undefined): string {
+  if (source === null || source === undefined) return 'a scoring API';
+  return path.isAbsolute(source) ? path.basename(source) : source;
 }
 
 function cachedText(teams: Rows): string {
