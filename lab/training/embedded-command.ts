@@ -212,7 +212,7 @@ ${markdownTable([TEXT_HEAD, ...textRows(report)])}
 
 ## The shipped samples, in two wordings
 
-The second wording was written before the engine was asked either way. Team \`react\`, temperature 0.
+The second wording was written before the engine was asked it. Team \`react\`, temperature 0.
 
 ${markdownTable([SAMPLE_HEAD, ...sampleRows(report)])}
 
