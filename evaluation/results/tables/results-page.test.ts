@@ -43,7 +43,11 @@ test('of questions about tables it says by whose rules, how sure the teams may b
   const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
   const { single } = summaries;
   if (single === undefined) throw new Error('the sample has it');
-  const { body, limits, facts: about } = gaiaResultsPart({
+  const {
+    body,
+    limits,
+    facts: about,
+  } = gaiaResultsPart({
     batch: { ...batch, questions, head: { ...batch.head, source: '/home/ida/dev.jsonl' } },
     summaries: { single: { ...single, ...facts } },
   });
