@@ -132,7 +132,7 @@ function pageOf({ trials }: Results, { sentence }: Figures): MeasuredPart {
     body: [sentence, '', markdownTable([HEADING, ...trials.map(rowOf)])].join('\n'),
     limits: [
       'Lies are false names and numbers in whole packets: coarser than what a model gets wrong by itself.',
-      'The embedded engine says the same each time, and the witness is a script with chance in it. A language model varies in other ways.',
+      'The embedded engine says the same each time (its temperature is 0 here), and the witness is a script with chance in it. A language model varies in other ways.',
       'Honest answers that are wrong here are wrong each time: that nobody is named for them is how blame is meant, see the page about it.',
     ],
   };

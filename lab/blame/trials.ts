@@ -49,7 +49,11 @@ export function settingsIn(folder: string, modelUrl: string): Setting[] {
     textQuestions,
     `${lines.filter((line) => /\.(docx|pdf|pptx|txt|md)"/.test(line)).join('\n')}\n`,
   );
-  const texts = { questions: textQuestions, files: path.join(samples, 'files'), engine: [] };
+  const texts = {
+    questions: textQuestions,
+    files: path.join(samples, 'files'),
+    engine: ['--engine-option', 'temperature=0'],
+  };
   const witness = {
     questions: shipQuestions,
     files: ships,

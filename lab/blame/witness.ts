@@ -54,12 +54,15 @@ export function witness(temper: Readonly<Temper>, seed: number): ModelScript {
   };
 }
 
+/** A question comes with how its file begins: what is behind this has to be read. */
+const PREAMBLE = `Log of the harbour office. ${'The wind was light, the tide was rising, and nothing of note was seen on the quays. '.repeat(6).trim()}`;
+
 /** Ships, and where their files say that they are; the true berth of the last is another. */
 export const SHIPS = ['411', '302', '587', '264'].map((berth, index) => {
   const file = `ship-${index + 1}.txt`;
   return {
     file,
-    text: `The ship of the harbour master is moored at berth ${berth} since this morning.`,
+    text: `${PREAMBLE}\n\nThe ship of the harbour master is moored at berth ${berth} since this morning.`,
     line: {
       task_id: `ship-${index + 1}`,
       question: 'At which berth is the ship in the attached file moored? Give the number only.',
