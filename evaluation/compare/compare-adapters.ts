@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { judgeBytes } from '../statistics/exact-bytes.ts';
+import { type JudgedBytes, judgeBytes } from '../statistics/exact-bytes.ts';
 import { median, percentile } from '../statistics/inference/quantile.ts';
 import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
 import { measureLevels } from '../statistics/levels.ts';
@@ -54,7 +54,7 @@ export async function compareAdapters(options: CompareOptions) {
       const own = played.arms.get(name) ?? [];
       const at = (all: readonly JudgedLevels[] | null) => all?.[index - 1] ?? null;
       const [time, cpu, first] = [at(verdicts.time), at(verdicts.cpu), at(verdicts.first)];
-      const bytes = judgeBytes(wire, wireOf(own));
+      const bytes: JudgedBytes = judgeBytes(wire, wireOf(own));
       return { ...figuresOf(name, own), vs_baseline: time === null ? null : { bytes, time, cpu, first } };
     }),
     invocations: reference.length,

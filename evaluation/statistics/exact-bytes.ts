@@ -2,7 +2,7 @@ import type { Interval } from './inference/bootstrap.ts';
 
 type ByteVerdict = 'smaller' | 'larger' | 'equal';
 
-interface JudgedBytes extends Interval {
+export interface JudgedBytes extends Interval {
   ratio: number;
   verdict: ByteVerdict;
 }
