@@ -189,6 +189,7 @@ describe('doctor', () => {
 
     const findings: { what: string; status: string; detail: string }[] = JSON.parse(stdout);
     expect(findings.map((finding) => finding.what)).toEqual([
+      'system',
       'Node',
       'ports',
       'sandbox',
@@ -199,7 +200,7 @@ describe('doctor', () => {
       'images',
       'disk',
     ]);
-    expect(findings[0]).toEqual({
+    expect(findings[1]).toEqual({
       what: 'Node',
       status: 'ok',
       detail: expect.stringContaining(process.version),
