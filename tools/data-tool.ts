@@ -39,6 +39,8 @@ export interface DataToolPlace {
   readonly noteUsage?: (usage: Usage) => void;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
+  /** The trace context (W3C) of the call, for servers of others. */
+  readonly traceparent?: string;
 }
 
 /** A model that a data tool may ask. */
@@ -67,7 +69,7 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
     accepts: [callType(spec.name)],
     emits: [resultType(spec.name)],
     async run(packet, context) {
-      const { workspace, files, store, options, signal, record } = context;
+      const { workspace, files, store, options, signal, traceparent, record } = context;
       const reply = await replyTo(spec, packet.payload.arguments, {
         workspace,
         files,
@@ -77,6 +79,7 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
         taskId: packet.task_id,
         noteUsage: (usage) => record(USAGE_FILE, { task_id: packet.task_id, ...usage }),
         signal,
+        ...(traceparent === undefined ? {} : { traceparent }),
         ...modelOf(context, spec.name),
       });
       record('calls.log', {

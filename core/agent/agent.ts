@@ -11,7 +11,8 @@ import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
 import { FileJournal } from './journal.ts';
 import { Outbox } from './outbox.ts';
-import { AgentSession, type SessionOptions, type SessionTerms } from './session.ts';
+import { AgentSession } from './session.ts';
+import type { SessionOptions, SessionTerms } from './session-options.ts';
 
 export interface AgentOptions extends SessionOptions {
   readonly host: string;
@@ -153,7 +154,7 @@ export class Agent {
   #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed, outbox: Outbox | undefined): SessionTerms {
     const { runId } = session;
     if (this.#numbering.runId !== runId) this.#numbering = { runId, last: 0 };
-    const terms = { codec, maxFrameBytes, numbers: this.#numbering };
+    const terms = { codec, maxFrameBytes, runId, numbers: this.#numbering };
     if (delivery === undefined || outbox === undefined) return terms;
     return { ...terms, acknowledged: { outbox, isLossy: delivery.lossy === true } };
   }

@@ -1,5 +1,4 @@
 import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
-import type { Engine } from '../contracts/engine.ts';
 import { MeshError, messageOf } from '../contracts/errors.ts';
 import { MAX_CONCURRENT_PACKETS } from '../contracts/limits.ts';
 import {
@@ -9,15 +8,9 @@ import {
   type PacketHead,
   TASK_FAILED,
 } from '../contracts/packet.ts';
-import {
-  type AskOptions,
-  callType,
-  type Emission,
-  type Partner,
-  type Tool,
-  type ToolContext,
-} from '../contracts/tool.ts';
+import { type AskOptions, callType, type Emission, type ToolContext } from '../contracts/tool.ts';
 import { usageOf } from '../contracts/usage.ts';
+import { traceparentOf } from '../recording/trace-context.ts';
 import { monotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
 import {
@@ -34,42 +27,12 @@ import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { Outbox } from './outbox.ts';
-import { PacketSender, type Rewrite, type Sendable } from './packet-sender.ts';
+import { PacketSender, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
+import type { SessionOptions, SessionTerms } from './session-options.ts';
 import { taskFilesFolder } from './task-files.ts';
 import { Work } from './work.ts';
-import type { Workspace } from './workspace.ts';
-
-export interface SessionOptions {
-  readonly id: string;
-  readonly tool: Tool;
-  readonly engine: Engine;
-  /** Packet types that it works on. */
-  readonly subscribes: readonly string[];
-  /** Agents that it may ask. */
-  readonly partners: readonly Partner[];
-  /** What the team file says to it. */
-  readonly options: JsonObject;
-  /** The folder of all tasks' files. */
-  readonly files: string | undefined;
-  /** Where the store is, for a tool that has to do with it. */
-  readonly store: string | undefined;
-  /** The text of a prompt. */
-  readonly prompt: (name: string) => string;
-  readonly workspace: Workspace;
-  readonly rewrite?: Rewrite;
-}
-
-/** What an agent agreed on with the hub, and what it takes along from one connection to the next. */
-export interface SessionTerms {
-  readonly codec: Codec;
-  readonly maxFrameBytes: number;
-  /** Counts the agent's packets in the run: their ids are unique in it. */
-  readonly numbers: { last: number };
-  /** Where deliveries are acknowledged. `isLossy`: the hub wants to know of packets that are worked on, too. */
-  readonly acknowledged?: { readonly outbox: Outbox; readonly isLossy: boolean };
-}
 
 /**
  * An agent's side of one run: hears packets, works on those meant for its tool, each in a task of its own (MP-53), and
@@ -79,6 +42,7 @@ export class AgentSession {
   readonly #options: SessionOptions;
   readonly #socket: FrameLink;
   readonly #codec: Codec;
+  readonly #runId: string;
   readonly #books = new BookKeeper();
   readonly #sender: PacketSender;
   readonly #requests = new Requests();
@@ -91,8 +55,9 @@ export class AgentSession {
   #isResumed = false;
 
   constructor(options: SessionOptions, socket: FrameLink, terms: SessionTerms) {
-    const { codec, maxFrameBytes, numbers, acknowledged } = terms;
+    const { codec, maxFrameBytes, runId, numbers, acknowledged } = terms;
     this.#options = options;
+    this.#runId = runId;
     this.#socket = socket;
     this.#codec = codec;
     this.#outbox = acknowledged?.outbox;
@@ -231,15 +196,21 @@ export class AgentSession {
 
   #context(work: Work): ToolContext {
     const { options, partners, files, store, prompt, workspace } = this.#options;
+    const { id: packetId, task_id: taskId } = work.cause.packet;
+    const runId = this.#runId;
     return {
       engine: work.engine,
       workspace: workspace.directory,
-      files: files === undefined ? undefined : taskFilesFolder(files, work.cause.packet.task_id),
+      files: files === undefined ? undefined : taskFilesFolder(files, taskId),
       store,
       options,
       partners,
       prompt,
       signal: work.signal,
+      // Most tools ask nobody outside.
+      get traceparent() {
+        return traceparentOf({ runId, taskId, packetId });
+      },
       countTokens: (count) => work.countTokens(count),
       ask: (partner, payload, askOptions) => this.#ask(work, partner, payload, askOptions),
       record: (fileName, entry) => workspace.record(fileName, entry),

@@ -84,6 +84,8 @@ export interface ToolContext {
   readonly prompt: (name: string) => string;
   /** Aborted when the task or the run ends before the work does. */
   readonly signal: AbortSignal;
+  /** The trace context (W3C) of what this packet causes, for protocols that carry one; absent where the run has no id. */
+  readonly traceparent?: string;
   /** Counts tokens of the work for this packet (MP-52). */
   readonly countTokens: (count: number) => void;
   /**

@@ -18,6 +18,8 @@ afterEach(async () => {
   open.clear();
 });
 
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
 const packageOf = (name: string) =>
   path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dist', 'index.js');
 
@@ -29,6 +31,7 @@ function agent(options: JsonObject, environment: Readonly<Record<string, string>
     ...{ workspace, files: undefined, store: undefined, taskId: 't', options },
     environment: { PATH: process.env.PATH, ...environment },
     noteUsage: (entry) => usage.push(entry),
+    traceparent: TRACEPARENT,
     signal: new AbortController().signal,
   };
   const tool: DataTool<JsonObject> = mcp({
@@ -62,6 +65,14 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   );
   return agent({ command: process.execPath, args: [file], ...more });
 }
+
+test('a server is told the trace context of a call, in `_meta`', async () => {
+  const { ask } = made(
+    `method === 'tools/list' ? answer({ tools: [tool('look')] }) : answer({ content: [{ type: 'text', text: JSON.stringify(params._meta ?? null) }] })`,
+  );
+  const { text } = await ask({ tool: 'look', arguments: {} });
+  expect(JSON.parse(text)).toMatchObject({ traceparent: TRACEPARENT });
+});
 
 describe('a server of MCP from the registry', () => {
   test('everything: its tools by their own schemas, texts, structured content and images', async () => {

@@ -72,7 +72,7 @@ export async function connectA2a(place: ForeignAgentPlace, signal: AbortSignal):
     name,
     tools: [{ name: ASK, description: said, inputSchema }],
     refused: [],
-    async call(_tool, args, { signal: aborted, timeoutMs }) {
+    async call(_tool, args, { signal: aborted, timeoutMs, traceparent }) {
       const { success, data, error } = askSchema.safeParse(args);
       if (!success) throw new MeshError('tool', `arguments: ${issuesOf(error)}`);
       const { message, document, task_id: taskId, context_id: contextId } = data;
@@ -80,7 +80,8 @@ export async function connectA2a(place: ForeignAgentPlace, signal: AbortSignal):
       const file =
         document === undefined ? [] : [{ text: document, filename: 'document.txt', mediaType: 'text/plain' }];
       const both = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);
-      const result = await agent.ask({ parts: [{ text: message }, ...file], taskId, contextId }, both);
+      const parts = [{ text: message }, ...file];
+      const result = await agent.ask({ parts, taskId, contextId, traceparent }, both);
       const isError = FAILED.has(result.state);
       const state = isError ? [`${name}: ${result.state}`] : [];
       if (result.state === 'TASK_STATE_INPUT_REQUIRED')

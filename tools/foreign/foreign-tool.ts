@@ -76,7 +76,8 @@ export function foreignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof fore
       // Before anything can go wrong: what it took in there, nobody here will ever know.
       if (settings.asks_models) place.noteUsage?.(unknownUsage(name, own.name));
       try {
-        const options = { signal: place.signal, timeoutMs: settings.timeout_s * 1000 };
+        const { signal, traceparent } = place;
+        const options = { signal, traceparent, timeoutMs: settings.timeout_s * 1000 };
         return await shown(await own.call(tool, args, options), place);
       } catch (error) {
         if (error instanceof MeshError && error.code === 'agent') {

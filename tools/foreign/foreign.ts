@@ -44,6 +44,8 @@ export interface ForeignPeerTool {
 export interface ForeignCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** The trace context (W3C) that the other end is told. */
+  readonly traceparent?: string | undefined;
 }
 
 /** What came of a call, as far as it was checked. */

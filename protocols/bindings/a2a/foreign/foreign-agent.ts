@@ -28,6 +28,8 @@ export interface AgentMessage {
   /** Of a task that waits for an answer. */
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
+  /** The trace context (W3C) of the message, in its metadata. */
+  readonly traceparent?: string | undefined;
 }
 
 const cardSchema = z.looseObject({
@@ -249,13 +251,14 @@ function interfaceOf({ name, supportedInterfaces }: ForeignCard, origin: string)
   );
 }
 
-function messageOfUser({ parts, taskId, contextId }: AgentMessage): object {
+function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage): object {
   return {
     messageId: randomUUID(),
     role: 'ROLE_USER',
     parts,
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
+    ...(traceparent === undefined ? {} : { metadata: { traceparent } }),
   };
 }
 

@@ -20,17 +20,19 @@ export interface ForeignTool {
   readonly inputSchema: JsonObject;
 }
 
+interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly traceparent?: string | undefined;
+}
+
 export interface ForeignServer {
   readonly name: string;
   readonly tools: readonly ForeignTool[];
   /** Tools that it has and that cannot be used, each with the reason. */
   readonly refused: readonly string[];
   /** @throws MeshError `tool` for a call that it refused or that took too long, `agent` for a server that is gone */
-  call(
-    name: string,
-    args: JsonObject,
-    options: { signal: AbortSignal; timeoutMs: number },
-  ): Promise<ForeignResult>;
+  call(name: string, args: JsonObject, options: CallOptions): Promise<ForeignResult>;
   close(): Promise<void>;
 }
 
@@ -175,9 +177,11 @@ async function call(
   client: Client,
   name: string,
   args: JsonObject,
-  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+  { signal, timeoutMs, traceparent }: CallOptions,
 ): Promise<ForeignResult> {
-  const request = { method: 'tools/call', params: { name, arguments: args } } as const;
+  // MCP, 2026-07-28, basic/index: the trace context travels in `_meta`.
+  const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
+  const request = { method: 'tools/call', params: { name, arguments: args, ...meta } } as const;
   // As it comes: the SDK's own check compiles whatever schema the server gave.
   const result = await asking(name, () =>
     client.request(request, z.looseObject({}), { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs }),
