@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { isPosix } from '../../../../core/system/platform.ts';
 import { guard } from '../../../../core/system/process/guard.ts';
 import { linesOf } from '../stdio/lines.ts';
 
@@ -46,8 +47,7 @@ export class ChildTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, environment, folder } = this.#command;
     // Node hands the permissions of an agent on in this variable, and a server in Node could not read its own code.
-    const [program, before] =
-      process.platform === 'win32' ? [command, []] : ['env', ['-u', 'NODE_OPTIONS', '--', command]];
+    const [program, before] = isPosix() ? ['env', ['-u', 'NODE_OPTIONS', '--', command]] : [command, []];
     const child = spawn(program, [...before, ...args], {
       ...{ cwd: folder, env: environment, stdio: 'pipe', detached: true },
     });
