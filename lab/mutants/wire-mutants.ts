@@ -18,28 +18,28 @@ const hub = [
 export const wireMutants: readonly Mutant[] = [
   // Handshake.
   {
-    file: 'core/wire/handshake.ts',
+    file: 'core/wire/handshake-keys.ts',
     find: 'return came.length === wanted.length && timingSafeEqual(came, wanted);',
     put: 'return came.length === wanted.length;',
     breaks: 'any proof of the right length is taken',
     tests: handshake,
   },
   {
-    file: 'core/wire/handshake.ts',
+    file: 'core/wire/handshake-keys.ts',
     find: 'hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said])',
     put: "hmacOf(secret, ['', wire, run, node, tool, adapter, nonce, agentNonce])",
     breaks: 'a proof can be sent back as the other side’s',
     tests: handshake,
   },
   {
-    file: 'core/wire/handshake.ts',
+    file: 'core/wire/handshake-keys.ts',
     find: 'hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said])',
     put: "hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, '', said])",
     breaks: 'a recorded handshake can be played to a hub again',
     tests: handshake,
   },
   {
-    file: 'core/wire/handshake.ts',
+    file: 'core/wire/handshake-keys.ts',
     find: 'hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said])',
     put: 'hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce])',
     breaks: 'what was said beside is not proved',
