@@ -6,9 +6,9 @@ import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile } from '../../testing/team-file.ts';
 
-/** A process with nothing to do takes some 70 MB of it. */
-const MAX_PEAK_MB = 250;
-const TASKS = 300;
+/** The documents have 200 MB in all. A process with nothing to do takes some 80 MB, and what is garbage is collected late. */
+const MAX_PEAK_MB = 320;
+const TASKS = 500;
 const DOCUMENT_BYTES = 400_000;
 
 test.skipIf(process.platform !== 'linux')(

@@ -11,7 +11,7 @@ let run: WatchedRun;
 let events: WatchEvent[];
 
 beforeAll(async () => {
-  const { code } = await runCli(['bench', '--out', 'out', '--quiet'], { cwd: folder });
+  const { code } = await runCli(['bench', '--out', 'out', '--quiet', '--port-base', 'auto'], { cwd: folder });
   expect(code).toBe(0);
   run = await archivedRun(path.join(folder, 'out', 'run_artifacts.tar.gz'));
   events = run.feed

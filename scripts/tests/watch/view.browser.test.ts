@@ -22,7 +22,18 @@ beforeAll(async () => {
   });
   writeFileSync(path.join(folder, 'tasks.jsonl'), `${lines.join('\n')}\n`);
   for (const adapter of ['json', 'msgpack']) {
-    const args = ['bench', '--tasks', 'tasks.jsonl', '--adapter', adapter, '--out', adapter, '--quiet'];
+    const args = [
+      'bench',
+      '--tasks',
+      'tasks.jsonl',
+      '--adapter',
+      adapter,
+      '--out',
+      adapter,
+      '--quiet',
+      '--port-base',
+      'auto',
+    ];
     const { code, stderr } = await runCli(args, { cwd: folder });
     expect({ code, stderr }).toMatchObject({ code: 0 });
   }

@@ -33,9 +33,12 @@ async function watched(tasks: number, more: readonly string[] = [], hash = '', w
     expect(complaints).toEqual([]);
   });
   // The run would be over before a browser is there that starts after it.
-  const cli = new Cli(['bench', '--tasks', 'tasks.jsonl', '--out', 'out', '--watch', ...more], {
-    cwd: folder,
-  });
+  const cli = new Cli(
+    ['bench', '--tasks', 'tasks.jsonl', '--out', 'out', '--port-base', 'auto', '--watch', ...more],
+    {
+      cwd: folder,
+    },
+  );
   onTestFailed(() => console.error(cli.stderr, cli.stdout));
   const [, url = ''] = await cli.says(/watch it at (\S+)/);
   await page.goto(`${url}${hash}`);
