@@ -1,3 +1,4 @@
+import { withPackage } from '../../../core/system/optional-package.ts';
 import type { Environment } from '../servers/server-key.ts';
 import type { ModelAbilities } from './model-abilities.ts';
 
@@ -19,11 +20,21 @@ const engines: Readonly<
   },
   openai: {
     model: 'gpt-4o',
-    load: async () => (await import('./openai-abilities.ts')).openaiAbilities,
+    load: () =>
+      withPackage(
+        'openai@7',
+        '--engine openai',
+        async () => (await import('./openai-abilities.ts')).openaiAbilities,
+      ),
   },
   anthropic: {
     model: 'claude-sonnet-4-6',
-    load: async () => (await import('./anthropic-abilities.ts')).anthropicAbilities,
+    load: () =>
+      withPackage(
+        '@anthropic-ai/sdk@1',
+        '--engine anthropic',
+        async () => (await import('./anthropic-abilities.ts')).anthropicAbilities,
+      ),
   },
 };
 
