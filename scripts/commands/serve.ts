@@ -132,24 +132,27 @@ async function ended(plan: ServePlan, served: ServedTeam, interruption: AbortCon
 
 function announce(
   plan: ServePlan,
-  { json, listen }: ServeCommandOptions,
+  { json, listen, token: variable }: ServeCommandOptions,
   serving: Serving | undefined,
   token: string | undefined,
 ): void {
   // Standard output is the client's pipe there.
   const say = plan.mcp === 'stdio' ? complain : print;
   const { url, mcp, card, grpc } = serving ?? {};
+  // A token of the user's is shown to nobody.
+  const isOwn = typeof variable === 'string';
   if (json === true) {
-    say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: token ?? null }));
+    const shown = isOwn ? null : (token ?? null);
+    say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: shown }));
     return;
   }
+  const words = isOwn ? `that of ${variable}` : (token ?? 'none: everybody on this machine may ask');
   const { tasks, waiting, bytes } = plan.limits;
   say(`Team ${plan.planned.team.name}: ${plan.planned.team.agents.length} agents are up.`);
   if (plan.mcp === 'stdio') say('  MCP    over standard input and output');
   if (mcp !== undefined) say(`  MCP    ${mcp}`);
   if (card !== undefined) say(`  A2A    ${card}  (JSON-RPC, REST; gRPC at ${grpc})`);
-  if (serving !== undefined)
-    say(token === undefined ? '  Token  none: everybody on this machine may ask' : `  Token  ${token}`);
+  if (serving !== undefined) say(`  Token  ${words}`);
   say(`  Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`);
   if (listen !== LOOPBACK)
     complain('Without TLS, whoever can read this network can read questions, answers and the token.');

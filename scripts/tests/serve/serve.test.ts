@@ -247,7 +247,11 @@ describe('serve', () => {
     expect(stderr).toContain('choose another with --port');
 
     const own = await startServe(['--team', team(), '--token', 'TEST_TOKEN'], { TEST_TOKEN: 'x'.repeat(20) });
-    expect(own.token).toBe('x'.repeat(20));
+    // Of the user's own, which is shown to nobody.
+    expect(own.token).toBeNull();
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    expect(await post(own.mcp ?? '', 'x'.repeat(20), ping)).toMatchObject({ status: 200 });
+    expect(await post(own.mcp ?? '', 'y'.repeat(20), ping)).toMatchObject({ status: 401 });
     await endServe(own);
   });
 });
