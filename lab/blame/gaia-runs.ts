@@ -1,36 +1,11 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { parseJsonLine } from '../../core/system/json-line.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { type BlameFile, blameSchema } from '../../evaluation/blame/blame-file.ts';
-import { started } from '../measure/bench-runs.ts';
+import { outputOf } from '../measure/bench-runs.ts';
 
-/**
- * Runs `npm run gaia` as a user would; what it prints.
- *
- * @throws Error when it does not end with exit code 0
- */
-async function runGaia(args: readonly string[]): Promise<string> {
-  const child = started(
-    spawn('npm', ['run', '-s', 'gaia', '--', ...args], {
-      cwd: codeFolder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-4096);
-  });
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`gaia ${args.join(' ')} ended with exit code ${code}: ${stderr}`);
-  return stdout;
-}
+const runGaia = (args: readonly string[]) => outputOf('gaia', args, `gaia ${args.join(' ')}`);
 
 /** A team at work on questions, and where the results go. */
 export interface Setting {

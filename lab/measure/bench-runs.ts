@@ -77,8 +77,23 @@ export async function runBench(
   sampleEveryMs?: number,
 ): Promise<BenchRun> {
   const startMs = performance.now();
-  const args = ['run', '-s', 'bench', '--', '--port-base', 'auto', '--out', folder, ...options];
-  const child = started(spawn('npm', args, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const memory: RunMemory[] = [];
+  const timer =
+    sampleEveryMs === undefined ? undefined : setInterval(() => void sample(folder, memory), sampleEveryMs);
+  const args = ['--port-base', 'auto', '--out', folder, ...options];
+  const stdout = await outputOf('bench', args).finally(() => clearInterval(timer));
+  return { wallMs: performance.now() - startMs, stdout, memory };
+}
+
+/**
+ * Runs `npm run <command>` as a user would; what it prints.
+ *
+ * @param named what an error calls it
+ * @throws Error when it does not end with exit code 0
+ */
+export async function outputOf(command: string, args: readonly string[], named = command): Promise<string> {
+  const npm = ['run', '-s', command, '--', ...args];
+  const child = started(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -87,13 +102,9 @@ export async function runBench(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-4096);
   });
-  const memory: RunMemory[] = [];
-  const timer =
-    sampleEveryMs === undefined ? undefined : setInterval(() => void sample(folder, memory), sampleEveryMs);
   const code = await new Promise((resolve) => child.on('close', resolve));
-  clearInterval(timer);
-  if (code !== 0) throw new Error(`bench ended with exit code ${code}: ${stderr}`);
-  return { wallMs: performance.now() - startMs, stdout, memory };
+  if (code !== 0) throw new Error(`${named} ended with exit code ${code}: ${stderr}`);
+  return stdout;
 }
 
 /** The metrics of the last run in `folder`, as far as `schema` goes. */
