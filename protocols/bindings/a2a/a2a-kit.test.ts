@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasKit, type KitResults, kitResults, prepareKit } from '../testing/a2a-kit.ts';
+import { isKitThere, type KitResults, kitResults } from '../testing/a2a-kit.ts';
 import { bareTckServer, sdkTckServer, type TckServer } from '../testing/tck-servers.ts';
 import expected from './a2a-kit-failures.json' with { type: 'json' };
 
@@ -13,20 +13,7 @@ const servers: Readonly<Record<keyof typeof expected, () => Promise<TckServer>>>
 /** It has some 260 tests; in each run some 20 find nothing to test. */
 const MIN_PASSED = 235;
 
-const isThere = hasKit && (await isReady());
-if (!isThere)
-  console.warn('skipped: the test kit of A2A, which needs ../shared/suites/a2a-tck beside the repository');
-
-async function isReady(): Promise<boolean> {
-  try {
-    await prepareKit();
-    return true;
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn(String(error));
-    return false;
-  }
-}
+const isThere = await isKitThere();
 
 async function resultsOf(start: () => Promise<TckServer>): Promise<KitResults> {
   const server = await start();

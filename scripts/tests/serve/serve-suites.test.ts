@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKit, kitResults, prepareKit } from '../../../protocols/bindings/testing/a2a-kit.ts';
+import { isKitThere, kitResults } from '../../../protocols/bindings/testing/a2a-kit.ts';
 import { conformanceOf } from '../../../protocols/bindings/testing/mcp-conformance.ts';
 import { endServe, type Served, startServe } from '../../testing/served.ts';
 import expected from './a2a-kit-failures.json' with { type: 'json' };
@@ -17,20 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => endServe(served));
 
-const isThere = hasKit && (await isReady());
-if (!isThere)
-  console.warn('skipped: the test kit of A2A, which needs ../shared/suites/a2a-tck beside the repository');
-
-async function isReady(): Promise<boolean> {
-  try {
-    await prepareKit();
-    return true;
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn(String(error));
-    return false;
-  }
-}
+const isThere = await isKitThere();
 
 describe('a served team', () => {
   test.each(['2026-07-28', '2025-11-25'])(
