@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { messageOf } from '../../../../core/contracts/errors.ts';
 import { type Packet, parsePacket } from '../../../../core/contracts/packet.ts';
+import { amount, wireSchema } from '../../../../protocols/bindings/contract/wire-schema.ts';
 
 /**
  * What a comparison tells the processes of two ends over their channels, and what they answer. A command is answered once, by its
@@ -121,20 +122,6 @@ export const commandSchema = z.discriminatedUnion('do', [
 export type Command = z.infer<typeof commandSchema>;
 export type Play = z.infer<typeof playSchema>;
 
-const amount = z.number().nonnegative();
-
-const directionSchema = z.strictObject({
-  raw: amount,
-  tls: amount,
-  head: amount,
-  body: amount,
-  messages: amount,
-});
-const wireSchema = z.strictObject({
-  connections: amount,
-  sent: directionSchema,
-  received: directionSchema,
-});
 export const servedSchema = z.strictObject({ address: z.string() });
 export const connectedSchema = z.strictObject({ ms: amount, wire: wireSchema });
 

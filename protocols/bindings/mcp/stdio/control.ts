@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import * as z from 'zod';
 import type { JsonValue } from '../../../../core/contracts/packet.ts';
+import { amount, wireSchema } from '../../contract/wire-schema.ts';
 import { linesOf } from './lines.ts';
 
 /**
@@ -8,18 +9,9 @@ import { linesOf } from './lines.ts';
  * begin, what was counted, and packets for an inbox that cannot be loaded elsewhere. A message a line.
  */
 
-const amount = z.number().nonnegative();
-const directionSchema = z.strictObject({
-  raw: amount,
-  tls: amount,
-  head: amount,
-  body: amount,
-  messages: amount,
-});
-
 const reportSchema = z.strictObject({
   say: z.literal('report'),
-  wire: z.strictObject({ connections: amount, sent: directionSchema, received: directionSchema }),
+  wire: wireSchema,
   /** Packets that its own inbox took, and those of them that it refused. */
   packets: amount,
   refused: amount,
