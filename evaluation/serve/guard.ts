@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isSameSecret } from '../../core/system/same-secret.ts';
 import { inUrl } from '../../protocols/bindings/http/http-server.ts';
 
 export interface Refused {
@@ -14,12 +14,12 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 /** Who may ask: whoever names this server as it is called, is no page of another site, and knows the token. */
 export class Guard {
   readonly #names: ReadonlySet<string>;
-  readonly #token: Buffer | undefined;
+  readonly #token: string | undefined;
 
   /** @param token undefined where everybody may ask who reaches the server */
   constructor(host: string, token: string | undefined) {
     this.#names = new Set([...OWN_NAMES, inUrl(host).toLowerCase()]);
-    this.#token = token === undefined ? undefined : digestOf(token);
+    this.#token = token;
   }
 
   /** A browser must not be led here by a name that somebody lets resolve to it, nor by another page. */
@@ -42,8 +42,7 @@ export class Guard {
         status: 401,
         reason: 'expected the header Authorization: Bearer <token>, as serve printed it',
       };
-    // Digests, because the comparison wants the same length of both.
-    return timingSafeEqual(digestOf(given.trim()), this.#token)
+    return isSameSecret(given.trim(), this.#token)
       ? undefined
       : { status: 401, reason: 'this is not the token of this server' };
   }
@@ -51,8 +50,4 @@ export class Guard {
   #isOwn(host: string): boolean {
     return this.#names.has(host.toLowerCase().replace(/:\d+$/, ''));
   }
-}
-
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

@@ -1,8 +1,9 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { isSameSecret } from '../../core/system/same-secret.ts';
 import { complain } from '../terminal/print.ts';
 
 const HOST = '127.0.0.1';
@@ -152,11 +153,10 @@ export class PageServer {
   }
 }
 
-/** What of an address follows the token; undefined where the token is another. How long the comparison takes says nothing of it. */
+/** What of an address follows the token; undefined where the token is another. */
 function below(address: string, token: string): URL | undefined {
   const [, given = '', ...rest] = address.split('/');
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  if (!timingSafeEqual(digest(given), digest(token))) return undefined;
+  if (!isSameSecret(given, token)) return undefined;
   return URL.parse(`http://page/${rest.join('/')}`) ?? undefined;
 }
 
