@@ -8,13 +8,13 @@ import { json } from '../../../json.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { metered } from '../../meter/metered.ts';
 import type { WireMeter } from '../../meter/wire-meter.ts';
-import { closerOf, listenAt } from '../listen.ts';
 import { streamTraits } from '../stream/framed-binding.ts';
 import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
 import { streamClient } from '../stream/packet-client.ts';
 import { coderOf } from '../stream/packet-coder.ts';
 import { packetHandler } from '../stream/packet-server.ts';
 import { FrameParser, OPCODE, webSocketFrame } from './frames.ts';
+import { serveUpgrades } from './upgrade-server.ts';
 
 const NAME = 'json/websocket';
 /** What a server proves with that it knows the protocol (RFC 6455, 1.3). */
@@ -29,27 +29,23 @@ export const jsonWebSocketBare = metered({
   packages: [],
   traits: streamTraits,
   async serve(inbox, settings, meter) {
-    const { tls, noDelay, advertisedPort } = settings;
-    const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
-    server.on('upgrade', (request, socket, head) => {
-      const { upgrade, 'sec-websocket-key': key, 'sec-websocket-version': version } = request.headers;
-      if (upgrade?.toLowerCase() !== 'websocket' || key === undefined || version !== '13') {
-        socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
-        return;
-      }
-      socket.write(
-        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf(key)}\r\n\r\n`,
-      );
-      const stream: MessageStream = streamOn(
-        socketOf(socket, noDelay),
-        { isServer: true, head, meter },
-        packetHandler(inbox, coderOf(json), () => stream),
-      );
+    return serveUpgrades(settings, (server) => {
+      server.on('upgrade', (request, socket, head) => {
+        const { upgrade, 'sec-websocket-key': key, 'sec-websocket-version': version } = request.headers;
+        if (upgrade?.toLowerCase() !== 'websocket' || key === undefined || version !== '13') {
+          socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+          return;
+        }
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf(key)}\r\n\r\n`,
+        );
+        const stream: MessageStream = streamOn(
+          socketOf(socket, settings.noDelay),
+          { isServer: true, head, meter },
+          packetHandler(inbox, coderOf(json), () => stream),
+        );
+      });
     });
-    const close = closerOf(server);
-    const port = await listenAt(server, { port: 0 });
-    const scheme = tls === null ? 'ws' : 'wss';
-    return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
   },
   connect: (address, settings, meter) =>
     streamClient({

@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import http from 'node:http';
-import https from 'node:https';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
@@ -9,12 +7,12 @@ import { json } from '../../../json.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { metered } from '../../meter/metered.ts';
 import type { WireMeter } from '../../meter/wire-meter.ts';
-import { closerOf, listenAt } from '../listen.ts';
 import { streamTraits } from '../stream/framed-binding.ts';
 import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
 import { streamClient } from '../stream/packet-client.ts';
 import { coderOf } from '../stream/packet-coder.ts';
 import { packetHandler } from '../stream/packet-server.ts';
+import { serveUpgrades } from './upgrade-server.ts';
 
 const NAME = 'json/websocket';
 
@@ -27,21 +25,17 @@ export const jsonWebSocket = metered({
   packages: ['ws'],
   traits: streamTraits,
   async serve(inbox, settings, meter) {
-    const { tls, noDelay, advertisedPort } = settings;
-    const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
-    const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
-    sockets.on('connection', (socket, request) => {
-      if (!noDelay) request.socket.setNoDelay(false);
-      const stream: MessageStream = streamOf(
-        socket,
-        packetHandler(inbox, coderOf(json), () => stream),
-        meter,
-      );
+    return serveUpgrades(settings, (server) => {
+      const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
+      sockets.on('connection', (socket, request) => {
+        if (!settings.noDelay) request.socket.setNoDelay(false);
+        const stream: MessageStream = streamOf(
+          socket,
+          packetHandler(inbox, coderOf(json), () => stream),
+          meter,
+        );
+      });
     });
-    const close = closerOf(server);
-    const port = await listenAt(server, { port: 0 });
-    const scheme = tls === null ? 'ws' : 'wss';
-    return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
   },
   connect: (address, settings, meter) =>
     streamClient({
