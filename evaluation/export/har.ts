@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { Packet } from '../../core/contracts/packet.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import type { Binding, BindingSettings } from '../../protocols/bindings/contract/binding.ts';
+import { portOf } from '../../protocols/bindings/http/http-server.ts';
 import { bindingNames, entriesNamed } from '../../protocols/bindings/registry.ts';
 import { exchangesOf } from '../compare/bindings/exchanges.ts';
 import { bindingSettings, DEFAULT_SETTINGS } from '../compare/bindings/factors.ts';
@@ -164,12 +165,6 @@ function headersOf({ rawHeaders }: IncomingMessage): { name: string; value: stri
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: rawHeaders[index + 1] ?? '' }] : [],
   );
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a server on TCP has a port');
-  return address.port;
 }
 
 function ms(value: number): number {
