@@ -13,6 +13,7 @@ import { natsListen } from '../../core/transports/nats/nats-listen.ts';
 import { inheritedListen } from '../../core/transports/tcp/tcp-transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
+import type { ModelAbilities } from '../../tools/engines/abilities/model-abilities.ts';
 import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
 import { branchEngine } from '../../tools/engines/branch-engine.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
@@ -45,7 +46,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     ...(model === undefined ? {} : { model }),
     options,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    askContext: () => contextOf(name, { ...server, ...(model === undefined ? {} : { model }) }),
+    askAbilities: () => abilitiesOf(name, { ...server, ...(model === undefined ? {} : { model }) }),
     prompts: prompt,
     ...(permits === undefined ? {} : { permits }),
   });
@@ -79,9 +80,12 @@ function branchesIn(file: string, id: string): Branches {
 }
 
 /** A server that cannot be asked says nothing: the question itself will tell. */
-async function contextOf(engine: string, of: { host?: string; model?: string }): Promise<number | undefined> {
+async function abilitiesOf(
+  engine: string,
+  of: { host?: string; model?: string },
+): Promise<ModelAbilities | undefined> {
   try {
-    return (await modelAbilities(engine, of))?.contextTokens ?? undefined;
+    return await modelAbilities(engine, of);
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     return undefined;

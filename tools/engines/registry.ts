@@ -2,6 +2,7 @@ import type { Engine } from '../../core/contracts/engine.ts';
 import type { JsonValue } from '../../core/contracts/packet.ts';
 import { registry } from '../../core/contracts/registry.ts';
 import { withPackage } from '../../core/system/optional-package.ts';
+import type { ModelAbilities } from './abilities/model-abilities.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
 import { type Environment, KEY_HOSTS, requireKey } from './servers/server-key.ts';
@@ -21,8 +22,8 @@ export interface EngineOptions {
   readonly timeoutMs?: number;
   /** From one piece of a reply that has begun to the next; two minutes without it. */
   readonly idleMs?: number;
-  /** What the server says of the context of its model; undefined where it says nothing. Without it, it is not asked. */
-  readonly askContext?: () => Promise<number | undefined>;
+  /** What the server says of its model; undefined where it says nothing. Without it, it is not asked. */
+  readonly askAbilities?: () => Promise<ModelAbilities | undefined>;
   /** The text of the prompt of that name. */
   readonly prompts: (name: string) => string;
   /** Keys and addresses of servers; without it the process's. */

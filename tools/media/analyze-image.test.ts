@@ -63,8 +63,8 @@ describe('analyze_image', () => {
       },
     };
     expect(await ask({ ...place, model: sees })).toEqual({
-      text: 'It says HELLO.\n\n[seen by the model of seeing]',
-      data: { by: 'the model of seeing' },
+      text: "It says HELLO.\n\n[seen by the agent's own model]",
+      data: { by: "the agent's own model" },
     });
     const images = [{ mediaType: 'image/png', base64: image.toString('base64') }];
     expect(seen).toEqual([{ messages: [{ role: 'user', content: 'What is it?', images }] }]);
@@ -80,9 +80,11 @@ describe('analyze_image', () => {
     for (let call = 0; call < 2; call++) {
       const { text, data } = await ask({ ...place, model: isBlind });
       expect(text).toMatch(
-        /HELLO[\s\S]*recognition on this machine[\s\S]*not shown to the model of blind: .*not supported/,
+        /HELLO[\s\S]*recognition on this machine[\s\S]*agent's own model did not look at it/,
       );
-      expect(data?.by).toBe('text recognition');
+      expect(data).toMatchObject({
+        ...{ by: 'text recognition', not_shown: expect.stringContaining('is not supported') },
+      });
     }
     expect([asked, requests.length]).toEqual([1, 0]);
   });

@@ -81,7 +81,10 @@ async function lookAt(image: Image, place: DataToolPlace): Promise<DataToolReply
   const other = serviceReader(environment);
   const reply = await (other ?? byRecognition)(image, place);
   if (own === undefined) return reply;
-  return { ...reply, text: `${reply.text}\n[not shown to the model of ${model?.name}: ${own.why}]` };
+  return {
+    text: `${reply.text}\n[the agent's own model did not look at it]`,
+    data: { ...reply.data, not_shown: own.why },
+  };
 }
 
 function serviceReader(environment: DataToolPlace['environment']): Reader | undefined {
@@ -92,7 +95,9 @@ function serviceReader(environment: DataToolPlace['environment']): Reader | unde
 /** What each format of ours is called by servers; others are not shown to a model. */
 const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 /** What a server says of a model that takes no images: it is not asked again. */
-const BLIND = /image|vision|multimodal|mmproj|content type/i;
+const BLIND = /image|picture|vision|multimodal|mmproj|content type/i;
+/** Not by its name: a model reads it, and is to read the same when its replies are played again. */
+const OWN_MODEL = "the agent's own model";
 /** By the engine's name, since each process has one. */
 const blind = new Map<string, string>();
 
@@ -108,7 +113,7 @@ async function byOwnModel(
     const images = [{ mediaType: shownAs, base64: base64(bytes) }];
     const { content } = await model.chat({ messages: [{ role: 'user', content: question, images }] });
     if (content.trim() === '') return { why: 'it said nothing' };
-    return { reply: answered(content, `the model of ${model.name}`), why: '' };
+    return { reply: answered(content, OWN_MODEL), why: '' };
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'engine') throw error;
     const why = error.message.split('\n')[0]?.slice(0, 300).toWellFormed() ?? '';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
+import { UNKNOWN_ABILITIES } from '../abilities/model-abilities.ts';
 import {
   expectFailure,
   hello,
@@ -57,6 +58,31 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(sent[2]?.content).toContain('<tool_call>');
     expect(sent[3]?.content).toMatch(/11 C[\s\S]*And\?/);
     expect(notes).toEqual([expect.stringContaining('tool calls are written as text')]);
+  });
+
+  test('with a picture does not go to a model that sees none by the word of its server, which is asked of it once', async () => {
+    const server = await serve(() => ({ content: 'A gull.' }));
+    const image = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
+    const messages: ChatMessage[] = [{ role: 'user', content: 'What is it?', images: [image] }];
+    for (const [vision, requests] of [
+      [false, 0],
+      [true, 2],
+      [null, 4],
+    ] as const) {
+      let asked = 0;
+      const askAbilities = async () => {
+        asked++;
+        return { ...UNKNOWN_ABILITIES, model: 'm', url: server.url, others: [], vision };
+      };
+      const { engine, workFor } = await engineAt(server.url, { askAbilities });
+      for (let turn = 0; turn < 2; turn++) {
+        const work = workFor(new AbortController().signal);
+        const reply = chatOf(engine)({ messages }, work);
+        if (vision === false) await expect(reply).rejects.toThrow(/sees no pictures, as http/);
+        else expect((await reply).content).toBe('A gull.');
+      }
+      expect([asked, server.requests.length]).toEqual([1, requests]);
+    }
   });
 
   test('has tool calls as text from the start, or never, where the user says so', async () => {

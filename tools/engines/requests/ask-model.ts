@@ -38,7 +38,7 @@ export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
  * The one way to a model: every request of every engine passes here, with its messages as values. It is sent as the server takes it (see
  * {@link Demands}), shortened where it would not fit, and its reply is read; what that took is counted.
  *
- * @throws MeshError `engine` for a reply that the server filtered
+ * @throws MeshError `engine` for a reply that the server filtered, and for pictures to a model that sees none by the word of its server
  */
 export async function askModel(
   place: ModelPlace,
@@ -51,6 +51,8 @@ export async function askModel(
   const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
   await window.known();
+  if (question.messages.some(hasPictures) && (await place.seesPictures()) === false)
+    throw new MeshError('engine', `${model} sees no pictures, as ${client.server.url} says`);
   const before = place.accepted;
   let demands = before;
   let refused: Tried | undefined;
@@ -89,6 +91,10 @@ export async function askModel(
     refused ??= failed;
     demands = less;
   }
+}
+
+function hasPictures(message: ChatMessage): boolean {
+  return message.role === 'user' && (message.images?.length ?? 0) > 0;
 }
 
 /** The query with its oldest results in a summary by the same model, where shortening them alone does not make it fit. */

@@ -14,6 +14,8 @@ export interface ModelPlace {
   readonly window: Window;
   readonly summaries: Summaries;
   readonly toolCalls: ToolCalls;
+  /** By the word of its server; undefined where it says nothing. */
+  readonly seesPictures: () => Promise<boolean | undefined>;
   /** What the server took in the end. */
   accepted: Demands;
 }
@@ -37,6 +39,7 @@ export function modelPlaces(
   },
 ): ModelPlaces {
   const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = by.context } = settings;
+  const abilities = asked(options.askAbilities);
   const place = (
     client: ModelClient,
     model: string,
@@ -46,9 +49,13 @@ export function modelPlaces(
     client,
     model,
     price: price ?? by.presetPrice(model),
-    window: new Window(context, isPrimary ? options.askContext : undefined),
+    window: new Window(
+      context,
+      isPrimary ? async () => (await abilities())?.contextTokens ?? undefined : undefined,
+    ),
     summaries: new Summaries(),
     toolCalls,
+    seesPictures: async () => (isPrimary ? ((await abilities())?.vision ?? undefined) : undefined),
     accepted: firstDemands(toolCalls),
   });
   const model = options.model ?? by.defaultModel;
@@ -64,5 +71,14 @@ export function modelPlaces(
           false,
         )
       : undefined,
+  };
+}
+
+/** Asks at most once. */
+function asked<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Said | undefined> {
+  let said: Promise<Said> | undefined;
+  return async () => {
+    said ??= ask?.();
+    return said;
   };
 }
