@@ -22,7 +22,7 @@ const sample = {
   warnings: [HOSTILE],
   attributions: [
     {
-      ...{ arm: 'a2a/jsonrpc bare', figure: 'latency_us', method: 'exact', rest: null },
+      ...{ arm: 'a2a/jsonrpc bare', figure: 'latency_us', method: 'exact' },
       total: { ratio: 3, low: 2.9, high: 3.1 },
       shares: [
         { factor: 'protocol', from: 'mesh', to: HOSTILE, verdict: 'contributes', share },

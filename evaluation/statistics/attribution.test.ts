@@ -1,4 +1,5 @@
 /** Whether the factor is named that was planted, and no other, on simulated designs with known truth. */
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../core/system/random.ts';
 import { attribute, type Cell, type FactorLevels } from './attribution.ts';
@@ -63,18 +64,18 @@ describe('a factor that was planted', () => {
       (levels.protocol === 'a2a' ? 1.2 : 1) *
       (levels.transport === 'http' ? 1.5 : 1) *
       (levels.implementation === 'sdk' ? 1.7 : 1);
-    const { total, shares, method, rest, interactions } = attribute(
-      measured(combinations(FACTORS), cost, 7),
-      { from: FROM, to: TO },
-    );
+    const { total, shares, method, interactions } = attribute(measured(combinations(FACTORS), cost, 7), {
+      from: FROM,
+      to: TO,
+    });
     expect(shares.map(({ factor, verdict }) => [factor, verdict])).toEqual([
       ['implementation', 'contributes'],
       ['transport', 'contributes'],
       ['protocol', 'contributes'],
       ['nagle', expect.stringMatching(/no share|cannot tell/)],
     ]);
-    expect({ method, rest, interactions }).toEqual({ method: 'exact', rest: null, interactions: [] });
-    const product = shares.reduce((all, { share }) => all * (share?.ratio ?? Number.NaN), 1);
+    expect({ method, interactions }).toEqual({ method: 'exact', interactions: [] });
+    const product = shares.reduce((all, { share }) => all * share.ratio, 1);
     expect(product).toBeCloseTo(total.ratio, 9);
     for (const [factor, truth] of [
       ['implementation', 1.7],
@@ -134,29 +135,35 @@ describe('a design of which some combinations cannot be', () => {
   const cost = (levels: FactorLevels) =>
     (levels.transport === 'http' ? 1.5 : 1) * (levels.implementation === 'sdk' ? 1.4 : 1);
 
-  it('is fitted by main effects, with what they leave', () => {
-    const found = attribute(measured(possible, cost, 4), { from, to });
-    expect(found.method).toBe('fitted');
-    expect(found.shares.slice(0, 2).map(({ factor, verdict }) => [factor, verdict])).toEqual([
+  it('is told in the order of changes that was measured, and shares multiply to the whole', () => {
+    // JSON over HTTP is there, JSON by an SDK and A2A over TCP are not: one order leads from end to end.
+    const { method, shares, total } = attribute(measured(possible, cost, 4), { from, to });
+    expect(method).toBe('ordered');
+    expect(shares.map(({ factor, verdict }) => [factor, verdict])).toEqual([
       ['transport', 'contributes'],
       ['implementation', 'contributes'],
+      ['protocol', expect.stringMatching(/no share|cannot tell/)],
     ]);
-    expect(found.rest?.verdict).not.toBe('different');
+    expect(shares.reduce((all, { share }) => all * share.ratio, 1)).toBeCloseTo(total.ratio, 9);
   });
 
-  it('says so where two factors always change together', () => {
+  it('gives factors one share that always change together', () => {
     const both = possible.filter(
       ({ protocol, transport }) => (protocol === 'json') === (transport === 'tcp') && protocol !== 'mcp',
     );
-    const { shares, rest } = attribute(measured(both, cost, 4), { from, to });
-    expect(new Map(shares.map(({ factor, verdict }) => [factor, verdict]))).toEqual(
-      new Map([
-        ['implementation', 'contributes'],
-        ['protocol', 'confounded'],
-        ['transport', 'confounded'],
-      ]),
-    );
-    expect(rest).toBeNull();
+    const { shares } = attribute(measured(both, cost, 4), { from, to });
+    expect(
+      shares.map(({ factor, from: before, to: after, verdict }) => [factor, before, after, verdict]),
+    ).toEqual([
+      ['protocol + transport', 'json + tcp', 'a2a + http', 'contributes'],
+      ['implementation', 'bare', 'sdk', 'contributes'],
+    ]);
+  });
+
+  it('has no share where nothing between the two was measured', () => {
+    const ends = possible.filter((levels) => [from, to].some((end) => isDeepStrictEqual(end, levels)));
+    const { shares } = attribute(measured(ends, cost, 4), { from, to });
+    expect(shares.map(({ factor }) => factor)).toEqual(['implementation + protocol + transport']);
   });
 });
 

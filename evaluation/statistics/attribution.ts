@@ -1,4 +1,4 @@
-import { contrastWeights, interactionWeights, shapleyWeights } from './inference/shares.ts';
+import { atBlocks, finestBlocks, interactionWeights, orderWeights } from './inference/shares.ts';
 import { trimmedMean } from './inference/trimmed-mean.ts';
 import { DEFAULT_MARGIN, type JudgedLevels, judgeLevels } from './level-verdicts.ts';
 import { comparisonOf, type InvocationEffect, type LevelComparison } from './levels.ts';
@@ -16,33 +16,34 @@ export interface Cell {
  * What one factor has to do with a difference.
  *
  * `contributes`: its share is shown, and larger than the margin. `no share`: shown to be within the margin. `cannot tell`: neither.
- * `confounded`: in no two cells does it change without another one, so that nobody can know, however long is measured.
  */
-export type ShareVerdict = 'contributes' | 'no share' | 'cannot tell' | 'confounded';
+export type ShareVerdict = 'contributes' | 'no share' | 'cannot tell';
 
 export interface FactorShare {
+  /** Several, `protocol + transport`, where they changed together only, so that nobody can know them apart, however long is measured. */
   readonly factor: string;
   readonly from: string;
   readonly to: string;
-  /** How many times as much the change of this factor makes it, with its interval; null where it is confounded. */
-  readonly share: JudgedLevels | null;
+  /** How many times as much the change of this factor makes it, with its interval. */
+  readonly share: JudgedLevels;
   readonly verdict: ShareVerdict;
 }
 
 export interface Attribution {
   /** The whole: `to` against `from`. */
   readonly total: JudgedLevels;
-  /** The largest share first. */
+  /** The largest share first; they multiply to the total, by construction. */
   readonly shares: readonly FactorShare[];
   /** Pairs of factors that do together what they do not do alone, where that is shown; only where all combinations were measured. */
   readonly interactions: readonly {
     readonly factors: readonly [string, string];
     readonly ratio: JudgedLevels;
   }[];
-  /** `exact`: shares multiply to the total, by construction. `fitted`: some combinations were not measured, and what is missing is `rest`. */
-  readonly method: 'exact' | 'fitted';
-  /** What the shares leave of the total; null where they multiply to it, and where a factor is confounded. */
-  readonly rest: JudgedLevels | null;
+  /**
+   * `exact`: every combination was measured, so that no order of the changes is preferred. `ordered`: some were, and each share is what its
+   * factor adds to those before it, in the orders that were measured.
+   */
+  readonly method: 'exact' | 'ordered';
 }
 
 interface AttributionOptions {
@@ -62,58 +63,62 @@ const MAX_FACTORS = 8;
  * are measured side by side, so that the i-th invocations of all of them met the same machine; each invocation gives one value of every share,
  * and Student's t of these gives intervals and verdicts, by the level that varies most (`levels.ts`), corrected for the number of factors.
  *
- * Where every combination of the two levels of each factor was measured, shares are Shapley's (`inference/shares.ts`): they depend on no order,
- * and multiply to the whole also where factors interact. Else they are main effects of a log-linear model of all cells by least squares.
+ * A share is what its factor adds to those that have changed before it, averaged over all orders of changes whose every step was measured
+ * (`inference/shares.ts`): with all combinations of the two levels Shapley's, which prefer no order. Shares multiply to the whole also where
+ * factors interact. Factors that no order tells apart have one share together.
  *
  * @throws RangeError for cells that are no design: other factors, other numbers of invocations, a level that was not measured
  */
 export function attribute(cells: readonly Cell[], options: AttributionOptions): Attribution {
   const { from, to, margin = DEFAULT_MARGIN, alpha = 0.01 } = options;
   const design = designOf(cells, options);
-  const { factors } = design;
-  const first = cellAt(cells, from);
-  const last = cellAt(cells, to);
-  const corners = cornersOf(cells, options, factors);
-  const weights = factors.map((factor, index) =>
-    corners === undefined
-      ? fittedWeights(cells, factor, options)
-      : onCells(cells, corners, shapleyWeights(factors.length, index)),
-  );
+  for (const end of [from, to]) checkMeasured(cells, end);
+  const corners = cornersOf(cells, options, design.factors);
+  const known = corners.map((corner) => corner !== undefined);
+  const blocks = finestBlocks(known);
+  const blockCorners = atBlocks(corners, blocks);
+  const changed = blocks.map((block) => block.map((factor) => design.factors[factor] ?? ''));
   const measured = (own: readonly number[]) => comparisonOf(design.effects(own), design.rounds);
+  const onBlocks = (own: readonly number[]) => measured(onCells(cells, blockCorners, own));
   const judged = (all: readonly LevelComparison[]) => judgeLevels(all, { margin, alpha });
-  const told = weights.flatMap((own) => (own === null ? [] : [own]));
-  const verdicts = judged(told.map(measured));
-  const shares = factors.map((factor, index): FactorShare => {
-    const own = weights[index] ?? null;
-    const share = own === null ? null : (verdicts[told.indexOf(own)] ?? null);
-    return { factor, from: from[factor] ?? '', to: to[factor] ?? '', share, verdict: verdictOf(share) };
-  });
-  const whole = cells.map((cell) => (cell === last ? 1 : 0) - (cell === first ? 1 : 0));
-  const [total] = judged([measured(whole)]);
+  const isKnown = blockCorners.map((corner) => corner !== undefined);
+  const shares = judged(blocks.map((_, block) => onBlocks(orderWeights(isKnown, block) ?? [])));
+  const [total] = judged([onBlocks(blockCorners.map((_, set) => endWeight(set, blockCorners.length)))]);
   if (total === undefined) throw new Error('one whole has one verdict');
-  const left = whole.map((weight, index) => weight - told.reduce((sum, own) => sum + (own[index] ?? 0), 0));
-  const isRestKnown = corners === undefined && told.length === factors.length;
+  const named = shares.map((share, index): FactorShare => {
+    const factors = changed[index] ?? [];
+    const levels = (of: FactorLevels) => factors.map((factor) => of[factor] ?? '').join(TOGETHER);
+    return {
+      ...{ factor: factors.join(TOGETHER), from: levels(from), to: levels(to) },
+      ...{ share, verdict: verdictOf(share) },
+    };
+  });
+  const isExact = !known.includes(false);
   return {
     total,
-    shares: shares.toSorted((a, b) => sizeOf(b.share) - sizeOf(a.share)),
-    interactions:
-      corners === undefined
-        ? []
-        : interactionsOf(factors, (own) => measured(onCells(cells, corners, own)), judged),
-    method: corners === undefined ? 'fitted' : 'exact',
-    rest: isRestKnown ? (judged([measured(left)])[0] ?? null) : null,
+    shares: named.toSorted((a, b) => sizeOf(b.share) - sizeOf(a.share)),
+    interactions: isExact ? interactionsOf(design.factors, onBlocks, judged) : [],
+    method: isExact ? 'exact' : 'ordered',
   };
 }
 
-function verdictOf(share: JudgedLevels | null): ShareVerdict {
-  if (share === null) return 'confounded';
+/** Between factors that changed together only, and between their levels. */
+const TOGETHER = ' + ';
+
+/** Of the whole: all changes less none. */
+function endWeight(set: number, sets: number): number {
+  if (set === 0) return -1;
+  return set === sets - 1 ? 1 : 0;
+}
+
+function verdictOf(share: JudgedLevels): ShareVerdict {
   if (share.verdict === 'equivalent') return 'no share';
   const isLarge = Math.abs(Math.log(share.ratio)) > Math.log1p(share.margin);
   return share.verdict === 'different' && isLarge ? 'contributes' : 'cannot tell';
 }
 
-function sizeOf(share: JudgedLevels | null): number {
-  return share === null ? -1 : Math.abs(Math.log(share.ratio));
+function sizeOf(share: JudgedLevels): number {
+  return Math.abs(Math.log(share.ratio));
 }
 
 /** Factors that change, and what a sum of cells comes to in each invocation. */
@@ -155,43 +160,25 @@ function logMean(rounds: readonly number[]): InvocationEffect {
   return trimmedMean(rounds.map(Math.log));
 }
 
-/** The cell of each set of factors that have changed; undefined where one was not measured. */
+/** The cell of each set of factors that have changed, where it was measured. */
 function cornersOf(
   cells: readonly Cell[],
   { from, to }: AttributionOptions,
   factors: readonly string[],
-): Cell[] | undefined {
-  const corners = Array.from({ length: 2 ** factors.length }, (_, set) => {
+): (Cell | undefined)[] {
+  return Array.from({ length: 2 ** factors.length }, (_, set) => {
     const changed = factors.filter((_factor, index) => (set >> index) % 2 === 1);
     return findCell(cells, { ...from, ...Object.fromEntries(changed.map((name) => [name, to[name] ?? ''])) });
   });
-  const known = corners.filter((cell) => cell !== undefined);
-  return known.length === corners.length ? known : undefined;
 }
 
 /** Weights of corners as weights of all cells. */
-function onCells(cells: readonly Cell[], corners: readonly Cell[], weights: readonly number[]): number[] {
-  return cells.map((cell) => weights[corners.indexOf(cell)] ?? 0);
-}
-
-/** By a log-linear model without interactions: a constant, and a coefficient for each level but the first of each factor. */
-function fittedWeights(
+function onCells(
   cells: readonly Cell[],
-  factor: string,
-  { from, to }: AttributionOptions,
-): number[] | null {
-  const names = Object.keys(from).toSorted();
-  const columns = names.flatMap((name) =>
-    [...new Set(cells.map(({ levels }) => levels[name] ?? ''))].slice(1).map((level) => ({ name, level })),
-  );
-  const row = (levels: FactorLevels) => columns.map(({ name, level }) => (levels[name] === level ? 1 : 0));
-  const changed = row({ ...from, [factor]: to[factor] ?? '' });
-  const before = row(from);
-  const contrast = [0, ...changed.map((value, index) => value - (before[index] ?? 0))];
-  return contrastWeights(
-    cells.map(({ levels }) => [1, ...row(levels)]),
-    contrast,
-  );
+  corners: readonly (Cell | undefined)[],
+  weights: readonly number[],
+): number[] {
+  return cells.map((cell) => weights[corners.indexOf(cell)] ?? 0);
 }
 
 function interactionsOf(
@@ -215,10 +202,9 @@ function interactionsOf(
   });
 }
 
-function cellAt(cells: readonly Cell[], levels: FactorLevels): Cell {
-  const cell = findCell(cells, levels);
-  if (cell === undefined) throw new RangeError(`expected a cell of ${nameOf(levels)}: it was not measured`);
-  return cell;
+function checkMeasured(cells: readonly Cell[], levels: FactorLevels): void {
+  if (findCell(cells, levels) === undefined)
+    throw new RangeError(`expected a cell of ${nameOf(levels)}: it was not measured`);
 }
 
 function findCell(cells: readonly Cell[], levels: FactorLevels): Cell | undefined {

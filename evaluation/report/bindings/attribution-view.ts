@@ -13,7 +13,6 @@ const FIGURES = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time at
 /** Colours of the factors that there always are; settings take those that are left, in turn. */
 const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, implementation: 4 };
 const OTHER_HUES = [5, 6, 7, 2];
-const REST_HUE = 0;
 
 /** How much of each difference is protocol, transport, implementation and setting; null where nothing was attributed. */
 export function attributionView({ attributions, baseline }: BindingsFile): StackView | null {
@@ -22,14 +21,10 @@ export function attributionView({ attributions, baseline }: BindingsFile): Stack
   const factors = [...new Set(attributions.flatMap(({ shares }) => shares.map(({ factor }) => factor)))];
   const others = factors.filter((factor) => HUES[factor] === undefined);
   const hueOf = (factor: string) =>
-    HUES[factor] ?? OTHER_HUES[others.indexOf(factor) % OTHER_HUES.length] ?? REST_HUE;
-  const hasRest = attributions.some(({ rest }) => rest !== null);
+    HUES[factor] ?? OTHER_HUES[others.indexOf(factor) % OTHER_HUES.length] ?? 0;
   return {
     finding: bound(findingOf(attributions)),
-    key: [
-      ...factors.map((factor) => ({ hue: hueOf(factor), name: oneLine(factor, 40), what: '' })),
-      ...(hasRest ? [{ hue: REST_HUE, name: 'rest', what: 'what the shares do not explain' }] : []),
-    ],
+    key: factors.map((factor) => ({ hue: hueOf(factor), name: oneLine(factor, 40), what: '' })),
     choices: figures.map(([figure, own]) => ({
       name: FIGURES[figure],
       axis: `times the ${FIGURES[figure]} of ${nameText(baseline)}`,
@@ -38,8 +33,8 @@ export function attributionView({ attributions, baseline }: BindingsFile): Stack
     scale: 'product',
     caption:
       `Shares multiply to the whole, the mark, on a logarithmic scale: to the right of 1× what takes more than with ${nameText(baseline)}, to the left what takes ` +
-      'less. Faint: a share that cannot be told from none. What never changed alone among the bindings cannot be told apart and has no share; add the ' +
-      'binding that has the one without the other.',
+      'less. Faint: a share that cannot be told from none. Each share is what a change adds to those before it, over the orders of changes of which every step ' +
+      'was measured. What was never changed one without the other has one share; add the binding that has the one without the other.',
     table: tableView(
       ['', 'of', 'factor', 'change', '#share', '#95 % interval', 'verdict'],
       attributions.flatMap(tableRows),
@@ -47,41 +42,19 @@ export function attributionView({ attributions, baseline }: BindingsFile): Stack
   };
 }
 
-function rowOf({ arm, total, shares, rest }: Attributed, hueOf: (factor: string) => number): StackRow {
+function rowOf({ arm, total, shares }: Attributed, hueOf: (factor: string) => number): StackRow {
   const label = nameText(arm);
-  const known = shares.flatMap(({ factor, from, to, share, verdict }) =>
-    share === null
-      ? []
-      : [
-          {
-            name: oneLine(factor, 40),
-            hue: hueOf(factor),
-            value: share.ratio,
-            isSure: verdict === 'contributes',
-            title: `${label}: ${oneLine(`${factor} ${from} → ${to}`, 80)} ${ratioText(share.ratio)} (${intervalText(share)}), ${verdict}`,
-          },
-        ],
-  );
-  const left =
-    rest === null
-      ? []
-      : [
-          {
-            ...{ name: 'rest', hue: REST_HUE, value: rest.ratio, isSure: true },
-            title: `${label}: the rest ${ratioText(rest.ratio)}`,
-          },
-        ];
-  const open = shares.filter(({ share }) => share === null).length;
-  const mark = open === 0 ? '' : ` · ${open} not apart`;
-  return {
-    label,
-    text: `${ratioText(total.ratio)}${mark}`,
-    end: total.ratio,
-    parts: stacked([...known, ...left], 'product'),
-  };
+  const parts = shares.map(({ factor, from, to, share, verdict }) => ({
+    name: oneLine(factor, 40),
+    hue: hueOf(factor),
+    value: share.ratio,
+    isSure: verdict === 'contributes',
+    title: `${label}: ${oneLine(`${factor} ${from} → ${to}`, 80)} ${ratioText(share.ratio)} (${intervalText(share)}), ${verdict}`,
+  }));
+  return { label, text: ratioText(total.ratio), end: total.ratio, parts: stacked(parts, 'product') };
 }
 
-function tableRows({ arm, figure, total, shares, rest }: Attributed): string[][] {
+function tableRows({ arm, figure, total, shares }: Attributed): string[][] {
   const start = [nameText(arm), FIGURES[figure]];
   return [
     [...start, 'whole', '', ratioText(total.ratio), intervalText(total), ''],
@@ -89,11 +62,10 @@ function tableRows({ arm, figure, total, shares, rest }: Attributed): string[][]
       ...start,
       oneLine(factor, 40),
       oneLine(`${from} → ${to}`, 80),
-      share === null ? '–' : ratioText(share.ratio),
-      share === null ? '–' : intervalText(share),
+      ratioText(share.ratio),
+      intervalText(share),
       verdict,
     ]),
-    ...(rest === null ? [] : [[...start, 'rest', '', ratioText(rest.ratio), intervalText(rest), '']]),
   ];
 }
 

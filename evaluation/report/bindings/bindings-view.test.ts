@@ -100,22 +100,21 @@ test('two kinds of exchange are two hills of the distribution', () => {
   expect(hills.length).toBeGreaterThanOrEqual(2);
 });
 
-test('a share that cannot be told is faint, and what is confounded is said to be', () => {
+test('a share that cannot be told is faint, and what changed together has one', () => {
   const share = { ratio: 2, low: 1.9, high: 2.1 };
   const attributions: BindingsFile['attributions'] = [
     {
-      ...{ arm: 'a2a/jsonrpc bare', figure: 'latency_us', method: 'exact', rest: null },
+      ...{ arm: 'a2a/jsonrpc bare', figure: 'latency_us', method: 'ordered' },
       total: { ratio: 3, low: 2.9, high: 3.1 },
       shares: [
         { factor: 'protocol', from: 'mesh', to: 'a2a', verdict: 'contributes', share },
         {
-          factor: 'transport',
-          from: 'tcp',
-          to: 'http1',
+          factor: 'tls + transport',
+          from: 'off + tcp',
+          to: 'on + http1',
           verdict: 'cannot tell',
           share: { ...share, ratio: 1.5 },
         },
-        { factor: 'tls', from: 'off', to: 'on', verdict: 'confounded', share: null },
       ],
     },
   ];
@@ -124,12 +123,12 @@ test('a share that cannot be told is faint, and what is confounded is said to be
 
   expect(view.attribution).toBeNull();
   expect(plain(why?.finding)).toBe('A share in the differences of 1 binding: protocol of 1');
-  expect(row).toMatchObject({ end: 3, text: '3.00× · 1 not apart' });
+  expect(row).toMatchObject({ end: 3, text: '3.00×' });
   expect(row?.parts.map(({ name, from, to, isSure }) => [name, from, to, isSure])).toEqual([
     ['protocol', 1, 2, true],
-    ['transport', 2, 3, false],
+    ['tls + transport', 2, 3, false],
   ]);
-  expect(why?.table.rows.at(-1)?.slice(2)).toEqual(['tls', 'off → on', '–', '–', 'confounded']);
+  expect(why?.table.rows.at(-1)?.slice(2, 4)).toEqual(['tls + transport', 'off + tcp → on + http1']);
 });
 
 test('loads that were not kept up with are marked, and rounds stand at their invocations', () => {

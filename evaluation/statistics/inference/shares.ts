@@ -1,19 +1,59 @@
 /**
- * Weights of a value of each set of factors in the share of one factor (L. Shapley, 1953, "A value for n-person games"): what it adds when
- * it joins those before it, averaged over all orders in which factors can join. Whatever the values, shares sum to the value of all factors
- * less that of none, and no order is preferred; for variance of a regression this is LMG (R. Lindeman, P. Merenda and R. Gold, 1980).
+ * Weights of a value of each set of factors in the share of one factor: what it adds when it joins those before it, averaged over all orders
+ * in which factors can join by sets whose values are known. Whatever the values, shares sum to the value of all factors less that of none.
+ * Where every set is known this is L. Shapley's value (1953, "A value for n-person games"), and no order is preferred; for variance of a
+ * regression it is LMG (R. Lindeman, P. Merenda and R. Gold, 1980). Where some are not, it is the value over the feasible orders only
+ * (U. Faigle and W. Kern, 1992, "The Shapley value for cooperative games under precedence constraints").
  *
- * @param factors how many there are; a set is a whole number whose bit f says whether factor f is in it
- * @returns by set, the weight of its value
+ * @param known by set, whether it has a value; a set is a whole number whose bit f says whether factor f is in it
+ * @returns by set, the weight of its value; undefined where no order leads from none to all
  */
-export function shapleyWeights(factors: number, factor: number): number[] {
-  return Array.from({ length: 2 ** factors }, (_, set) => {
-    const isIn = (set >> factor) % 2 === 1;
-    const others = sizeOf(set) - (isIn ? 1 : 0);
-    // Orders in which just these others come before it.
-    const share = 1 / (factors * binomial(factors - 1, others));
-    return isIn ? share : -share;
-  });
+export function orderWeights(known: readonly boolean[], factor: number): number[] | undefined {
+  const { before, after } = ordersThrough(known);
+  const orders = before.at(-1) ?? 0;
+  if (orders === 0) return undefined;
+  const joined = 2 ** factor;
+  const weights = known.map(() => 0);
+  for (const set of known.keys()) {
+    if (Math.floor(set / joined) % 2 === 1) continue;
+    const share = ((before[set] ?? 0) * (after[set + joined] ?? 0)) / orders;
+    weights[set] = (weights[set] ?? 0) - share;
+    weights[set + joined] = (weights[set + joined] ?? 0) + share;
+  }
+  return weights;
+}
+
+/** By set, in how many orders it is come to from none, and all from it, by known sets. */
+function ordersThrough(known: readonly boolean[]) {
+  const size = known.length;
+  const before = known.map(() => 0);
+  const after = known.map(() => 0);
+  for (let set = 0; set < size; set++) {
+    const last = size - 1 - set;
+    if (known[set] === true) before[set] = set === 0 ? 1 : sum(without(set).map((one) => before[one] ?? 0));
+    if (known[last] === true)
+      after[last] = set === 0 ? 1 : sum(within(last, size).map((one) => after[one] ?? 0));
+  }
+  return { before, after };
+}
+
+/** The sets that have one factor less. */
+function without(set: number): number[] {
+  return bits(set + 1).flatMap((bit) => (Math.floor(set / bit) % 2 === 1 ? [set - bit] : []));
+}
+
+/** The sets that have one factor more, of those below `size`. */
+function within(set: number, size: number): number[] {
+  return bits(size).flatMap((bit) => (Math.floor(set / bit) % 2 === 0 ? [set + bit] : []));
+}
+
+/** The powers of two below `size`. */
+function bits(size: number): number[] {
+  return Array.from({ length: Math.ceil(Math.log2(size)) }, (_, index) => 2 ** index);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }
 
 /**
@@ -28,63 +68,33 @@ export function interactionWeights(factors: number, first: number, second: numbe
   });
 }
 
-function sizeOf(set: number): number {
-  let size = 0;
-  for (let left = set; left > 0; left = Math.floor(left / 2)) size += left % 2;
-  return size;
-}
-
-function binomial(n: number, k: number): number {
-  let result = 1;
-  for (let i = 1; i <= k; i++) result *= (n - k + i) / i;
-  return result;
-}
-
-/** Below this a pivot is rounding: columns are zeros and ones, of at most some hundred rows. */
-const NOTHING = 1e-9;
-
 /**
- * Weights of observations in a contrast of the coefficients of a linear model, by least squares: w = X (XᵀX)⁻ c. Null where the model
- * cannot tell the contrast: some other coefficient always changes along with it.
+ * The finest division of factors into blocks such that some order of the blocks leads from none to all by sets that are known. Factors that
+ * were never changed without each other are in one block.
  *
- * @param rows what each observation has of each coefficient
+ * @param known by set of factors, as {@link orderWeights} has it
+ * @returns the factors of each block
  */
-export function contrastWeights(
-  rows: readonly (readonly number[])[],
-  contrast: readonly number[],
-): number[] | null {
-  const size = contrast.length;
-  const system = contrast.map((wanted, i) => [
-    ...contrast.map((_, j) => rows.reduce((sum, row) => sum + (row[i] ?? 0) * (row[j] ?? 0), 0)),
-    wanted,
-  ]);
-  const pivots = reduce(system, size);
-  const isTold = system.slice(pivots.length).every((row) => Math.abs(row[size] ?? 0) < NOTHING);
-  if (!isTold) return null;
-  const solution = new Array<number>(size).fill(0);
-  for (const [index, column] of pivots.entries()) solution[column] = system[index]?.[size] ?? 0;
-  return rows.map((row) => row.reduce((sum, value, j) => sum + value * (solution[j] ?? 0), 0));
+export function finestBlocks(known: readonly boolean[]): number[][] {
+  const divisions = divisionsOf(bits(known.length).length).toSorted((a, b) => b.length - a.length);
+  const finest = divisions.find((blocks) => orderWeights(atBlocks(known, blocks), 0) !== undefined);
+  return finest ?? [];
 }
 
-/** Gauss and Jordan, with the largest pivot of each column; the columns that have one. */
-function reduce(system: number[][], size: number): number[] {
-  const pivots: number[] = [];
-  for (let column = 0; column < size; column++) {
-    const from = pivots.length;
-    const sizes = system.slice(from).map((row) => Math.abs(row[column] ?? 0));
-    const largest = from + sizes.indexOf(Math.max(...sizes, 0));
-    const pivot = system[largest];
-    const place = pivot?.[column] ?? 0;
-    if (pivot === undefined || Math.abs(place) < NOTHING) continue;
-    system[largest] = system[from] ?? [];
-    const scaled = pivot.map((value) => value / place);
-    system[from] = scaled;
-    for (const [index, row] of system.entries()) {
-      const factor = row[column] ?? 0;
-      if (index === from || factor === 0) continue;
-      system[index] = row.map((value, j) => value - factor * (scaled[j] ?? 0));
-    }
-    pivots.push(column);
-  }
-  return pivots;
+/** What stands at each set of factors, by set of blocks. */
+export function atBlocks<Value>(values: readonly Value[], blocks: readonly (readonly number[])[]): Value[] {
+  return Array.from({ length: 2 ** blocks.length }, (_, set) => {
+    const factors = blocks.filter((_block, index) => Math.floor(set / 2 ** index) % 2 === 1).flat();
+    return values[sum(factors.map((factor) => 2 ** factor))] as Value;
+  });
+}
+
+/** All divisions of so many factors into blocks. */
+function divisionsOf(factors: number): number[][][] {
+  if (factors === 0) return [[]];
+  const last = factors - 1;
+  return divisionsOf(last).flatMap((blocks) => [
+    [...blocks, [last]],
+    ...blocks.map((joined) => blocks.map((block) => (block === joined ? [...block, last] : block))),
+  ]);
 }

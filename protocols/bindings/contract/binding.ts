@@ -10,7 +10,8 @@ import type { JsonValue, Packet } from '../../../core/contracts/packet.ts';
 export interface Binding {
   /** `<protocol>/<transport>`, as `--bindings` takes it: `a2a/jsonrpc`, `mcp/stdio`, `json/http2`. */
   readonly name: string;
-  readonly protocol: 'mesh' | 'json' | 'a2a' | 'mcp' | 'anp';
+  /** What its messages are: `json`, `a2a`, `mcp`; in the mesh's own frames that of the adapter. Bindings of one protocol differ in transport. */
+  readonly protocol: string;
   readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc' | 'nats';
   /** `sdk`: the protocol's official packages at both ends. `bare`: the least that speaks it, on Node's own modules. */
   readonly implementation: 'sdk' | 'bare';

@@ -26,7 +26,7 @@ export async function meshBinding(spec: string): Promise<Binding> {
   const name = `mesh/${adapter.name}`;
   return metered({
     name,
-    protocol: 'mesh',
+    protocol: adapter.name,
     transport: 'tcp',
     implementation: 'bare',
     packages: [],

@@ -13,7 +13,7 @@ const ALPHA = 0.01 / FIGURES.length;
 
 /**
  * Of every arm's difference from the baseline, how much is protocol, transport, implementation and setting: where more than one of them is
- * another. JSON's null is ∞.
+ * another, and the arms between them tell some apart. JSON's null is ∞.
  */
 export function attributionsOf(arms: Parameters<typeof cellsOf>[0], margin: number) {
   return FIGURES.flatMap((figure) => {
@@ -22,7 +22,9 @@ export function attributionsOf(arms: Parameters<typeof cellsOf>[0], margin: numb
     if (baseline === undefined || baseline.samples.length < MIN_INVOCATIONS) return [];
     return cells.flatMap((cell) => {
       const changed = Object.keys(cell.levels).filter((name) => cell.levels[name] !== baseline.levels[name]);
-      return changed.length < 2 ? [] : [attributionOf(cells, baseline, cell, figure, margin)];
+      if (changed.length < 2) return [];
+      const attributed = attributionOf(cells, baseline, cell, figure, margin);
+      return attributed.shares.length < 2 ? [] : [attributed];
     });
   });
 }
@@ -34,7 +36,7 @@ function attributionOf(
   figure: Attributed['figure'],
   margin: number,
 ) {
-  const { total, shares, method, rest } = attribute(cells, {
+  const { total, shares, method } = attribute(cells, {
     from: baseline.levels,
     to: levels,
     margin,
@@ -50,23 +52,19 @@ function attributionOf(
       from,
       to,
       verdict,
-      share: share === null ? null : { ratio: share.ratio, low: share.low, high: share.high },
+      share: { ratio: share.ratio, low: share.low, high: share.high },
     })),
-    rest: rest === null ? null : { ratio: rest.ratio, low: rest.low, high: rest.high },
   };
 }
 
-const WHAT = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time when saturated' } as const;
+/** What a figure is of, for people. */
+export const WHAT = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time when saturated' } as const;
 
 /** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
-export function attributionText({ arm, figure, total, shares, rest, method }: Attributed): string {
+export function attributionText({ arm, figure, total, shares }: Attributed): string {
   const parts = shares.map(({ factor, from, to, share, verdict }) => {
-    const change = `${factor} ${from} → ${to}`;
-    if (share === null) return `${change} cannot be told from other changes`;
-    const shown = `${change} ${decimals(share.ratio, 2)} (${intervalText(share)})`;
+    const shown = `${factor} ${from} → ${to} ${decimals(share.ratio, 2)} (${intervalText(share)})`;
     return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
   });
-  const left = rest === null ? [] : [`the rest ${decimals(rest.ratio, 2)} (${intervalText(rest)})`];
-  const how = method === 'exact' ? '' : ' [fitted: not every combination was measured]';
-  return `${arm}, ${WHAT[figure]} ${decimals(total.ratio, 2)} times: ${[...parts, ...left].join('; ')}${how}`;
+  return `${arm}, ${WHAT[figure]} ${decimals(total.ratio, 2)} times: ${parts.join('; ')}`;
 }

@@ -200,19 +200,18 @@ const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: 
 const attributionSchema = z.object({
   arm: z.string(),
   figure: z.enum(['latency_us', 'cpu_us', 'saturated_us']),
-  /** `exact`: the shares multiply to the whole; `fitted`: some combinations were not measured, and there may be a rest. */
-  method: z.enum(['exact', 'fitted']),
+  /** `exact`: every combination was measured; `ordered`: shares are what changes add in the orders that were measured. */
+  method: z.enum(['exact', 'ordered']),
   total: shareSchema,
   shares: z.array(
     z.object({
       factor: z.string(),
       from: z.string(),
       to: z.string(),
-      verdict: z.enum(['contributes', 'no share', 'cannot tell', 'confounded']),
-      share: shareSchema.nullable(),
+      verdict: z.enum(['contributes', 'no share', 'cannot tell']),
+      share: shareSchema,
     }),
   ),
-  rest: shareSchema.nullable(),
 });
 
 const kindSchema = z.looseObject({ kind: z.literal('gaia-mesh-bindings') });

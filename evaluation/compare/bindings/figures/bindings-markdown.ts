@@ -1,7 +1,7 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
 import { count, decimals } from '../../../terminal/table.ts';
 import { markdownOf, tableView } from '../../../terminal/table-view.ts';
-import { attributionText } from './binding-attribution.ts';
+import { attributionTables } from './attribution-tables.ts';
 import type { BindingsFile } from './bindings-file.ts';
 import {
   absenceLines,
@@ -64,23 +64,28 @@ const CPU =
   'second when sixteen are under way at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: ' +
   'bytes that the server keeps of each exchange while one task grows.';
 
+/** More of them stand behind a fold. */
+const MAX_OPEN_PAIRS = 5;
+
 function pairLines({ arms, baseline }: BindingsFile, figure: 'latency' | 'cpu', what: string): string {
-  return arms
-    .flatMap(({ name, vs_baseline: vs }) => {
-      const verdict = vs?.[figure];
-      return verdict === null || verdict === undefined
-        ? []
-        : [`- ${pairText(baseline, name, verdict, what)}`];
-    })
-    .join('\n');
+  const lines = arms.flatMap(({ name, vs_baseline: vs }) => {
+    const verdict = vs?.[figure];
+    return verdict === null || verdict === undefined ? [] : [`- ${pairText(baseline, name, verdict, what)}`];
+  });
+  return lines.length <= MAX_OPEN_PAIRS
+    ? lines.join('\n')
+    : `<details><summary>Each pair in words</summary>\n\n${lines.join('\n')}\n\n</details>`;
 }
 
-function attributionSection({ attributions }: BindingsFile): string {
-  if (attributions.length === 0) return '';
+function attributionSection(file: BindingsFile): string {
+  const tables = attributionTables(file);
+  if (tables.length === 0) return '';
   const about =
-    'How many times as much the change of one factor makes it, with its 95 % interval: the shares multiply to the whole. *No share*: shown to ' +
-    'be within the margin. What cannot be told from other changes needs another binding that has the one without the other.';
-  return `## What makes the difference\n\n${about}\n\n${attributions.map((one) => `- ${attributionText(one)}`).join('\n')}`;
+    'Of bindings that differ in several factors from the baseline: how many times as much the change of one factor makes it, with its 95 % ' +
+    'interval. The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes of ' +
+    'which every step was measured. `=`: shown to be within the margin; `?`: not shown to be anything. Factors that were never changed one ' +
+    'without the other have one share; the binding that has the one without the other would tell them apart.';
+  return `## What makes the difference\n\n${about}\n\n${tables.map(markdownOf).join('\n\n')}`;
 }
 
 function curvesSection({ arms }: BindingsFile): string {
