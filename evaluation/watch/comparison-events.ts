@@ -1,4 +1,9 @@
 import type { Recording } from '../../core/recording/recording.ts';
+import type { WireBytes } from '../../protocols/bindings/contract/binding.ts';
+import type { Arm } from '../compare/bindings/arms.ts';
+import type { MeasuredInvocation } from '../compare/bindings/compare-bindings.ts';
+import { latencyOf } from '../compare/bindings/invocation.ts';
+import type { PlannedExchange } from '../compare/bindings/peers/protocol.ts';
 import type { InvocationProgress } from '../compare/play-invocations.ts';
 import { median } from '../statistics/inference/quantile.ts';
 import { oneLine } from '../terminal/table.ts';
@@ -7,17 +12,8 @@ import type { EventFeed } from './event-feed.ts';
 const MAX_NAME = 80;
 
 /** Tells a feed what a comparison of adapters plays, and each invocation when it is over. */
-export function comparisonEvents(feed: EventFeed, { header }: Recording, adapters: readonly string[]) {
-  feed.add({
-    ...{
-      kind: 'run',
-      run: oneLine(header.run_id, MAX_NAME),
-      team: oneLine(header.team, MAX_NAME),
-      agents: [],
-    },
-    ...{ adapter: oneLine(adapters.join(' · '), MAX_NAME), engine: oneLine(header.engine, MAX_NAME) },
-    questions: null,
-  });
+export function comparisonEvents(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
+  beginComparison(feed, recording, adapters);
   return ({ invocations, played }: InvocationProgress, share: number) => {
     for (const { arm, rounds } of played) {
       const [first] = rounds;
@@ -28,4 +24,52 @@ export function comparisonEvents(feed: EventFeed, { header }: Recording, adapter
     }
     feed.add({ kind: 'progress', share, text: `${invocations} invocations` });
   };
+}
+
+/** The same of a comparison of bindings: the time and the bytes of an exchange that has an answer. */
+export function bindingsEvents(
+  feed: EventFeed,
+  recording: Recording,
+  arms: readonly Arm[],
+  exchangesOf: (arm: Arm) => readonly PlannedExchange[],
+) {
+  beginComparison(
+    feed,
+    recording,
+    arms.map(({ name }) => name),
+  );
+  const answered = new Map(
+    arms.map((arm) => [arm.name, exchangesOf(arm).filter(({ replies }) => replies.length > 0).length]),
+  );
+  return (measured: readonly MeasuredInvocation[]) => {
+    for (const { arm, isNull, result } of measured) {
+      if (isNull) continue;
+      const exchanges = answered.get(arm) ?? 0;
+      const latencies = result.rounds.map(latencyOf).filter((us) => us !== null);
+      feed.add({
+        kind: 'sample',
+        arm: oneLine(arm, MAX_NAME),
+        ms: latencies.length === 0 ? null : median(latencies) / 1000,
+        bytes:
+          result.bytes === null || exchanges === 0 ? null : perExchange(result.bytes.answered, exchanges),
+      });
+    }
+  };
+}
+
+function perExchange({ sent, received }: WireBytes, exchanges: number): number {
+  return Math.round((sent.raw + received.raw) / exchanges);
+}
+
+function beginComparison(feed: EventFeed, { header }: Recording, arms: readonly string[]): void {
+  feed.add({
+    ...{
+      kind: 'run',
+      run: oneLine(header.run_id, MAX_NAME),
+      team: oneLine(header.team, MAX_NAME),
+      agents: [],
+    },
+    ...{ adapter: oneLine(arms.join(' · '), MAX_NAME), engine: oneLine(header.engine, MAX_NAME) },
+    questions: null,
+  });
 }

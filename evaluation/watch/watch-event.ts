@@ -82,8 +82,10 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     ...stamp,
     kind: z.literal('sample'),
     arm: z.string(),
-    ms: amount,
-    bytes: whole,
+    /** null where the load was too much to say. */
+    ms: amount.nullable(),
+    /** null where this invocation did not count them. */
+    bytes: whole.nullable(),
   }),
   z.strictObject({
     ...stamp,

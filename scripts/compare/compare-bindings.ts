@@ -28,6 +28,7 @@ import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, print, printText } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
+import { bindingsEvents } from '../../evaluation/watch/comparison-events.ts';
 import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
 import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
 import { dataTools } from '../../tools/data-tools.ts';
@@ -75,58 +76,65 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
     size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
   const { signal } = interruptible();
   const watch = await watchOf(options, 'compare');
-  const bar = await ProgressBar.start(100, '% of the time');
-  const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
-  const measured = await measureBindings({
-    arms: [baseline, ...others],
-    exchangesOf,
-    identity,
-    concurrency: factors.concurrency,
-    ratePerS: options.rate,
-    budgetMs: budget * 1000,
-    invocations: options.invocations,
-    rounds: options.rounds,
-    random: new Random(seed),
-    onProgress: (share, what) => {
-      bar.at(100 * share, what);
-      watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
-    },
-    onNote: (note) => {
-      bar.note(note);
-      watch?.note(note);
-    },
-    signal,
-  }).finally(() => bar.end());
-  const topologies = await playTopologies(recording, arms, factors, identity, signal);
-  const report = bindingsReport({
-    arms: [baseline, ...others],
-    measured,
-    traffic,
-    exchangesOf,
-    concurrency: factors.concurrency,
-    ratePerS: options.rate,
-    seed,
-    command: commandOf(process.argv.slice(2)),
-    requests: requestsOf(recording, factors.agents),
-    ...topologies,
-    tokens: await tokenFigures(
-      recording,
-      await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
-    ),
-    leftOut: [...leftOut, ...lacking],
-    margin: options.margin / 100,
-  });
-  await writeAll(report, out);
-  if (options.json) printText(jsonOf(report));
-  else print(bindingsText(report));
-  if (report.failed.length > 0) process.exitCode = 1;
-  settle(comparedBindings(report), demands, { ...options, json: jsonOf(report) });
-  if (signal.aborted) {
-    process.exitCode = INTERRUPTED_EXIT;
-    return;
+  try {
+    const bar = await ProgressBar.start(100, '% of the time');
+    const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
+    const measured = await measureBindings({
+      arms: [baseline, ...others],
+      exchangesOf,
+      identity,
+      concurrency: factors.concurrency,
+      ratePerS: options.rate,
+      budgetMs: budget * 1000,
+      invocations: options.invocations,
+      rounds: options.rounds,
+      random: new Random(seed),
+      onProgress: (share, what) => {
+        bar.at(100 * share, what);
+        watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
+      },
+      ...(watch === undefined
+        ? {}
+        : { onInvocation: bindingsEvents(watch.feed, recording, arms, exchangesOf) }),
+      onNote: (note) => {
+        bar.note(note);
+        watch?.note(note);
+      },
+      signal,
+    }).finally(() => bar.end());
+    const topologies = await playTopologies(recording, arms, factors, identity, signal);
+    const report = bindingsReport({
+      arms: [baseline, ...others],
+      measured,
+      traffic,
+      exchangesOf,
+      concurrency: factors.concurrency,
+      ratePerS: options.rate,
+      seed,
+      command: commandOf(process.argv.slice(2)),
+      requests: requestsOf(recording, factors.agents),
+      ...topologies,
+      tokens: await tokenFigures(
+        recording,
+        await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+      ),
+      leftOut: [...leftOut, ...lacking],
+      margin: options.margin / 100,
+    });
+    await writeAll(report, out);
+    if (options.json) printText(jsonOf(report));
+    else print(bindingsText(report));
+    if (report.failed.length > 0) process.exitCode = 1;
+    settle(comparedBindings(report), demands, { ...options, json: jsonOf(report) });
+    if (signal.aborted) {
+      process.exitCode = INTERRUPTED_EXIT;
+      return;
+    }
+    if (page !== undefined) await writeMeasured(page, process.argv.slice(2), bindingsPart(report));
+    await watch?.end('compared', signal, () => reportOfComparison(path.join(out, 'bindings.json')));
+  } finally {
+    await watch?.close();
   }
-  if (page !== undefined) await writeMeasured(page, process.argv.slice(2), bindingsPart(report));
-  await watch?.end('compared', signal, () => reportOfComparison(path.join(out, 'bindings.json')));
 }
 
 async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recording> {

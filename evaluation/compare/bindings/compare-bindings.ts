@@ -43,8 +43,17 @@ interface CompareBindingsOptions {
   readonly random: Random;
   /** What was done of the budget, 0 to 1, and what is being done. */
   readonly onProgress: (share: number, what: string) => void;
+  /** An invocation of all arms is over: what counts of it. It is told between invocations. */
+  readonly onInvocation?: (measured: readonly MeasuredInvocation[]) => void;
   readonly onNote: (note: string) => void;
   readonly signal: AbortSignal;
+}
+
+export interface MeasuredInvocation {
+  readonly arm: string;
+  /** Of the second baseline. */
+  readonly isNull: boolean;
+  readonly result: Invocation;
 }
 
 export interface MeasuredBindings {
@@ -65,7 +74,7 @@ export interface MeasuredBindings {
  * ends. An arm that fails is left out from then on, by name; what was measured of a block that was broken off does not count.
  */
 export async function measureBindings(options: CompareBindingsOptions): Promise<MeasuredBindings> {
-  const { random, budgetMs, onProgress, onNote, signal, hasExtras = true } = options;
+  const { random, budgetMs, onProgress, onInvocation, onNote, signal, hasExtras = true } = options;
   const [baseline] = options.arms;
   const left = new Map(options.arms.map((arm) => [arm.name, arm]));
   const done = new Map<string, Invocation[]>(options.arms.map(({ name }) => [name, []]));
@@ -92,6 +101,7 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
       for (const { arm, isNull, result } of measured)
         (isNull ? nullInvocations : done.get(arm))?.push(result);
       machine.push(stateOf());
+      onInvocation?.(measured);
     } catch (error) {
       // Ctrl-C: what was measured is worth a report.
       if (!signal.aborted || block === 0) throw error;
@@ -108,9 +118,9 @@ export async function measureBindings(options: CompareBindingsOptions): Promise<
   });
   return { invocations, nullInvocations, failed, lost, stopped, machine, warnings };
 
-  async function playBlock(block: number, ownMs: number) {
+  async function playBlock(block: number, ownMs: number): Promise<MeasuredInvocation[]> {
     const slots = roundOf([...left.keys()], baseline.name, random);
-    const measured: { arm: string; isNull: boolean; result: Invocation }[] = [];
+    const measured: MeasuredInvocation[] = [];
     for (const [index, { arm: name, isNull }] of slots.entries()) {
       const arm = left.get(name);
       if (arm === undefined) continue;

@@ -61,7 +61,13 @@ export function sampleBindings(samples: readonly SampleArm[], invocations = 6): 
   });
 }
 
-function invocationOf(factor: number, index: number, isOverloaded: boolean, random: Random): Invocation {
+/** Its bytes are counted in the first two. */
+export function invocationOf(
+  factor: number,
+  index: number,
+  isOverloaded: boolean,
+  random: Random,
+): Invocation {
   const noisy = (value: number) => value * factor * (0.99 + random.uniform() / 50);
   const wire = wireOf(20 * Math.round(1200 * factor));
   return {

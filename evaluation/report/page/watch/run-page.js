@@ -128,10 +128,9 @@ export function runPage({ title, isListed, version }) {
     packets.draw(history.events, count, place, state.agents);
     agents.draw(state, place.agent);
     questions.draw(state, place.question, place.text);
-    news.draw(history.events, count);
+    parts.news.hidden = !news.draw(history.events, count);
     if (state.arms.size > 0) arms.replaceChildren(armsTable(state));
-    if (state.run !== null)
-      heading.textContent = `${title}: ${state.run.team}, ${state.run.adapter}, ${state.run.engine}`;
+    if (state.run !== null) heading.textContent = `${title}: ${namesOf(state.run)}`;
     document.title = `${status.textContent} · ${title}`;
     void opened.show(place.open, state, takesFocus);
   }
@@ -211,7 +210,7 @@ function statusOf({ now, missed }, isConnected) {
   const { ended, asked } = now.score;
   const of = questions ?? asked;
   const share =
-    now.progress === null
+    now.progress === null || now.end !== null
       ? clockText(now.at)
       : `${Math.round(100 * now.progress.share)} %, ${now.progress.text}`;
   const done = of > 0 ? `${numberText(ended)} of ${numberText(of)} questions` : share;
@@ -219,6 +218,12 @@ function statusOf({ now, missed }, isConnected) {
   if (now.end !== null) return `${now.end} · ${done}${late}`;
   if (!isConnected) return `not connected · ${done}${late}`;
   return `running · ${done}${late}`;
+}
+
+/** @param {import('./state.js').RunEvent} run */
+function namesOf({ team, adapter, engine }) {
+  // Traffic that no engine took part in says "none".
+  return [team, adapter, ...(engine === 'none' ? [] : [engine])].join(', ');
 }
 
 /**

@@ -139,6 +139,7 @@ export function newsList(onMoment) {
     /**
      * @param {readonly WatchEvent[]} events
      * @param {number} count
+     * @returns {boolean} whether there are any
      */
     draw(events, count) {
       /** @type {Extract<WatchEvent, { kind: 'fault' | 'note' }>[]} */
@@ -161,6 +162,7 @@ export function newsList(onMoment) {
           return element('li', { class: event.kind }, button);
         }),
       );
+      return shown.length > 0;
     },
   };
 }
@@ -173,14 +175,17 @@ export function newsList(onMoment) {
 export function armsTable({ arms }) {
   const rows = [...arms].map(([name, { count, ms, bytes }]) => {
     const sorted = ms.toSorted((a, b) => a - b);
-    const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    const middle = sorted[Math.floor(sorted.length / 2)];
+    const texts = [
+      numberText(count),
+      middle === undefined ? '–' : `${numberText(middle)} ms`,
+      bytes === null ? '–' : bytesText(bytes),
+    ];
     return element(
       'tr',
       {},
       element('th', { scope: 'row' }, name),
-      ...[numberText(count), `${numberText(middle)} ms`, bytesText(bytes)].map((text) =>
-        element('td', { class: 'number' }, text),
-      ),
+      ...texts.map((text) => element('td', { class: 'number' }, text)),
     );
   });
   const head = ['', 'samples', 'median', 'bytes'].map((text) =>

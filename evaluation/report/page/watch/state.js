@@ -3,7 +3,7 @@
  * @typedef {Extract<WatchEvent, { kind: 'question' }>} QuestionEvent
  * @typedef {Extract<WatchEvent, { kind: 'run' }>} RunEvent
  * @typedef {{ tool: string, state: 'up' | 'lost' | 'waits', text: string, packets: number, bytes: number, tokens: number }} AgentState
- * @typedef {{ count: number, ms: number[], bytes: number }} ArmState
+ * @typedef {{ count: number, ms: number[], bytes: number | null }} ArmState
  *
  * What is known at a moment, from the events up to it.
  * @typedef {object} WatchState
@@ -72,10 +72,10 @@ export function advance(state, event) {
       break;
     }
     case 'sample': {
-      const arm = state.arms.get(event.arm) ?? { count: 0, ms: [], bytes: 0 };
+      const arm = state.arms.get(event.arm) ?? { count: 0, ms: [], bytes: null };
       arm.count += 1;
-      arm.bytes = event.bytes;
-      if (arm.ms.length < MAX_SAMPLES) arm.ms.push(event.ms);
+      arm.bytes = event.bytes ?? arm.bytes;
+      if (event.ms !== null && arm.ms.length < MAX_SAMPLES) arm.ms.push(event.ms);
       state.arms.set(event.arm, arm);
       break;
     }

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { Random } from '../../core/system/random.ts';
+import { armsOf } from '../compare/bindings/arms.ts';
+import { parseFactors } from '../compare/bindings/factors.ts';
+import { framedTcp } from '../compare/bindings/testing/framed-tcp.ts';
+import { invocationOf } from '../compare/bindings/testing/sample-bindings.ts';
+import { syntheticWorkload } from '../compare/bindings/workload.ts';
+import { sampleRecording } from '../compare/testing/sample-recording.ts';
+import { bindingsEvents } from './comparison-events.ts';
+import { EventFeed } from './event-feed.ts';
+import { watchEventSchema } from './watch-event.ts';
+
+test('an invocation of bindings tells what is known of it, and nothing of the second baseline', () => {
+  const { arms } = armsOf([{ binding: framedTcp }], parseFactors([]));
+  const arm = arms[0]?.name ?? '';
+  const { exchanges } = syntheticWorkload(512, 1);
+  const feed = new EventFeed(() => 0);
+  const tell = bindingsEvents(feed, sampleRecording, arms, () => exchanges);
+  const invocation = (index: number, isOverloaded: boolean) =>
+    invocationOf(1, index, isOverloaded, new Random(7));
+
+  tell([{ arm, isNull: false, result: invocation(0, false) }]);
+  tell([{ arm, isNull: true, result: invocation(1, false) }]);
+  tell([{ arm, isNull: false, result: invocation(2, true) }]);
+
+  feed.end('compared');
+  const events = feed.from(1, 10).texts.map((text) => watchEventSchema.parse(JSON.parse(text)));
+  const samples = events.flatMap((event) => (event.kind === 'sample' ? [event] : []));
+  expect(samples).toMatchObject([{ arm }, { arm, ms: null, bytes: null }]);
+  const [{ ms, bytes } = { ms: null, bytes: null }] = samples;
+  expect(ms).toBeCloseTo(0.3, 2);
+  expect(bytes).toBe(Math.round((2 * (20 * 1200 + 80)) / exchanges.length));
+});
