@@ -115,6 +115,11 @@ export class ServedTeam {
       });
   }
 
+  /** Where its archive is, once it has ended. */
+  get archiveFile(): string {
+    return this.#mesh.folder.archiveFile;
+  }
+
   /** Ends the agents and writes the results of all tasks. */
   close(): Promise<RunMetrics> {
     return this.#mesh.close();

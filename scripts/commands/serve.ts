@@ -17,6 +17,7 @@ import { oneLine } from '../../evaluation/terminal/table.ts';
 import { serveStdio } from '../../protocols/bindings/mcp/stdio/bare-server.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
+import { type OtlpOption, runExports } from '../command-line/otlp-option.ts';
 import { teamOptions } from '../command-line/run-options.ts';
 
 /** What tasks that were ended say of it has been written to their clients after this time. */
@@ -65,8 +66,9 @@ export function serve(command: Command): void {
 }
 
 /** Keeps a team up and has it answer whoever asks, until Ctrl-C. */
-async function run(options: ServeCommandOptions): Promise<void> {
+async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const token = tokenOf(options);
+  const exports = await runExports(options);
   const plan = await servePlan(options);
   const interruption = interruptible('the server');
   const { signal } = interruption;
@@ -111,6 +113,7 @@ async function run(options: ServeCommandOptions): Promise<void> {
       complain(
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortPath(path.join(out, 'metrics.json'))}`,
       );
+    await exports.run(served.archiveFile);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readRecording } from '../../../core/recording/read-archive.ts';
 import { spanIdOf, traceIdOf, traceparentOf } from '../../../core/recording/trace-context.ts';
@@ -8,6 +9,7 @@ import { runTelemetry } from '../../../evaluation/export/otlp/run-telemetry.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../testing/otlp-receiver.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
+import { endServe, startServe } from '../../testing/served.ts';
 import { taskFile } from '../../testing/team-file.ts';
 
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
@@ -151,6 +153,30 @@ test('exchanges with a model are spans of their own, below the work of the agent
     });
   }
   expect(pointsOf(receiver, 'gen_ai.client.token.usage').map(({ sum }) => sum)).toEqual([400, 40]);
+});
+
+test('a team that was served exports what it was asked, when it ends', async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'spans.jsonl');
+  const served = await startServe(['--mcp', 'http', '--otlp', file]);
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { Authorization: `Bearer ${served.token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(served.mcp ?? ''), { requestInit: { headers } }),
+  );
+  await client.callTool({
+    name: 'ask',
+    arguments: { question: 'Who built the bridge?', document: DOCUMENT },
+  });
+  await client.close();
+  const { code, stderr } = await endServe(served);
+
+  expect([code, stderr]).toEqual([0, expect.stringContaining('spans in ')]);
+  const back = path.join(folder, 'back.jsonl');
+  expect((await runCli(['import', file, '--out', back])).code).toBe(0);
+  expect(await readRecording(back)).toEqual(
+    await readRecording(path.join(served.out, 'run_artifacts.tar.gz')),
+  );
 });
 
 test.each([
