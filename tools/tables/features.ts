@@ -21,6 +21,11 @@ export class Factors {
   readonly #grams: readonly string[];
   readonly #opening: readonly string[];
   readonly #text: string;
+  /** Columns whose whole title the question has. */
+  readonly #named: readonly number[];
+  /** Programs are many, and have anchors and answers in common. */
+  readonly #left = new Map<readonly Anchor[], string>();
+  readonly #isAsked = new Map<string, boolean>();
 
   constructor(question: TableQuestion, table: Table, anchors: readonly Anchor[]) {
     this.#question = question;
@@ -30,6 +35,7 @@ export class Factors {
     this.#grams = [...stems, ...stems.slice(1).map((stem, at) => `${stems[at]} ${stem}`)];
     this.#opening = [stems[0] ?? '', stems.slice(0, 2).join(' '), stems.slice(0, 3).join(' ')];
     this.#text = ` ${words.join(' ')} `;
+    this.#named = table.columns.filter((column) => matchOf(column, stems) === 1).map(({ index }) => index);
   }
 
   /** The factors of a program. */
@@ -43,7 +49,7 @@ export class Factors {
     for (const anchor of anchors) list.push(this.#id(`anchor ${anchor.id}`, () => this.#ofAnchor(anchor)));
     list.push(this.#pairs(program), this.#uncovered(anchors, roles));
     const size = Math.min(answer.length, 4);
-    const asked = answer.filter((text) => this.#text.includes(` ${wordsOf(text).join(' ')} `)).length;
+    const asked = answer.filter((text) => this.#asks(text)).length;
     const told = asked === 0 ? 'new' : asked === answer.length ? 'asked' : 'mixed';
     const outer = operations.at(-1) ?? '';
     const value = type === 'number' && answer.length === 1 ? sizeOf(Number(answer[0])) : 'no';
@@ -62,6 +68,12 @@ export class Factors {
       }),
     );
     return list;
+  }
+
+  #asks(text: string): boolean {
+    const isAsked = this.#isAsked.get(text) ?? this.#text.includes(` ${wordsOf(text).join(' ')} `);
+    this.#isAsked.set(text, isAsked);
+    return isAsked;
   }
 
   #id(key: string, make: () => string[]): number {
@@ -158,25 +170,34 @@ export class Factors {
 
   /** What the question mentions and the program leaves out. */
   #uncovered(used: readonly Anchor[], roles: readonly Role[]): number {
-    const covered = (at: number) => used.some(({ start, end }) => start <= at && at < end);
-    const exact = this.#anchors.filter(({ kind, start }) => kind === 'is' && !covered(start));
-    const partial = this.#anchors.filter(({ kind, start }) => kind === 'has' && !covered(start));
-    const left = (anchors: readonly Anchor[]) => Math.min(3, new Set(anchors.map(({ start }) => start)).size);
+    const left = this.#left.get(used) ?? this.#leftBy(used);
+    this.#left.set(used, left);
+    const isUsed = (index: number) =>
+      roles.some(({ column }) => column === index) || used.some(({ column }) => column === index);
+    const named = Math.min(3, this.#named.filter((index) => !isUsed(index)).length);
+    return this.#id(`left ${left} ${named}`, () => {
+      const [exact, partial, long] = left.split(' ');
+      return [
+        `left is ${exact}`,
+        `left has ${partial}`,
+        `left long ${long}`,
+        `left named ${named}`,
+        `left ${exact} ${partial} used ${used.length}`,
+      ];
+    });
+  }
+
+  /** Phrases that are a cell, phrases in one, and the words of the longest of the first. */
+  #leftBy(used: readonly Anchor[]): string {
+    const open = this.#anchors.filter(
+      ({ start: at }) => !used.some(({ start, end }) => start <= at && at < end),
+    );
+    const exact = open.filter(({ kind }) => kind === 'is');
+    const partial = open.filter(({ kind }) => kind === 'has');
+    const places = (anchors: readonly Anchor[]) =>
+      Math.min(3, new Set(anchors.map(({ start }) => start)).size);
     const long = Math.min(4, Math.max(0, ...exact.map(({ start, end }) => end - start)));
-    const named = this.#table.columns.filter(
-      (column) =>
-        matchOf(column, this.#question.stems) === 1 &&
-        !roles.some((role) => role.column === column.index) &&
-        !used.some((anchor) => anchor.column === column.index),
-    ).length;
-    const key = `left ${left(exact)} ${left(partial)} ${long} ${Math.min(named, 3)}`;
-    return this.#id(key, () => [
-      `left is ${left(exact)}`,
-      `left has ${left(partial)}`,
-      `left long ${long}`,
-      `left named ${Math.min(named, 3)}`,
-      `left ${left(exact)} ${left(partial)} used ${used.length}`,
-    ]);
+    return `${places(exact)} ${places(partial)} ${long}`;
   }
 }
 

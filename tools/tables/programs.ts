@@ -296,5 +296,5 @@ function* pairs<Item>(items: readonly Item[]): Generator<[Item, Item]> {
 
 /** Without the noise of binary fractions. */
 function numberText(value: number): string {
-  return String(Number(value.toPrecision(12)));
+  return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(12)));
 }
