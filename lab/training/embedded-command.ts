@@ -10,7 +10,6 @@ import { userPath } from '../../core/system/user-paths.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
-import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { readTableModel } from '../../tools/tables/table-model.ts';
 import { inFolder } from '../measure/bench-runs.ts';
 import { publish } from '../measure/publish.ts';
@@ -22,8 +21,7 @@ const run = promisify(execFile);
 
 interface EmbeddedOptions {
   readonly wtq: string;
-  readonly weights: string;
-  readonly split: number;
+  readonly weights: readonly string[];
   readonly qa: string;
   readonly json?: boolean;
   readonly write?: boolean;
@@ -33,8 +31,10 @@ interface EmbeddedOptions {
 export function embedded(command: Command): void {
   command
     .requiredOption('--wtq <dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions')
-    .requiredOption('--weights <file>', 'what lab:train made without the development part of that split')
-    .option('--split <n>', 'official split, 1 to 3', positiveInteger, 1)
+    .requiredOption(
+      '--weights <files...>',
+      'what lab:train made with --split 1, and with 2 and 3, in this order',
+    )
     .requiredOption('--qa <file>', 'labelled questions about texts, for development')
     .option('--write', 'write the figures to docs/results/embedded.md')
     .option('--json', 'print them as one JSON value')
@@ -43,13 +43,15 @@ export function embedded(command: Command): void {
 
 async function measure(options: EmbeddedOptions): Promise<void> {
   const page = options.write === true ? pageToWrite('docs/results/embedded.md') : undefined;
-  const model = readTableModel(pathToFileURL(userPath(options.weights)));
   const data = wtqData(userPath(options.wtq));
-  const held = data.questions.filter(({ dev_of_split: of }) => of.includes(options.split));
-  const report = {
-    tables: { split: options.split, ...heldOutFigures(model, held, data.table) },
+  const report: Report = {
+    tables: options.weights.map((file, at) => {
+      const split = at + 1;
+      const held = data.questions.filter(({ dev_of_split: of }) => of.includes(split));
+      return { split, ...heldOutFigures(readTableModel(pathToFileURL(userPath(file))), held, data.table) };
+    }),
     texts: readerFigures(userPath(options.qa)),
-    start_ms: await startMs(),
+    start: await firstAnswer(),
     samples: await inFolder(async (folder) => ({
       as_they_ship: await samples('questions.jsonl', folder),
       in_other_words: await samples('other-words.jsonl', folder),
@@ -66,25 +68,30 @@ interface Samples {
 }
 
 interface Report {
-  readonly tables: HeldOutFigures & { readonly split: number };
+  readonly tables: readonly (HeldOutFigures & { readonly split: number })[];
   readonly texts: Readonly<Record<string, ReaderFigures>>;
   /** Of a new process, to its first answer. */
-  readonly start_ms: number;
+  readonly start: { readonly ms: number; readonly cpu_ms: number };
   readonly samples: { readonly as_they_ship: Samples; readonly in_other_words: Samples };
   readonly lines: Readonly<Record<string, number>>;
 }
 
 const STARTS = 5;
 
-/** Median of some processes that load the engine and answer one question about a table. */
-async function startMs(): Promise<number> {
+/** Medians of some processes that load the engine and answer one question about a table. */
+async function firstAnswer(): Promise<Report['start']> {
   const times: number[] = [];
+  const cpuTimes: number[] = [];
   for (let start = 0; start < STARTS; start++) {
     const beginMs = performance.now();
-    await run(process.execPath, [fileURLToPath(new URL('first-answer.ts', import.meta.url))]);
+    const { stdout } = await run(process.execPath, [
+      fileURLToPath(new URL('first-answer.ts', import.meta.url)),
+    ]);
     times.push(performance.now() - beginMs);
+    cpuTimes.push(Number(stdout));
   }
-  return times.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? 0;
+  const median = (all: number[]) => all.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? 0;
+  return { ms: median(times), cpu_ms: median(cpuTimes) };
 }
 
 const summarySchema = z.object({
@@ -140,32 +147,38 @@ function linesOf(): Record<string, number> {
 const share = (value: number | null) => (value === null ? '–' : percent(value));
 
 function tableRows({ tables }: Report): string[][] {
+  const row = (what: string, of: (figures: HeldOutFigures) => string) => [what, ...tables.map(of)];
   return [
-    ['questions', count(tables.questions)],
-    ['right, where the most probable answer is always given', share(tables.accuracy)],
-    ['answered: probable enough, and with every condition of the question', share(tables.coverage)],
-    ['right, of all questions', share(tables.accuracy_with_refusals)],
-    ['right, of the answers that were given', share(tables.accuracy_of_given)],
-    ['right, of the surest answers to half of the questions', share(tables.accuracy_at_half)],
-    ['expected calibration error', `${decimals(100 * (tables.expected_calibration_error ?? 0), 1)} points`],
-    [
-      'time of a question, median and 95th percentile',
-      `${decimals(tables.median_ms, 1)} and ${decimals(tables.p95_ms, 1)} ms`,
-    ],
+    ['', ...tables.map(({ split }) => `split ${split}`)],
+    row('questions', ({ questions }) => count(questions)),
+    row('right, where the most probable answer is always given', ({ accuracy }) => percent(accuracy)),
+    row('answered: probable enough, and with every condition of the question', ({ coverage }) =>
+      percent(coverage),
+    ),
+    row('right, of all questions', ({ accuracy_with_refusals: right }) => percent(right)),
+    row('right, of the answers that were given', ({ accuracy_of_given: right }) => share(right)),
+    row('right, of the surest answers to half of the questions', ({ accuracy_at_half: right }) =>
+      share(right),
+    ),
+    row('expected calibration error, points', ({ expected_calibration_error: error }) =>
+      decimals(100 * (error ?? 0), 1),
+    ),
+    row('processor time of a question, median, ms', ({ median_cpu_ms: ms }) => decimals(ms, 1)),
+    row('processor time of a question, 95th percentile, ms', ({ p95_cpu_ms: ms }) => decimals(ms, 1)),
   ];
 }
 
 function textRows({ texts }: Report): string[][] {
-  return Object.entries(texts).map(([part, { questions, exact, f1, p95_ms }]) => [
+  return Object.entries(texts).map(([part, { questions, exact, f1, p95_cpu_ms: ms }]) => [
     part,
     count(questions),
     percent(exact),
     percent(f1),
-    decimals(p95_ms, 1),
+    decimals(ms, 1),
   ]);
 }
 
-const TEXT_HEAD = ['part', 'questions', 'exact', 'F1', 'p95 ms'];
+const TEXT_HEAD = ['part', 'questions', 'exact', 'F1', 'p95, processor ms'];
 
 function sampleRows({ samples: { as_they_ship: first, in_other_words: other } }: Report): string[][] {
   const row = (what: string, { questions, answered, correct }: Samples) => [
@@ -180,12 +193,17 @@ function sampleRows({ samples: { as_they_ship: first, in_other_words: other } }:
 
 const SAMPLE_HEAD = ['wording', 'questions', 'answered', 'right', 'accuracy'];
 
+function startText({ start: { ms, cpu_ms: cpuMs } }: Report): string {
+  const whole = (time: number) => count(Math.round(time));
+  return `A new process has its first answer about a table after ${whole(ms)} ms, with ${whole(cpuMs)} ms of processor time.`;
+}
+
 function textOf(report: Report): string {
   return [
-    table([['tables', ''], ...tableRows(report)]),
+    table(tableRows(report)),
     table([TEXT_HEAD, ...textRows(report)]),
     table([SAMPLE_HEAD, ...sampleRows(report)]),
-    `start to first answer: ${count(Math.round(report.start_ms))} ms`,
+    startText(report),
     `lines: ${JSON.stringify(report.lines)}`,
   ].join('\n');
 }
@@ -193,16 +211,16 @@ function textOf(report: Report): string {
 function partOf(report: Report) {
   const lines = Object.entries(report.lines).map(([what, sum]) => `${what} ${count(sum)}`);
   return {
-    facts: `WikiTableQuestions, development part of split ${report.tables.split}, with weights that have not seen it`,
+    facts: `WikiTableQuestions, development parts of the official splits, each with weights that have not seen it`,
     limits: [
       'The embedded engine is a small semantic parser and a reader of passages, not a language model: it knows short questions about one table or text.',
-      'The chances of each half of the tables were fitted on the other half; what was tuned (rates, thresholds, temperature) was tuned on this split.',
+      'The chances of each half of the tables were fitted on the other half; what was tuned (rates, thresholds, temperature) was tuned on split 1, which has questions in common with the others.',
       'The questions of WikiTableQuestions are about tables of Wikipedia; those of a budget or a log are asked otherwise.',
-      'Times are those of one process on a machine that others may use at the same time.',
+      'Processor time is that of one process with all its threads; on a machine that others use at the same time it is somewhat longer, too.',
     ],
     body: `## Tables
 
-${markdownTable([['', ''], ...tableRows(report)])}
+${markdownTable(tableRows(report))}
 
 ## Texts
 
@@ -218,6 +236,6 @@ ${markdownTable([SAMPLE_HEAD, ...sampleRows(report)])}
 
 ## Size and start
 
-A new process has its first answer about a table after ${count(Math.round(report.start_ms))} ms. Lines of sources, tests aside: ${lines.join(', ')}.`,
+${startText(report)} Lines of sources, tests aside: ${lines.join(', ')}.`,
   };
 }

@@ -1,5 +1,6 @@
-// A process that loads the embedded engine and answers one question: what is measured is its start.
+// A process that loads the embedded engine and answers one question: what is measured is its start. It prints its milliseconds on the processor.
 
+import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { extractiveEngine } from '../../tools/engines/extractive.ts';
 import { renderPrompt } from '../../tools/engines/prompt.ts';
 import { promptNamed } from '../../tools/prompts.ts';
@@ -14,3 +15,4 @@ const messages = renderPrompt('answer-alone', promptNamed('answer-alone'), {
 const work = { signal: new AbortController().signal, countTokens: () => undefined };
 const turn = await extractiveEngine().chat?.({ messages }, work);
 if (turn?.finish !== 'stop') throw new Error('it has an answer');
+process.stdout.write(String(cpuMs()));
