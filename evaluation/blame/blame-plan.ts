@@ -5,7 +5,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import { FINAL_ANSWER, type JsonObject } from '../../core/contracts/packet.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { cleanAnswer } from '../../tools/roles/answer/clean-answer.ts';
+import { cleanAnswer } from '../../tools/answers/clean-answer.ts';
 import { type BatchHead, questionsOfHead, readBatchHead } from '../batch/journal/batch-head.ts';
 import { type LimitOptions, limitsOf } from '../batch/limits.ts';
 import { shortPath } from '../plan/batch-places.ts';

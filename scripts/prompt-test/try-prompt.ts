@@ -1,7 +1,7 @@
 import type { ChatRequest, Engine } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { ANSWER_FORMAT } from '../../tools/answers/answer-format.ts';
 import { renderPrompt } from '../../tools/engines/prompt.ts';
-import { ANSWER_FORMAT } from '../../tools/roles/answer/answered.ts';
 import { faultsOf } from './check-reply.ts';
 import type { Fixture } from './fixture.ts';
 

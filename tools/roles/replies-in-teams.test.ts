@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { NO_ANSWER } from '../answers/answer-format.ts';
+import { cleanAnswer, statesAnswer } from '../answers/clean-answer.ts';
 import { TURNS, type TurnRow } from '../engines/testing/reply-table.ts';
 import type { ModelServerRequest, ScriptedReply } from '../fixtures/model-server.ts';
 import { noServices } from '../tool-services.ts';
-import { cleanAnswer, statesAnswer } from './answer/clean-answer.ts';
-import { NO_ANSWER } from './answer/no-answer.ts';
 import type { AttemptMemory } from './memory/attempt-memory.ts';
 import { PANEL, planOf, verdict } from './panel/testing/panel.ts';
 import { finalOf } from './testing/final-payload.ts';

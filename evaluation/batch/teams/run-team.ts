@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { RunObserver } from '../../../core/run/run-options.ts';
-import { cleanAnswer } from '../../../tools/roles/answer/clean-answer.ts';
+import { cleanAnswer } from '../../../tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';

@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '../../../core/contracts/engine.ts';
+import { FINAL_ANSWER_PREFIX } from '../../answers/answer-format.ts';
 import { countTokens } from '../../reader/tokens.ts';
-import { FINAL_ANSWER_PREFIX } from '../../roles/answer/answered.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { type Candidate, type Candidates, candidatesIn } from './candidates.ts';
 import { type Heard, hear } from './conversation.ts';

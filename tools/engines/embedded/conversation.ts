@@ -1,8 +1,8 @@
 import type { ChatMessage, ChatRequest, ToolDefinition } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
+import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
+import { NOT_FOUND } from '../../answers/fact.ts';
 import { readerFor } from '../../files/reading/readers.ts';
-import { cleanAnswer, statesAnswer } from '../../roles/answer/clean-answer.ts';
-import { NOT_FOUND } from '../../roles/panel/fact.ts';
 import { plainQuestion, separatorIn } from '../../tables/answer-form.ts';
 
 /** What the embedded engine hears in a conversation: the parts of prompts by their names, and what tools replied. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChatRequest } from '../../../core/contracts/engine.ts';
 import { requestKey } from '../../../core/contracts/model-exchange.ts';
 import { Random } from '../../../core/system/random.ts';
-import { cleanAnswer } from '../../roles/answer/clean-answer.ts';
+import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { Candidate } from './candidates.ts';
 
 /** What is left of the chance of an answer that was given before and not accepted. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/contracts/packet.ts';
-import { cleanAnswer, statesAnswer } from '../../roles/answer/clean-answer.ts';
+import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import { candidatesIn } from './candidates.ts';
 import { hear } from './conversation.ts';
 import { openFiles } from './open-files.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { renderPrompt } from '../../engines/prompt.ts';
-import { ANSWER_FORMAT } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText } from '../trace.ts';
 import { type LoopEnd, type ReplyForm, reactLoop } from './react-loop.ts';

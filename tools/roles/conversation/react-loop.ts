@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { asRetry } from '../../../core/contracts/prompt-part.ts';
-import { cleanAnswer, statesAnswer } from '../answer/clean-answer.ts';
+import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
 

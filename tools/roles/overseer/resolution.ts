@@ -1,7 +1,7 @@
+import { NO_ANSWER } from '../../answers/answer-format.ts';
+import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { IsRight } from '../../tool-services.ts';
 import type { Answered } from '../answer/answered.ts';
-import { cleanAnswer } from '../answer/clean-answer.ts';
-import { NO_ANSWER } from '../answer/no-answer.ts';
 import type { ResolutionType } from '../memory/attempt.ts';
 import type { TraceEntry } from '../trace.ts';
 

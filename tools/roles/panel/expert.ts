@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
+import { factLines, factSchema } from '../../answers/fact.ts';
 import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
 import { promptText } from '../conversation/conversation.ts';
 import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
-import { factLines, factSchema } from './fact.ts';
 
 const expertInput = z.object({
   question: z.string(),

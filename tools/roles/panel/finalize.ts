@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
-import { ANSWER_FORMAT } from '../answer/answered.ts';
-import { cleanAnswer, statesAnswer } from '../answer/clean-answer.ts';
+import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
+import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
+import { factLines, factSchema } from '../../answers/fact.ts';
 import { opening, promptText } from '../conversation/conversation.ts';
 import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
-import { factLines, factSchema } from './fact.ts';
 
 const finalizeInput = z.object({
   question: z.string(),

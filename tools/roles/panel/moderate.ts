@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { Tool } from '../../../core/contracts/tool.ts';
+import { NO_ANSWER } from '../../answers/answer-format.ts';
+import { type Fact, factLines } from '../../answers/fact.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { NO_ANSWER } from '../answer/no-answer.ts';
 import { attachedOf } from '../attached.ts';
 import { type Plan, planSchema, planText } from '../plan.ts';
 import { type Conclusion, entryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
 import { traceText } from '../trace.ts';
 import { critiqueReply, feedbackOf } from './critique.ts';
-import { type Fact, factLines } from './fact.ts';
 import { researchReply } from './research.ts';
 
 /** Roles whose work is criticised and done again (REQ-069a). */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
+import { type Fact, factLines, factSchema } from '../../answers/fact.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
 import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
 import { roleTool } from '../role-tool.ts';
-import { type Fact, factLines, factSchema } from './fact.ts';
 
 const researchInput = z.object({
   question: z.string(),

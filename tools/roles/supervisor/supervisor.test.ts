@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ANSWER_FORMAT } from '../answer/answered.ts';
+import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { finalOf } from '../testing/final-payload.ts';
 import { calls, says, startRoleModel, textOf } from '../testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from '../testing/team-mesh.ts';
