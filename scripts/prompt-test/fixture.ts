@@ -19,7 +19,7 @@ export type Expectation = z.infer<typeof expectationSchema>;
 
 const fixtureSchema = z.strictObject({
   name: z.string().min(1).max(200),
-  /** Texts of the prompt's variables; `answer_format` is the benchmark's unless it is here. */
+  /** Texts of the prompt's variables; `answer_format` and `report_format` are the roles' own unless they are here. */
   variables: z.record(z.string(), z.string()),
   expect: z.array(expectationSchema).min(1),
 });

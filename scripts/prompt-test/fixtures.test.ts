@@ -32,10 +32,9 @@ describe('the fixtures that ship', () => {
 
     expect(fixtures.length).toBeGreaterThan(1);
     for (const { variables } of fixtures) {
-      const given = variablesIn(text).includes('answer_format')
-        ? { answer_format: 'as it is', ...variables }
-        : variables;
-      expect(renderPrompt(prompt, text, given)).toHaveLength(2);
+      const forms = variablesIn(text).filter((name) => /^(?:answer|report)_format$/.test(name));
+      const given = Object.fromEntries(forms.map((name) => [name, 'as it is']));
+      expect(renderPrompt(prompt, text, { ...given, ...variables })).toHaveLength(2);
     }
   });
 });

@@ -1,6 +1,7 @@
 import type { ChatRequest, Engine } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { ANSWER_FORMAT } from '../../tools/answers/answer-format.ts';
+import { REPORT_FORMAT } from '../../tools/answers/fact.ts';
 import { renderPrompt } from '../../tools/engines/prompt.ts';
 import { faultsOf } from './check-reply.ts';
 import type { Fixture } from './fixture.ts';
@@ -26,6 +27,9 @@ export function variablesIn(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name.trim()))];
 }
 
+/** What roles fill in that no fixture need say. */
+const FORMS = { answer_format: ANSWER_FORMAT, report_format: REPORT_FORMAT };
+
 /**
  * Asks a model with a prompt that is filled in from a fixture, without tools: it is the prompt that is tried, not the team.
  *
@@ -43,9 +47,8 @@ export async function tryPrompt(
       `the ${engine.name} engine has no model to try a prompt on: take --engine ollama, openai or anthropic`,
     );
   }
-  const given = variables.includes('answer_format')
-    ? { answer_format: ANSWER_FORMAT, ...fixture.variables }
-    : fixture.variables;
+  const forms = Object.entries(FORMS).filter(([variable]) => variables.includes(variable));
+  const given = { ...Object.fromEntries(forms), ...fixture.variables };
   const missing = variables.filter((variable) => !Object.hasOwn(given, variable));
   if (missing.length > 0) {
     throw new MeshError(

@@ -14,6 +14,9 @@ export const factSchema = z.object({
 
 export type Fact = z.infer<typeof factSchema>;
 
+/** What is asked of a report of facts. Prompts have it as {{report_format}}. */
+export const REPORT_FORMAT = 'The report is JSON only: {"facts": [{"fact": "…", "source": "…"}]}';
+
 /** What stands before a fact that was looked for in vain. */
 export const NOT_FOUND = 'NOT FOUND: ';
 

@@ -18,6 +18,7 @@ const KINDS: Readonly<Record<string, PromptKind>> = {
   results: 'tool_result',
   tools: 'tools',
   answer_format: 'structure',
+  report_format: 'structure',
   name: 'structure',
   role: 'structure',
 };

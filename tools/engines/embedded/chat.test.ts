@@ -127,6 +127,21 @@ describe('the embedded engine in the seat of a model', () => {
     expect(answerOf((await converse(messages, {})).turn)).toBe('Petrel');
   });
 
+  test('replies with a report of facts where the prompt has its form, in whatever words', async () => {
+    const asked = { question: QUESTION, file: 'ferries.csv', document: TABLE };
+    const prompt = (system: string, variables: Record<string, string>) =>
+      renderPrompt('own', `## system\n${system}\n## user\n{{question}}\n{{file}}\n{{document}}`, {
+        ...asked,
+        ...variables,
+      });
+    const report = prompt('Dig. {{report_format}}', { report_format: 'List what you found.' });
+    expect(JSON.parse((await converse(report, {})).turn.content)).toMatchObject({
+      facts: [{ fact: expect.stringContaining('Petrel') }],
+    });
+    const answer = await converse(prompt('Never write {"facts": []}.', {}), {});
+    expect(answerOf(answer.turn)).toBe('Petrel');
+  });
+
   test('sees no images: whoever shows one goes on in another way', async () => {
     const images = [{ mediaType: 'image/png', base64: '' } as const];
     const messages = [{ role: 'user', content: 'What is it?', images } as const];

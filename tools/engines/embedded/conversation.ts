@@ -67,7 +67,9 @@ export function hear({ messages, tools = [] }: ChatRequest): Heard {
     found: [...said].flatMap(([name, text]) => (FOUND.has(name) ? foundIn(text) : [])),
     concluded: concluded === undefined || !statesAnswer(concluded) ? undefined : concluded,
     doubted,
-    asksForFacts: messages.some(({ role, content }) => role === 'system' && content.includes('{"facts"')),
+    asksForFacts: messages.some(
+      (message) => 'parts' in message && message.parts?.some(({ name }) => name === 'report_format'),
+    ),
     results: resultsIn(messages),
     tools,
   };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
-import { type Fact, factLines, factSchema } from '../../answers/fact.ts';
+import { type Fact, factLines, factSchema, REPORT_FORMAT } from '../../answers/fact.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
 import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
@@ -37,6 +37,7 @@ export const research: Tool = roleTool({
         known: factLines(known),
         last: factLines(last),
         feedback,
+        report_format: REPORT_FORMAT,
       },
       { faultOf: (said) => reportIn(said).fault },
     );
