@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
@@ -8,6 +8,10 @@ import { isBindings } from '../compare/bindings/figures/bindings-file.ts';
 import { besides } from '../plan/batch-places.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { FolderItem } from './folder-view.ts';
+import { KeptHeads } from './kept-heads.ts';
+
+/** What a file says that it is; undefined for one that is not what its name says. */
+export type ItemHead = Pick<FolderItem, 'kind' | 'title' | 'facts'> | undefined;
 
 export interface FolderList {
   readonly items: readonly FolderItem[];
@@ -29,8 +33,10 @@ const ARCHIVE = 'run_artifacts.tar.gz';
 /**
  * The runs, batches and comparisons in a folder and those below it. Links are not followed, so nothing outside is read; files that only
  * have the name are left out, and how many is said.
+ *
+ * @param heads what is known of files from another time
  */
-export function folderItems(folder: string): FolderList {
+export function folderItems(folder: string, heads = new KeptHeads<ItemHead>()): FolderList {
   const found: Omit<FolderItem, 'id'>[] = [];
   const left = { entries: 0, broken: [] as string[] };
   let waiting: { readonly at: string; readonly depth: number }[] = [{ at: folder, depth: 0 }];
@@ -46,7 +52,7 @@ export function folderItems(folder: string): FolderList {
           if (depth < MAX_DEPTH && !isSkipped)
             below.push({ at: path.join(at, entry.name), depth: depth + 1 });
         } else if (entry.isFile()) {
-          const item = itemOf(folder, path.join(at, entry.name));
+          const item = itemOf(folder, path.join(at, entry.name), heads);
           if (item === 'broken') left.broken.push(path.relative(folder, path.join(at, entry.name)));
           else if (item !== undefined) found.push(item);
         }
@@ -68,12 +74,13 @@ export function folderItems(folder: string): FolderList {
  */
 export function itemOfFile(file: string): FolderItem {
   const folder = path.dirname(file);
+  const heads = new KeptHeads<ItemHead>();
   const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   const item = isArchive
-    ? runOf(folder, file)
+    ? runOf(folder, file, heads)
     : file.endsWith('.json')
-      ? jsonItemOf(folder, file)
-      : answersOf(folder, file);
+      ? jsonItemOf(folder, file, heads)
+      : answersOf(folder, file, heads);
   if (item !== undefined && item !== 'broken') return { id: idOf(file), ...item };
   const expected = 'expected an archive of a run, comparison.json, bindings.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
@@ -84,12 +91,12 @@ function idOf(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 12);
 }
 
-function jsonItemOf(folder: string, file: string): Found {
-  return file.endsWith('.batch.json') ? batchOf(folder, file) : comparisonOf(folder, file);
+function jsonItemOf(folder: string, file: string, heads: Heads): Found {
+  return headedBy(file.endsWith('.batch.json') ? batchHead : comparisonHead, folder, file, heads);
 }
 
-function answersOf(folder: string, file: string): Found {
-  return batchOf(folder, besides(file.replace(/\.journal$/, '')).head);
+function answersOf(folder: string, file: string, heads: Heads): Found {
+  return headedBy(batchHead, folder, besides(file.replace(/\.journal$/, '')).head, heads);
 }
 
 function leftOut(
@@ -113,13 +120,29 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
+type Heads = KeptHeads<ItemHead>;
 type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 
-function itemOf(folder: string, file: string): Found {
+function itemOf(folder: string, file: string, heads: Heads): Found {
   const name = path.basename(file);
-  if (name === ARCHIVE) return runOf(folder, file);
-  if (name === 'comparison.json' || name === 'bindings.json') return comparisonOf(folder, file);
-  return name.endsWith('.batch.json') ? batchOf(folder, file) : undefined;
+  if (name === ARCHIVE) return runOf(folder, file, heads);
+  const isOurs = name === 'comparison.json' || name === 'bindings.json' || name.endsWith('.batch.json');
+  return isOurs ? jsonItemOf(folder, file, heads) : undefined;
+}
+
+/** The metrics beside an archive say what it is; one without them is listed by its name. */
+function runOf(folder: string, file: string, heads: Heads): Found {
+  const own = heads.of(file, 0, () => ({ kind: 'run', title: 'a run', facts: 'without metrics beside it' }));
+  if (own?.head === undefined) return undefined;
+  const beside = heads.of(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, metricsHead);
+  const head = beside?.head ?? own.head;
+  return { ...head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
+}
+
+function headedBy(headIn: (text: string) => ItemHead, folder: string, file: string, heads: Heads): Found {
+  const own = heads.of(file, MAX_HEAD_BYTES, headIn);
+  if (own?.head === undefined) return 'broken';
+  return { ...own.head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
 }
 
 const text = z.string();
@@ -130,20 +153,14 @@ const metricsSchema = z.looseObject({
   normalized_em: z.number().nullable(),
 });
 
-/** The metrics beside an archive say what it is; one without them is listed by its name. */
-function runOf(folder: string, file: string): Found {
-  const own = read(file, 0);
-  if (own === undefined) return undefined;
-  const { modifiedMs } = own;
-  const base = { kind: 'run' as const, file, place: placeOf(folder, file), modifiedMs };
-  const beside = read(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES);
-  const metrics = metricsSchema.safeParse(jsonIn(beside?.text ?? ''));
-  if (!metrics.success) return { ...base, title: 'a run', facts: 'without metrics beside it' };
+function metricsHead(json: string): ItemHead {
+  const metrics = metricsSchema.safeParse(jsonIn(json));
+  if (!metrics.success) return undefined;
   const { team, adapter, engine, status, answer, tasks, answered, normalized_em } = metrics.data;
   const right = normalized_em === null ? '' : `, ${Math.round(100 * normalized_em)} % right`;
   const came = tasks === 1 ? (answer ?? status) : `${answered} of ${tasks} answered${right}`;
   return {
-    ...base,
+    kind: 'run',
     title: oneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME),
     facts: oneLine(came, MAX_NAME),
   };
@@ -156,34 +173,30 @@ const comparisonSchema = z.looseObject({
   arms: z.array(z.looseObject({ name: text })).optional(),
 });
 
-function comparisonOf(folder: string, file: string): Found {
-  const own = read(file, MAX_HEAD_BYTES);
-  const parsed = comparisonSchema.safeParse(jsonIn(own?.text ?? ''));
-  if (own === undefined || !parsed.success) return 'broken';
+function comparisonHead(json: string): ItemHead {
+  const parsed = comparisonSchema.safeParse(jsonIn(json));
+  if (!parsed.success) return undefined;
   const { sentence, baseline, adapters, arms } = parsed.data;
   const names = adapters?.map(({ adapter }) => adapter) ?? arms?.map((arm) => arm.name) ?? [];
   return {
-    kind: isBindings(own.text) ? 'bindings' : 'comparison',
-    ...{ file, place: placeOf(folder, file), modifiedMs: own.modifiedMs },
+    kind: isBindings(json) ? 'bindings' : 'comparison',
     title: oneLine(names.join(', ') || baseline, 2 * MAX_NAME),
     facts: oneLine(sentence ?? '', 200),
   };
 }
 
-const headSchema = z.looseObject({
+const batchSchema = z.looseObject({
   teams: z.array(z.looseObject({ name: text })).min(1),
   questions: z.array(z.unknown()),
   repeat: z.number(),
 });
 
-function batchOf(folder: string, file: string): Found {
-  const own = read(file, MAX_HEAD_BYTES);
-  const parsed = headSchema.safeParse(jsonIn(own?.text ?? ''));
-  if (own === undefined || !parsed.success) return 'broken';
+function batchHead(json: string): ItemHead {
+  const parsed = batchSchema.safeParse(jsonIn(json));
+  if (!parsed.success) return undefined;
   const { teams, questions, repeat } = parsed.data;
   return {
     kind: 'batch',
-    ...{ file, place: placeOf(folder, file), modifiedMs: own.modifiedMs },
     title: oneLine(teams.map(({ name }) => name).join(', '), 2 * MAX_NAME),
     facts: `${questions.length} questions${repeat > 1 ? `, ${repeat} times` : ''}`,
   };
@@ -191,26 +204,4 @@ function batchOf(folder: string, file: string): Found {
 
 function placeOf(folder: string, file: string): string {
   return oneLine(path.relative(folder, file) || path.basename(file), 200);
-}
-
-/** Of a file that is one: a pipe stops nobody, and a link leads nowhere. Undefined for others, and for those that are too long. */
-function read(
-  file: string,
-  most: number,
-): { readonly text: string; readonly modifiedMs: number } | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch {
-    return undefined;
-  }
-  try {
-    const status = fstatSync(descriptor);
-    if (!status.isFile() || (most > 0 && status.size > most)) return undefined;
-    const bytes = Buffer.alloc(Math.min(most, status.size));
-    const length = readSync(descriptor, bytes, 0, bytes.length, 0);
-    return { text: bytes.toString('utf8', 0, length), modifiedMs: status.mtimeMs };
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -7,8 +7,9 @@ import { type Answer, type PageRequest, PageServer } from '../watch/page-server.
 import { answerOf, type WatchedRun } from '../watch/watched-run.ts';
 import { comparedOrWhy } from './compare-items.ts';
 import { findText } from './find-text.ts';
-import { type FolderList, folderItems } from './folder-items.ts';
+import type { FolderList } from './folder-items.ts';
 import type { FolderItem, ListedItem } from './folder-view.ts';
+import { KeptItems } from './kept-items.ts';
 
 /** Runs whose events are kept while somebody looks at them; others are read again. */
 const MAX_OPENED = 4;
@@ -25,26 +26,20 @@ export async function serveFolder({ folder, item, port }: ServedFolder): Promise
   const page = watchHtml({ kind: 'folder', title: folder, isListed: false });
   const itemPage = watchHtml({ kind: 'run', title: 'Finished', isListed: true });
   const opened = new OpenedItems();
-  const listed = (): FolderList => {
-    const list = folderItems(folder);
-    const isThere = item === undefined || list.items.some(({ id }) => id === item.id);
-    return isThere ? list : { ...list, items: [item, ...list.items] };
-  };
+  const kept = new KeptItems(folder, item);
   const answer = async (request: PageRequest): Promise<Answer | undefined> => {
     const { path, query } = request;
     if (path === '') return page;
-    if (path === 'items') return { json: listedOf(listed()) };
-    const { items } = listed();
-    const itemOf = (id: string | null) => items.find((one) => one.id === id);
-    if (path === 'find') return { json: await findText(items, query.get('text') ?? '') };
+    if (path === 'items') return { json: listedOf(kept.list()) };
+    if (path === 'find') return { json: await findText(kept.list().items, query.get('text') ?? '') };
     if (path === 'compare') {
-      const [base, other] = [itemOf(query.get('base')), itemOf(query.get('other'))];
+      const [base, other] = [kept.item(query.get('base') ?? ''), kept.item(query.get('other') ?? '')];
       return base === undefined || other === undefined
         ? undefined
         : { json: await comparedOrWhy(base, other) };
     }
     const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(path) ?? [];
-    const found = itemOf(id);
+    const found = kept.item(id);
     if (found === undefined) return undefined;
     return below === '' ? itemPage : answerOf(await opened.open(found), request, below);
   };
