@@ -33,11 +33,11 @@ export class HttpClient {
       noDelay,
       ...(this.#keepsAlive ? { timeout: keepAliveMs } : {}),
     };
-    this.#agent =
-      tls === null
-        ? new http.Agent(options)
-        : new https.Agent({ ...options, ca: tls.cert, minVersion: 'TLSv1.3' });
-    this.#request = tls === null ? http.request : https.request;
+    const isSecure = this.#url.protocol === 'https:';
+    // Of somebody else's server the system's authorities know the certificate.
+    const trust = tls === null ? {} : ({ ca: tls.cert, minVersion: 'TLSv1.3' } as const);
+    this.#agent = isSecure ? new https.Agent({ ...options, ...trust }) : new http.Agent(options);
+    this.#request = isSecure ? https.request : http.request;
   }
 
   /**
