@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentCard } from '../../protocols/bindings/a2a/agent/agent.ts';
 import { bareAgent, serveBareHttp } from '../../protocols/bindings/a2a/bare/http-server.ts';
+import { listenSdkGrpc } from '../../protocols/bindings/a2a/grpc/sdk-server.ts';
+import { serveGrpc } from '../../protocols/bindings/a2a/grpc/server.ts';
 import { interfacesAt } from '../../protocols/bindings/a2a/interfaces.ts';
 import { sdkAgent, serveSdkHttp } from '../../protocols/bindings/a2a/sdk/server.ts';
 import { type AgentWork, saying, type TaskState } from '../../protocols/bindings/a2a/work.ts';
 import { listenHttp } from '../../protocols/bindings/http/http-server.ts';
 import { testSettings } from '../../protocols/bindings/testing/settings.ts';
+import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
 import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
 import { connectA2a } from './foreign-peers.ts';
 
@@ -76,6 +80,41 @@ async function sdk(own: AgentCard): Promise<string> {
   return http.url;
 }
 
+/** An agent that answers by gRPC alone, and where its card is. */
+const byGrpc = {
+  async bare(own: AgentCard, settings = testSettings): Promise<string> {
+    const { agent, close } = bareAgent(own, work, settings);
+    const grpc = await serveGrpc(agent, settings);
+    ends.push(async () => {
+      close();
+      await grpc.close();
+    });
+    return cardServer({ ...own, supportedInterfaces: [grpcAt(grpc.url)] }, settings);
+  },
+  async sdk(own: AgentCard): Promise<string> {
+    const agent = await sdkAgent('a test', own, work, testSettings);
+    const grpc = await listenSdkGrpc('a test', agent, testSettings);
+    ends.push(async () => {
+      await agent.close();
+      grpc.close();
+    });
+    const supportedInterfaces = [grpcAt(`127.0.0.1:${grpc.port}`)];
+    agent.setInterfaces(supportedInterfaces);
+    return cardServer({ ...own, supportedInterfaces });
+  },
+};
+
+const grpcAt = (url: string) => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }) as const;
+
+async function cardServer(body: object | string, settings = testSettings): Promise<string> {
+  const server = await listenHttp((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  }, settings);
+  ends.push(() => server.close());
+  return server.url;
+}
+
 async function connect(url: string, later?: 'stream' | 'poll' | 'push', more = {}): Promise<ForeignPeer> {
   const place = { url, maxMessageBytes: 1024 * 1024, ...(later === undefined ? {} : { later }), ...more };
   const peer = await connectA2a(place, new AbortController().signal);
@@ -89,6 +128,8 @@ const all = { streaming: true, pushNotifications: true };
 describe.each([
   ['by the official SDK', sdk],
   ['by hand', bare],
+  ['by the official SDK over gRPC', byGrpc.sdk],
+  ['by hand over gRPC', byGrpc.bare],
 ] as const)('an agent of A2A %s', (_how, serve) => {
   test.each(['stream', 'poll', 'push'] as const)(
     'answers by %s, with nothing dropped in silence',
@@ -150,27 +191,83 @@ describe.each([
   });
 });
 
+test('an agent that is cancelled over gRPC hears of it', async () => {
+  const ended = Promise.withResolvers<unknown>();
+  const patient: AgentWork = async ({ signal }, emit) => {
+    emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+    signal.addEventListener('abort', () => ended.resolve('aborted'));
+    await delay(60_000, undefined, { signal });
+  };
+  const { agent, close } = bareAgent(card(all), patient, testSettings);
+  const grpc = await serveGrpc(agent, testSettings);
+  ends.push(async () => {
+    close();
+    await grpc.close();
+  });
+  const peer = await connect(await cardServer({ ...card(all), supportedInterfaces: [grpcAt(grpc.url)] }));
+  await expect(peer.call('ask', { message: 'wait' }, options(500))).rejects.toThrow(/given up/);
+  expect(await ended.promise).toBe('aborted');
+});
+
+test('the transport that a card names first is taken, and one that leads elsewhere is not', async () => {
+  const { agent, close } = bareAgent(card(all), work, testSettings);
+  const { url: grpc, close: end } = await serveGrpc(agent, testSettings);
+  ends.push(async () => {
+    close();
+    await end();
+  });
+  const own = await bare(card(all));
+  const rpc = { url: `${own}/a2a/jsonrpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
+  const asked = async (...supportedInterfaces: readonly object[]) => {
+    const place = await cardServer({ ...card(all), supportedInterfaces });
+    const peer = await connect(place);
+    return (await peer.call('ask', { message: 'Hello' }, options())).texts[0];
+  };
+  expect(await asked(grpcAt(grpc), rpc)).toBe('You said: Hello');
+  expect(await asked(grpcAt('http://127.0.0.2:1'), grpcAt(`http://${grpc}`))).toBe('You said: Hello');
+  await expect(asked(grpcAt('127.0.0.2:1'))).rejects.toThrow('leads from');
+  await expect(asked(rpc)).rejects.toThrow('leads from');
+});
+
+test('an agent behind TLS is asked by TLS alone, its gRPC, too', async () => {
+  const identity = await selfSigned();
+  if (identity === null) throw new Error('there is no openssl');
+  const before = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([...before, identity.cert]);
+  ends.push(async () => tls.setDefaultCACertificates(before));
+  const settings = { ...testSettings, tls: identity };
+  const peer = await connect(await byGrpc.bare(card(all), settings));
+  expect((await peer.call('ask', { message: 'Hello' }, options())).texts[0]).toBe('You said: Hello');
+
+  const plain = await cardServer(
+    { ...card(all), supportedInterfaces: [grpcAt('http://127.0.0.1:1')] },
+    settings,
+  );
+  await expect(connect(plain)).rejects.toThrow('expected JSONRPC, HTTP+JSON or GRPC 1.0');
+
+  const { agent, close } = bareAgent(card(all), work, settings);
+  const http = await serveBareHttp(agent, ['JSONRPC'], settings);
+  ends.push(async () => {
+    close();
+    await http.close();
+  });
+  const other = await connect(http.url);
+  expect((await other.call('ask', { message: 'Hello' }, options())).texts[0]).toBe('You said: Hello');
+});
+
 describe('a hostile agent of A2A', () => {
-  async function withCard(body: object | string): Promise<string> {
-    const server = await listenHttp((_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(typeof body === 'string' ? body : JSON.stringify(body));
-    }, testSettings);
-    ends.push(() => server.close());
-    return server.url;
-  }
   const jsonRpc = (url: string) => [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
 
   test('leads neither the token nor the question to another host', async () => {
-    const url = await withCard({ name: 'x', supportedInterfaces: jsonRpc('http://127.0.0.2:1/rpc') });
+    const url = await cardServer({ name: 'x', supportedInterfaces: jsonRpc('http://127.0.0.2:1/rpc') });
     await expect(connect(url)).rejects.toThrow('leads from');
   });
 
   test('is refused for a card that is none, too large, or of a transport or version that we do not speak', async () => {
-    await expect(connect(await withCard('[]'))).rejects.toThrow('agent card');
-    await expect(connect(await withCard('x'.repeat(300_000)))).rejects.toThrow('at most');
+    await expect(connect(await cardServer('[]'))).rejects.toThrow('agent card');
+    await expect(connect(await cardServer('x'.repeat(300_000)))).rejects.toThrow('at most');
     const old = [{ url: 'http://127.0.0.1:1/', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }];
-    await expect(connect(await withCard({ name: 'x', supportedInterfaces: old }))).rejects.toThrow(
+    await expect(connect(await cardServer({ name: 'x', supportedInterfaces: old }))).rejects.toThrow(
       'JSONRPC 0.3',
     );
     await expect(
@@ -178,8 +275,11 @@ describe('a hostile agent of A2A', () => {
     ).rejects.toThrow('calls no webhooks');
   });
 
-  test('is cut off at an answer that is too large', async () => {
-    const peer = await connect(await bare(card(all)), 'stream', { maxMessageBytes: 300 });
-    await expect(peer.call('ask', { message: 'Hello' }, options())).rejects.toThrow('at most 300 bytes');
+  test.each([
+    ['HTTP', bare],
+    ['gRPC', byGrpc.bare],
+  ] as const)('is cut off at an answer over %s that is too large', async (_name, serve) => {
+    const peer = await connect(await serve(card(all)), 'stream', { maxMessageBytes: 200 });
+    await expect(peer.call('ask', { message: 'Hello' }, options())).rejects.toThrow('at most 200 bytes');
   });
 });

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
-import { boundedBody } from '../../http/bounded-fetch.ts';
-import { eventsOf } from '../../http/event-stream.ts';
-import { HttpClient, type HttpRequest } from '../../http/http-client.ts';
+import { MeshError } from '../../../../core/contracts/errors.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import { jsonRpcDialect, restDialect } from '../bare/dialects.ts';
 import { checked, type HttpDialect, jsonOf, type Operation } from '../bare/http-client.ts';
 import { CARD_PATH } from '../interfaces.ts';
 import { sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { AgentReply, type AgentResult } from './agent-reply.ts';
+import type { AgentWire } from './agent-wire.ts';
 import { Doorbell } from './doorbell.ts';
+import { GrpcWire, grpcPlace } from './grpc-wire.ts';
+import { foreignHttp, HttpWire } from './http-wire.ts';
 
 export interface ForeignAgentPlace {
   /** Of its card, or of what is above the card. */
@@ -61,62 +60,42 @@ const MAX_POLL_MS = 2_000;
 const PUSH_PATIENCE_MS = 5_000;
 
 const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
-const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
 /** An agent of somebody else's, by its card. What comes is hostile until it was checked. */
 export class ForeignAgent {
   readonly card: ForeignCard;
-  readonly #http: HttpClient;
-  readonly #dialect: HttpDialect;
-  readonly #root: string;
-  readonly #place: ForeignAgentPlace;
+  readonly #wire: AgentWire;
   readonly #later: NonNullable<ForeignAgentPlace['later']>;
   readonly #bell: Doorbell | undefined;
 
   private constructor(
     card: ForeignCard,
-    http: HttpClient,
-    own: { readonly dialect: HttpDialect; readonly root: string },
+    wire: AgentWire,
     place: ForeignAgentPlace,
     bell: Doorbell | undefined,
   ) {
     this.card = card;
-    this.#http = http;
-    this.#dialect = own.dialect;
-    this.#root = own.root;
-    this.#place = place;
+    this.#wire = wire;
     this.#later = place.later ?? (card.capabilities.streaming ? 'stream' : 'poll');
     this.#bell = bell;
   }
 
   /** @throws MeshError `agent` where no card can be had, `packet` or `config` for one that cannot be used */
   static async connect(place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignAgent> {
-    const { origin, pathname } = new URL(place.url);
-    const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
-    const http = httpFor(origin);
+    const url = new URL(place.url);
+    const both = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
+    const card = await cardAt(url, place, both);
+    const { capabilities } = card;
+    if (place.later === 'stream' && !capabilities.streaming)
+      throw new MeshError('config', `A2A: ${card.name} does not stream: leave \`later\` out, or say poll`);
+    if (place.later === 'push' && !capabilities.pushNotifications)
+      throw new MeshError('config', `A2A: ${card.name} calls no webhooks: leave \`later\` out, or say poll`);
+    const wire = await wireOf(interfaceOf(card, url), place, both);
     try {
-      const both = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
-      const response = await http.open({ method: 'GET', path, headers: authorization(place), signal: both });
-      const text = (await bodyOf(response, MAX_CARD_BYTES)).toString();
-      if (response.statusCode !== 200)
-        throw new MeshError(
-          'agent',
-          `A2A: ${origin}${path}: expected an agent card, came status ${response.statusCode}`,
-        );
-      const card = checked(cardSchema, jsonOf(text), 'agent card');
-      const found = interfaceOf(card, origin);
-      const { capabilities } = card;
-      if (place.later === 'stream' && !capabilities.streaming)
-        throw new MeshError('config', `A2A: ${card.name} does not stream: leave \`later\` out, or say poll`);
-      if (place.later === 'push' && !capabilities.pushNotifications)
-        throw new MeshError(
-          'config',
-          `A2A: ${card.name} calls no webhooks: leave \`later\` out, or say poll`,
-        );
       const bell = place.later === 'push' ? await Doorbell.start() : undefined;
-      return new ForeignAgent(card, http, found, place, bell);
+      return new ForeignAgent(card, wire, place, bell);
     } catch (error) {
-      http.close();
+      wire.close();
       throw error;
     }
   }
@@ -143,7 +122,7 @@ export class ForeignAgent {
   }
 
   async close(): Promise<void> {
-    this.#http.close();
+    this.#wire.close();
     await this.#bell?.close();
   }
 
@@ -152,7 +131,7 @@ export class ForeignAgent {
     const configuration = { returnImmediately: true, historyLength: 0, ...push };
     const params = { message: messageOfUser(message), configuration };
     reply.add(
-      checked(sendResponseSchema, await this.#call({ method: 'SendMessage', params }, signal), 'answer'),
+      checked(sendResponseSchema, await this.#wire.call({ method: 'SendMessage', params }, signal), 'answer'),
     );
   }
 
@@ -161,22 +140,15 @@ export class ForeignAgent {
       method: 'SendStreamingMessage',
       params: { message: messageOfUser(message), configuration: { historyLength: 0 } },
     };
-    const response = await this.#http.open(this.#requestOf(operation, signal));
-    const status = response.statusCode ?? 0;
-    const body = boundedBody(response, this.#place.maxMessageBytes);
-    if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
-      const text = (await bodyOf(response, this.#place.maxMessageBytes)).toString();
-      reply.add(checked(sendResponseSchema, this.#dialect.result(operation, { status, text }), 'answer'));
-      return;
-    }
     try {
-      for await (const text of eventsOf(body)) {
-        reply.add(checked(streamResponseSchema, this.#dialect.result(operation, { status, text }), 'event'));
+      for await (const event of this.#wire.events(operation, signal)) {
+        reply.add(checked(streamResponseSchema, event, 'event'));
         if (reply.isSettled) return;
       }
     } catch (error) {
       // A stream that broke may be followed by asking for the task; what is no A2A, or too large, is the end.
-      if (reply.taskId === '' || error instanceof MeshError || signal.aborted) throw error;
+      const isBroken = !(error instanceof MeshError) || error.code === 'agent';
+      if (reply.taskId === '' || !isBroken || signal.aborted) throw error;
     }
   }
 
@@ -191,7 +163,7 @@ export class ForeignAgent {
       const params = { id: reply.taskId, historyLength: 0 };
       const task = checked(
         taskResponseSchema,
-        await this.#call({ method: 'GetTask', params }, signal),
+        await this.#wire.call({ method: 'GetTask', params }, signal),
         'task',
       );
       reply.add({ task });
@@ -202,53 +174,79 @@ export class ForeignAgent {
   async #cancel(id: string): Promise<void> {
     const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     try {
-      await this.#call({ method: 'CancelTask', params: { id } }, signal);
+      await this.#wire.call({ method: 'CancelTask', params: { id } }, signal);
     } catch (error) {
       // It may be over, or the agent gone: nobody waits for it any more either way.
       if (!(error instanceof MeshError)) throw error;
     }
   }
+}
 
-  async #call(operation: Operation, signal: AbortSignal): Promise<unknown> {
-    const response = await this.#http.open(this.#requestOf(operation, signal));
-    const text = await bodyOf(response, this.#place.maxMessageBytes).catch((cause: unknown) => {
-      if (cause instanceof MeshError) throw cause;
-      throw new MeshError('agent', `A2A: ${operation.method}: ${shortReason(messageOf(cause))}`, { cause });
-    });
-    return this.#dialect.result(operation, { status: response.statusCode ?? 0, text: text.toString() });
-  }
-
-  #requestOf(operation: Operation, signal: AbortSignal): HttpRequest {
-    const { method, path, body } = this.#dialect.request(operation);
-    const headers = {
-      'A2A-Version': '1.0',
-      ...authorization(this.#place),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    };
-    return { method, path: `${this.#root}${path}` || '/', headers, body, signal };
+async function cardAt(url: URL, place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignCard> {
+  const { origin, pathname } = url;
+  const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
+  const http = foreignHttp(origin);
+  try {
+    const response = await http.open({ method: 'GET', path, headers: authorization(place), signal });
+    const text = (await bodyOf(response, MAX_CARD_BYTES)).toString();
+    if (response.statusCode !== 200)
+      throw new MeshError(
+        'agent',
+        `A2A: ${origin}${path}: expected an agent card, came status ${response.statusCode}`,
+      );
+    return checked(cardSchema, jsonOf(text), 'agent card');
+  } finally {
+    http.close();
   }
 }
 
-/** The first that both know, on the host that the user named: a card must not lead the token or the questions elsewhere. */
-function interfaceOf({ name, supportedInterfaces }: ForeignCard, origin: string) {
+interface KnownInterface {
+  readonly url: URL;
+  /** undefined: gRPC */
+  readonly dialect: HttpDialect | undefined;
+}
+
+/**
+ * The first that both know, on the host that the user named: a card must not lead the token or the questions elsewhere. gRPC may have
+ * another port of it, as it mostly has.
+ */
+function interfaceOf({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
+  let elsewhere: URL | undefined;
   for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
+    if (!/^1(\.|$)/.test(protocolVersion)) continue;
     const dialect = dialects.find((known) => known.protocolBinding === protocolBinding);
-    const parsed = URL.parse(url);
-    if (dialect === undefined || parsed === null || !/^1(\.|$)/.test(protocolVersion)) continue;
-    if (parsed.origin !== origin)
-      throw new MeshError(
-        'config',
-        `A2A: the card of ${name} leads from ${origin} to ${parsed.origin}: name that one`,
-      );
-    return { dialect, root: parsed.pathname.replace(/\/$/, '') };
+    if (dialect === undefined && protocolBinding !== 'GRPC') continue;
+    const own = dialect === undefined ? grpcPlace(url, from) : (URL.parse(url) ?? undefined);
+    if (own === undefined) continue;
+    const isThere = dialect === undefined ? own.hostname === from.hostname : own.origin === from.origin;
+    if (isThere) return { url: own, dialect };
+    elsewhere ??= own;
   }
+  if (elsewhere !== undefined)
+    throw new MeshError(
+      'config',
+      `A2A: the card of ${name} leads from ${from.origin} to ${elsewhere.origin}: name that one`,
+    );
   const came = supportedInterfaces
     .map((each) => `${each.protocolBinding} ${each.protocolVersion}`)
     .join(', ');
   throw new MeshError(
     'config',
-    `A2A: ${name}: expected JSONRPC or HTTP+JSON 1.0, came ${came.slice(0, 200) || 'none'}`,
+    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, came ${came.slice(0, 200) || 'none'}`,
   );
+}
+
+async function wireOf(
+  { url, dialect }: KnownInterface,
+  place: ForeignAgentPlace,
+  signal: AbortSignal,
+): Promise<AgentWire> {
+  const { maxMessageBytes } = place;
+  if (dialect !== undefined)
+    return new HttpWire(dialect, url, { headers: authorization(place), maxMessageBytes });
+  const { Authorization } = authorization(place);
+  const headers = Authorization === undefined ? {} : { authorization: Authorization };
+  return GrpcWire.connect(url, { headers, maxBytes: maxMessageBytes }, signal);
 }
 
 function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage): object {
@@ -264,8 +262,4 @@ function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage):
 
 function authorization({ token }: ForeignAgentPlace): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
-}
-
-function httpFor(origin: string): HttpClient {
-  return new HttpClient(origin, SETTINGS);
 }
