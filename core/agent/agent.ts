@@ -14,7 +14,7 @@ import { Outbox } from './outbox.ts';
 import { AgentSession } from './session.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 
-export interface AgentOptions extends SessionOptions {
+interface AgentOptions extends SessionOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;

@@ -33,7 +33,7 @@ export type ErrorCode =
 /** Known by this in every copy of the class: a user's file may bring one of its own. */
 const BRAND = Symbol.for('gaia-mesh.error');
 
-export interface MeshErrorOptions extends ErrorOptions {
+interface MeshErrorOptions extends ErrorOptions {
   /** Name of the run's setting that another value would help; how a user gives it is not the thrower's business. */
   readonly setting?: string;
 }

@@ -27,7 +27,7 @@ export interface TypeCounts {
   tokens: number;
 }
 
-export interface AuthorizerOptions {
+interface AuthorizerOptions {
   /** The only node that may tag a final answer; null where tags are the agents' own business. */
   readonly final: string | null;
   readonly router: Router;

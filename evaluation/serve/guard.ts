@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isSameSecret } from '../../core/system/same-secret.ts';
 import { inUrl } from '../../protocols/bindings/http/http-server.ts';
 
-export interface Refused {
+interface Refused {
   readonly status: 401 | 403;
   readonly reason: string;
 }

@@ -4,7 +4,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 
 /** A scenario after published work: an ordinary team, its tasks, and what else `bench` is told. See `docs/scenarios.md`. */
-export interface PublishedScenario {
+interface PublishedScenario {
   readonly about: string;
   /** Tasks, relative to `config/`. */
   readonly tasks: string;

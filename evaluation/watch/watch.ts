@@ -16,7 +16,7 @@ const RELOAD_MS = 2_000;
 /** A browser that was told to open the page, or has begun to, has it by then; the run may be shorter. */
 const BROWSER_MS = 10_000;
 
-export interface WatchOptions {
+interface WatchOptions {
   /** What is watched, for the title. */
   readonly title: string;
   /** 0: any free one. */

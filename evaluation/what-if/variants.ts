@@ -8,7 +8,7 @@ import { partsOf } from '../../core/tokens/parts-of.ts';
 export type Prompt = Pick<ModelExchange, 'messages' | 'tools'>;
 
 /** Another way of writing the same prompts: what it does, in words, and how. */
-export interface Variant {
+interface Variant {
   readonly name: string;
   readonly what: string;
   readonly write: (prompt: Prompt) => Prompt;

@@ -21,7 +21,7 @@ interface ForeignToolSpec {
   readonly connect: (place: DataToolPlace) => Promise<ForeignPeer>;
 }
 
-export interface ForeignSettings {
+interface ForeignSettings {
   readonly timeout_s: number;
   readonly budget_tokens: number;
   readonly tools?: readonly string[];

@@ -18,7 +18,7 @@ export interface DeliveryEvent extends Offer {
   readonly delayMs?: number;
 }
 
-export interface FaultyDeliveryOptions {
+interface FaultyDeliveryOptions {
   readonly seed: number;
   readonly faults: readonly Fault[];
   /** Bytes that may wait; {@link MAX_HELD_DELIVERY_BYTES} if not given. */

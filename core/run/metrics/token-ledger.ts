@@ -58,7 +58,7 @@ export const tokenLedgerSchema = z
 export type TokenLedgerFigures = z.infer<typeof tokenLedgerSchema>;
 
 /** One exchange as an agent noted it. Tokens are the server's; null where it gave none. */
-export interface LedgerExchange {
+interface LedgerExchange {
   readonly role: string;
   readonly packetType: string;
   readonly model: string;

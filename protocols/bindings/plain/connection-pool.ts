@@ -1,5 +1,5 @@
 /** A connection that several exchanges may use at the same time. */
-export interface Pooled {
+interface Pooled {
   readonly isClosed: boolean;
   close(): void;
 }

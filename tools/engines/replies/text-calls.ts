@@ -4,7 +4,7 @@ import { jsonCandidates } from './json-in-text.ts';
 import { parseLoosely } from './json-reply.ts';
 
 /** A call that a model wrote as text. */
-export interface WrittenCall {
+interface WrittenCall {
   readonly name: string;
   readonly arguments: unknown;
 }

@@ -262,7 +262,7 @@ export const TURNS: readonly TurnRow[] = [
 ];
 
 /** One reply where JSON of the form `{"answer": text}` was asked for; without `answer` it cannot be used. */
-export interface FormRow {
+interface FormRow {
   readonly what: string;
   readonly content: string;
   readonly answer?: string;

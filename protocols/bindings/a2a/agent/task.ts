@@ -35,7 +35,7 @@ export type TaskEvent =
       };
     };
 
-export interface ViewOptions {
+interface ViewOptions {
   /** The latest messages that go along; all of them where it is undefined (§3.2.4). */
   readonly historyLength?: number | undefined;
   readonly includeArtifacts?: boolean | undefined;

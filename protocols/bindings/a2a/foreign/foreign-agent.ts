@@ -22,7 +22,7 @@ export interface ForeignAgentPlace {
   readonly maxMessageBytes: number;
 }
 
-export interface AgentMessage {
+interface AgentMessage {
   readonly parts: readonly object[];
   /** Of a task that waits for an answer. */
   readonly taskId?: string | undefined;
@@ -48,7 +48,7 @@ const cardSchema = z.looseObject({
     }),
   ),
 });
-export type ForeignCard = z.infer<typeof cardSchema>;
+type ForeignCard = z.infer<typeof cardSchema>;
 
 const MAX_CARD_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 15_000;

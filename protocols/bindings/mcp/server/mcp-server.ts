@@ -38,7 +38,7 @@ export type McpRequest = z.infer<typeof requestSchema>;
 /** More methods of a server: what one answers to the parameters. */
 export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
 
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly tools: readonly McpTool[];
   /** What it calls itself. */
   readonly info?: { readonly name: string; readonly version: string; readonly title?: string };
