@@ -12,7 +12,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { CACHE_FILE, readCacheFile, writeCacheFile } from './cache-file.ts';
+import { readCacheFile, writeCacheFile } from './cache-file.ts';
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
@@ -23,7 +23,7 @@ let file: string;
 let warnings: string[];
 beforeEach(() => {
   folder = mkdtempSync(path.join(root, 'cache-'));
-  file = path.join(folder, CACHE_FILE);
+  file = path.join(folder, 'agent_cache.json');
   warnings = [];
 });
 const read = () => readCacheFile(file, (text) => warnings.push(text));
@@ -37,7 +37,7 @@ test('the file is a JSON object {question: answer}, and is read as it was writte
   writeCacheFile(file, answers);
   expect(JSON.parse(readFileSync(file, 'utf8'))['How old?']).toBe('42');
   expect(read()).toEqual(answers);
-  expect(readdirSync(folder)).toEqual([CACHE_FILE]);
+  expect(readdirSync(folder)).toEqual(['agent_cache.json']);
   expect(warnings).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test('what cannot be read is an error with its reason, and stays where it is', (
   mkdirSync(file);
   expect(read).toThrow(`${file}: the answer cache cannot be read: it is a folder`);
   expect(() => writeCacheFile(file, new Map())).toThrow(/the answer cache cannot be written/);
-  expect(readdirSync(folder)).toEqual([CACHE_FILE]);
+  expect(readdirSync(folder)).toEqual(['agent_cache.json']);
 });
 
 test('a file that is larger than any cache is refused unread', () => {

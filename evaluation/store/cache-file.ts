@@ -14,12 +14,9 @@ import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/cont
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
-/** Default name of the plain `{question: answer}` file (RA-07), an export and import of the store's cache. */
-export const CACHE_FILE = 'agent_cache.json';
-
 /**
- * Answers by question. No file: none. A file that is no such JSON is set aside as `<file>.corrupt-<n>`, the user is warned, and
- * there are none (RA-09).
+ * Answers by question in a plain `{question: answer}` file (RA-07), an export and import of the store's cache. No file: none.
+ * A file that is no such JSON is set aside as `<file>.corrupt-<n>`, the user is warned, and there are none (RA-09).
  *
  * @throws MeshError `store` when the file is there but cannot be read, or is too large
  */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleAttempt } from './testing/samples.ts';
+import { sampleAttempt } from './samples.ts';
 import { traceFaults } from './trace-faults.ts';
 
 test('a trace that tells plan, work and break is complete (OV-37)', () => {
