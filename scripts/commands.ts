@@ -105,23 +105,23 @@ export const commands: readonly CommandEntry[] = [
     name: 'list',
     group: 'This installation',
     summary: 'list adapters, layers, tools, engines, teams, tasks or scorers',
-    load: async () => (await import('./commands/list.ts')).list,
+    load: async () => (await import('./commands/installation/list.ts')).list,
   },
   {
     name: 'doctor',
     group: 'This installation',
     summary: 'check what this machine has: Node, ports, permission model, Ollama, disk',
-    load: async () => (await import('./commands/doctor.ts')).doctor,
+    load: async () => (await import('./commands/installation/doctor.ts')).doctor,
   },
   {
     name: 'clean',
     group: 'This installation',
     summary: 'delete the results of runs (metrics, archive, workspaces, older runs) and of gaia',
-    load: async () => (await import('./commands/clean.ts')).clean,
+    load: async () => (await import('./commands/installation/clean.ts')).clean,
   },
   {
     name: 'schema',
     summary: 'print the JSON Schema of the team file',
-    load: async () => (await import('./commands/schema.ts')).schema,
+    load: async () => (await import('./commands/installation/schema.ts')).schema,
   },
 ];

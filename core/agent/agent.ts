@@ -9,8 +9,8 @@ import type { Listen, Listener } from '../transports/transport.ts';
 import { BOOKS_TYPE } from '../wire/books.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
-import { FileJournal } from './journal.ts';
-import { Outbox } from './outbox.ts';
+import { FileJournal } from './outbox/journal.ts';
+import { Outbox } from './outbox/outbox.ts';
 import { AgentSession } from './session.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 

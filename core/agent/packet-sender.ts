@@ -9,7 +9,7 @@ import { nowMs } from '../system/log.ts';
 import type { BookKeeper } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { Received } from './requests.ts';
 import type { Spent } from './work.ts';
 import type { Workspace } from './workspace.ts';

@@ -26,7 +26,7 @@ import { sharedId } from '../wire/copy-id.ts';
 import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import { PacketSender, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';

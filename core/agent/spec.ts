@@ -83,7 +83,7 @@ export type AgentPlace = z.infer<typeof placeSchema>;
 /** What whoever knows the team says about an agent; the group that launches it adds where it is. */
 type AgentSetup = Omit<AgentSpec, 'id' | 'tool' | 'place' | 'workspace' | 'resumes'>;
 
-/** What an agent's process may do beyond reading the code and writing its workspace; see `core/run/confinement.ts`. */
+/** What an agent's process may do beyond reading the code and writing its workspace; see `core/run/agents/confinement.ts`. */
 export interface AgentPermissions {
   /** Files, and folders that end with a separator. */
   readonly reads?: readonly string[];

@@ -6,8 +6,8 @@ import { EXCHANGES_FILE, type ModelExchange } from '../contracts/model-exchange.
 import type { JsonObject } from '../contracts/packet.ts';
 import { TRACE_FILE } from '../contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
+import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
-import { writeWhole } from '../system/whole-file.ts';
 import { ExchangeLog, type ExchangeOf } from './exchange-log.ts';
 
 /** Tasks that `memory.json` remembers; the oldest are forgotten. */

@@ -12,7 +12,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CACHE_FOLDER } from './launcher.ts';
+import { CACHE_FOLDER } from './agents/launcher.ts';
 import { claimWorkspaces, RunFolder } from './run-folder.ts';
 
 let out = '';

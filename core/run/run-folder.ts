@@ -11,9 +11,9 @@ import {
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError, systemCodeOf } from '../contracts/errors.ts';
-import { FileLock } from '../system/file-lock.ts';
-import { makeFolder } from '../system/make-folder.ts';
-import { CACHE_FOLDER } from './launcher.ts';
+import { FileLock } from '../system/files/file-lock.ts';
+import { makeFolder } from '../system/files/make-folder.ts';
+import { CACHE_FOLDER } from './agents/launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
 const KEPT_RUNS = 10;

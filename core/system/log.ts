@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import { MAX_LOG_BYTES } from '../contracts/limits.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from './files/make-folder.ts';
 
 /** Lines wait this long for others, to be written together: a system call a line takes more than what the line says. */
 const FLUSH_EVERY_MS = 20;

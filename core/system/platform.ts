@@ -39,7 +39,7 @@ export function lacksOf(platform: NodeJS.Platform = process.platform): string[] 
   return [...(platform === 'linux' ? [] : parts), ...own];
 }
 
-/** Files that the kernel of Linux writes. Agents may read the first one: see `core/run/confinement.ts`. */
+/** Files that the kernel of Linux writes. Agents may read the first one: see `core/run/agents/confinement.ts`. */
 export const LOADAVG = '/proc/loadavg';
 type LinuxFile = typeof LOADAVG | `/proc/${string}` | `/sys/${string}`;
 

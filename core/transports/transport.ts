@@ -1,4 +1,4 @@
-import type { OpenJournal } from '../agent/journal.ts';
+import type { OpenJournal } from '../agent/outbox/journal.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 

@@ -1,7 +1,7 @@
 import { DEPARTED } from '../../core/agent/branches.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
-import type { Tally } from '../statistics/independent-answers.ts';
+import type { Tally } from '../statistics/answers/independent-answers.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
 import type { BlamePlan } from './blame.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/system/random.ts';
-import type { Tally } from '../statistics/independent-answers.ts';
+import type { Tally } from '../statistics/answers/independent-answers.ts';
 import { type Confirmation, culprits, judge, type MessageTallies, suspects } from './judge.ts';
 
 const TRIES = 5;

@@ -1,4 +1,4 @@
-import { differenceOf, fisher, type Tally } from '../statistics/independent-answers.ts';
+import { differenceOf, fisher, type Tally } from '../statistics/answers/independent-answers.ts';
 import { holm } from '../statistics/inference/holm.ts';
 
 /** What a message can be made to say in a branch, beside what it said. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { emptyLine } from '../../core/contracts/ledger.ts';
-import type { Round } from '../../core/recording/replay-mesh.ts';
+import type { Round } from '../../core/recording/replay/replay-mesh.ts';
 import { Random } from '../../core/system/random.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { compareAdapters } from './compare-adapters.ts';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import type { Recording } from '../../core/recording/recording.ts';
-import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
+import { ReplayMesh } from '../../core/recording/replay/replay-mesh.ts';
 import { environmentOf } from '../../core/run/manifest.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../core/system/package-root.ts';
 import { Random } from '../../core/system/random.ts';

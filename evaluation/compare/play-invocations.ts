@@ -1,6 +1,6 @@
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { ReplayMesh, Round } from '../../core/recording/replay-mesh.ts';
+import type { ReplayMesh, Round } from '../../core/recording/replay/replay-mesh.ts';
 import { type MachineState, watchMachine } from '../../core/system/process/machine-state.ts';
 import type { Random } from '../../core/system/random.ts';
 import { roundOf } from '../statistics/schedule.ts';

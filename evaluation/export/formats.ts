@@ -1,6 +1,6 @@
 import { MeshError } from '../../core/contracts/errors.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { writeWhole } from '../../core/system/whole-file.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 
 interface ExportOptions {

@@ -10,7 +10,7 @@ import { intervalText, verdictText } from '../compare/verdict-text.ts';
 import { readArchivedRun } from '../report/run/archived-run.ts';
 import { versusView } from '../report/run/versus-view.ts';
 import { bytesText } from '../report/wording.ts';
-import { type JudgedAnswers, judgeAnswers, type PairedCounts } from '../statistics/paired-answers.ts';
+import { type JudgedAnswers, judgeAnswers, type PairedCounts } from '../statistics/answers/paired-answers.ts';
 import { count, decimals, oneLine, percent } from '../terminal/table.ts';
 import { type TableView, tableView } from '../terminal/table-view.ts';
 import type { FolderItem, ItemsCompared } from './folder-view.ts';

@@ -4,9 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { recordedReplies, repliesText } from '../../core/recording/recorded-replies.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { writeWhole } from '../../core/system/whole-file.ts';
 
 interface RepliesOptions {
   readonly engine?: string;

@@ -2,7 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { makeFolder } from '../../core/system/make-folder.ts';
+import { makeFolder } from '../../core/system/files/make-folder.ts';
 import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { Question } from '../questions/question.ts';
 import type { Submission } from '../questions/scoring-api.ts';

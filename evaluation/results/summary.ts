@@ -1,6 +1,6 @@
 import type { Question } from '../questions/question.ts';
-import { Calibration, type CalibrationFigures } from '../statistics/calibration.ts';
-import { clusteredInterval } from '../statistics/clustered.ts';
+import { Calibration, type CalibrationFigures } from '../statistics/answers/calibration.ts';
+import { clusteredInterval } from '../statistics/answers/clustered.ts';
 import { type CycleSummary, cycleSummary, type Rights } from './cycles.ts';
 import { type Figures, FiguresSum } from './figures.ts';
 import type { GaiaResult } from './gaia-result.ts';

@@ -6,7 +6,7 @@ import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../core/co
 import { EXAMPLES } from '../../core/hub/faults/fault-reader.ts';
 import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
-import { mcNemar } from '../../evaluation/statistics/paired-answers.ts';
+import { mcNemar } from '../../evaluation/statistics/answers/paired-answers.ts';
 import { runCli } from '../../scripts/testing/cli.ts';
 import { metricsPage } from './metrics-page.ts';
 

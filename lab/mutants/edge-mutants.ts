@@ -8,18 +8,18 @@ const secrets = ['scripts/tests/run/secrets.test.ts'];
 export const edgeMutants: readonly Mutant[] = [
   // Journals and stores of a batch.
   {
-    file: 'core/system/whole-file.ts',
+    file: 'core/system/files/whole-file.ts',
     find: 'renameSync(part, file);',
     put: 'writeFileSync(file, text);\n    rmSync(part);',
     breaks: 'a reader sees half a file',
-    tests: ['core/system/whole-file.test.ts'],
+    tests: ['core/system/files/whole-file.test.ts'],
   },
   {
-    file: 'core/system/whole-file.ts',
+    file: 'core/system/files/whole-file.ts',
     find: 'writeFileSync(part, text, { mode: 0o600 });',
     put: 'writeFileSync(part, text);',
     breaks: 'others read the results',
-    tests: ['scripts/tests/commands/replay.test.ts', 'core/system/whole-file.test.ts'],
+    tests: ['scripts/tests/commands/replay.test.ts', 'core/system/files/whole-file.test.ts'],
   },
   {
     file: 'evaluation/batch/journal/journal-index.ts',
@@ -73,32 +73,32 @@ export const edgeMutants: readonly Mutant[] = [
   },
   // Confinement.
   {
-    file: 'core/run/confinement.ts',
+    file: 'core/run/agents/confinement.ts',
     find: "'--permission',",
     put: '',
     breaks: 'agents do as they like',
-    tests: ['core/run/launcher.test.ts'],
+    tests: ['core/run/agents/launcher.test.ts'],
   },
   {
-    file: 'core/run/confinement.ts',
+    file: 'core/run/agents/confinement.ts',
     find: "...(store === true ? [] : ['--no-experimental-sqlite']),",
     put: '',
     breaks: 'agents write files by SQLite',
-    tests: ['core/run/launcher.test.ts'],
+    tests: ['core/run/agents/launcher.test.ts'],
   },
   {
-    file: 'core/run/confinement.ts',
+    file: 'core/run/agents/confinement.ts',
     find: 'const isOffline = network !== true && hasNamespaces();',
     put: 'const isOffline = false;',
     breaks: 'agents open connections',
-    tests: ['core/run/launcher.test.ts'],
+    tests: ['core/run/agents/launcher.test.ts'],
   },
   {
-    file: 'core/run/confinement.ts',
+    file: 'core/run/agents/confinement.ts',
     find: 'return isAllowed && value !== undefined ? [[name, value]] : [];',
     put: 'return value !== undefined ? [[name, value]] : [];',
     breaks: 'agents have all keys',
-    tests: ['core/run/launcher.test.ts'],
+    tests: ['core/run/agents/launcher.test.ts'],
   },
   {
     file: 'tools/web/confined.ts',

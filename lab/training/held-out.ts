@@ -1,6 +1,6 @@
 import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
-import { Calibration, type CalibrationFigures } from '../../evaluation/statistics/calibration.ts';
+import { Calibration, type CalibrationFigures } from '../../evaluation/statistics/answers/calibration.ts';
 import { isGiven, rankedBy, type TableAnswer } from '../../tools/tables/answer-table.ts';
 import { chanceFactors, chanceOf } from '../../tools/tables/calibration.ts';
 import type { Table } from '../../tools/tables/table.ts';

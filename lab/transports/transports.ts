@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import type { Recording } from '../../core/recording/recording.ts';
-import { ReplayMesh } from '../../core/recording/replay-mesh.ts';
+import { ReplayMesh } from '../../core/recording/replay/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { NatsServerProcess } from '../../core/transports/nats/nats-server-process.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { writeWhole } from '../../core/system/whole-file.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { batchProgress } from '../../evaluation/batch/batch-progress.ts';
 import { redactor } from '../../evaluation/batch/redact.ts';
 import { blame, branchesOf } from '../../evaluation/blame/blame.ts';

@@ -6,9 +6,9 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
+import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
-import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { comparedAdapters } from '../../evaluation/compare/compared-adapters.ts';
 import { type ComparisonFile, hasMatrix, readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
@@ -36,7 +36,7 @@ import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 import { checkTogether } from '../compare/bindings-options.ts';
-import { demandsOf, type OutcomeOptions, settle } from './compare-outcome.ts';
+import { demandsOf, type OutcomeOptions, settle } from '../compare/compare-outcome.ts';
 
 interface CompareCommandOptions extends OutcomeOptions, WatchChoice {
   readonly recording?: string;

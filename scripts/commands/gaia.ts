@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { writeWhole } from '../../core/system/whole-file.ts';
 import { exportCacheFile, importCacheFile, storeCache } from '../../evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '../../evaluation/batch/batch.ts';
 import { batchProgress } from '../../evaluation/batch/batch-progress.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { recordingLines } from '../../core/recording/recording.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { writeWhole } from '../../core/system/whole-file.ts';
 import { print, printText } from '../../evaluation/terminal/print.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
 import { type FormatName, formatNames, formatOf, isFormatName } from '../../evaluation/traffic/formats.ts';

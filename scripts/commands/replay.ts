@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
-import { ReplayMesh, type Round } from '../../core/recording/replay-mesh.ts';
+import { ReplayMesh, type Round } from '../../core/recording/replay/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { userPath } from '../../core/system/user-paths.ts';

@@ -1,6 +1,6 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 import type { WatchChoice } from '../command-line/watching.ts';
-import type { OutcomeOptions } from '../commands/compare-outcome.ts';
+import type { OutcomeOptions } from './compare-outcome.ts';
 
 /** What `compare` takes; all of it, since one command compares adapters and bindings. */
 export interface CompareBindingsOptions extends OutcomeOptions, WatchChoice {

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf, type Recording } from '../../core/recording/recording.ts';
+import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
 import { Random } from '../../core/system/random.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
-import { checkWritable, writeWhole } from '../../core/system/whole-file.ts';
 import { type Arm, armsOf } from '../../evaluation/compare/bindings/arms.ts';
 import { chosenBindings } from '../../evaluation/compare/bindings/chosen-bindings.ts';
 import { measureBindings } from '../../evaluation/compare/bindings/compare-bindings.ts';
@@ -36,8 +36,8 @@ import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { watchOf } from '../command-line/watching.ts';
-import { demandsOf, settle } from '../commands/compare-outcome.ts';
 import { type CompareBindingsOptions, implementationsOf } from './bindings-options.ts';
+import { demandsOf, settle } from './compare-outcome.ts';
 
 /** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
 const BUDGET_S = { each: 18, most: 540 };

@@ -1,6 +1,6 @@
 import { headers } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
-import { Outbox } from '../../agent/outbox.ts';
+import { Outbox } from '../../agent/outbox/outbox.ts';
 import { caused } from '../../testing/caused.ts';
 import { OutboxSeal } from './outbox-seal.ts';
 import { forgetOutboxes, keepOutboxes, StreamJournal } from './outbox-stream.ts';

@@ -5,7 +5,7 @@ import {
   type MsgRequest,
 } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
-import type { Journal } from '../../agent/journal.ts';
+import type { Journal } from '../../agent/outbox/journal.ts';
 import { MeshError, messageOf } from '../../contracts/errors.ts';
 import type { NatsServer } from './nats-server.ts';
 import { OutboxSeal, SEAL_BYTES } from './outbox-seal.ts';

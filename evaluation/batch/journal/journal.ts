@@ -1,7 +1,7 @@
 import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { FileLock } from '../../../core/system/file-lock.ts';
+import { FileLock } from '../../../core/system/files/file-lock.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { checkSetup, type Setup } from '../../plan/batch-setup.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';

@@ -7,7 +7,7 @@ import { issuesOf } from '../../../core/contracts/packet.ts';
 import type { Task } from '../../../core/contracts/task.ts';
 import type { Team } from '../../../core/contracts/team.ts';
 import { sumOfKnown } from '../../../core/contracts/usage.ts';
-import type { AgentGroupOptions } from '../../../core/run/agent-group.ts';
+import type { AgentGroupOptions } from '../../../core/run/agents/agent-group.ts';
 import { MeshRun } from '../../../core/run/mesh-run.ts';
 import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '../../../core/run/run-faults.ts';

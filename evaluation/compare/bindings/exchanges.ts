@@ -1,6 +1,6 @@
 import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '../../../core/contracts/packet.ts';
-import { recordedHearers } from '../../../core/recording/recorded-copies.ts';
 import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
+import { recordedHearers } from '../../../core/recording/replay/recorded-copies.ts';
 import { sharedId } from '../../../core/wire/copy-id.ts';
 
 /** Who dials whom: through the hub, which serves the agents and calls each; or each agent the others. */

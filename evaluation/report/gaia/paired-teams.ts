@@ -1,6 +1,10 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { BASELINE } from '../../results/baseline.ts';
-import { type JudgedAnswers, judgeAnswers, type PairedCounts } from '../../statistics/paired-answers.ts';
+import {
+  type JudgedAnswers,
+  judgeAnswers,
+  type PairedCounts,
+} from '../../statistics/answers/paired-answers.ts';
 
 /** Two teams on the questions that both were asked. */
 export interface Compared {

@@ -1,5 +1,5 @@
 import { HUB_ID } from '../../../core/contracts/packet.ts';
-import { recordedHearers } from '../../../core/recording/recorded-copies.ts';
+import { recordedHearers } from '../../../core/recording/replay/recorded-copies.ts';
 import { sharedId } from '../../../core/wire/copy-id.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { makeFolder } from '../../../core/system/make-folder.ts';
+import { makeFolder } from '../../../core/system/files/make-folder.ts';
 import { BUSY_TIMEOUT_MS } from '../limits.ts';
 import { setAside, type Warn } from './set-aside.ts';
 import {

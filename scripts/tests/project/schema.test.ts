@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { codeFolder } from '../../../core/system/package-root.ts';
-import { teamJsonSchema } from '../../commands/schema.ts';
+import { teamJsonSchema } from '../../commands/installation/schema.ts';
 
 test('config/team.schema.json is what `npm run schema` writes', () => {
   const written = readFileSync(path.join(codeFolder, 'config', 'team.schema.json'), 'utf8');

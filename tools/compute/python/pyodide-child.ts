@@ -44,7 +44,7 @@ const realm: Realm = open({
 });
 
 const driver = ['python-driver.py', 'python-tables.py', 'python-pyodide.py']
-  .map((name) => readFileSync(path.join(here, name), 'utf8'))
+  .map((name) => readFileSync(path.join(here, 'guest', name), 'utf8'))
   .join('\n');
 const snapshot = await realm.start({
   loadPyodide: Reflect.get(await moduleIn('pyodide.mjs'), 'loadPyodide'),

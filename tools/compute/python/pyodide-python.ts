@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
 import { mayHave } from '../../../core/system/platform.ts';
 import { childNode, folderOf } from '../child-node.ts';
+import { codeFolder } from './guest/python-code.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
-import { codeFolder } from './python-code.ts';
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
 import { mayHave, platformName } from '../../../core/system/platform.ts';
+import { codeFolder, codeText } from './guest/python-code.ts';
 import {
   DESK_BYTES,
   FILE_BYTES,
@@ -13,7 +14,6 @@ import {
   type PythonBackend,
   type PythonPlace,
 } from './python-backend.ts';
-import { codeFolder, codeText } from './python-code.ts';
 import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
 
 /**

@@ -1,0 +1,270 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { UserFile } from '../../agent/spec.ts';
+import type { ProtocolAdapter } from '../../contracts/adapter.ts';
+import { MeshError } from '../../contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
+import { folderNameOf } from '../../contracts/node-id.ts';
+import { DOC_INIT } from '../../contracts/packet.ts';
+import { type Team, teamSchema } from '../../contracts/team.ts';
+import type { Link, MeshNode } from '../../hub/link.ts';
+import { MeshNetwork } from '../../hub/mesh-network.ts';
+import { routerNamed } from '../../hub/routing.ts';
+import { AgentGroup, type AgentGroupOptions } from '../../run/agents/agent-group.ts';
+import { type RunLedger, runLedger } from '../../run/metrics/run-ledger.ts';
+import { cpuUsOf } from '../../system/process/machine-state.ts';
+import { tcpTransport } from '../../transports/run-transport.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from '../recording.ts';
+import { Arrivals } from './arrivals.ts';
+import { recordedCopies } from './recorded-copies.ts';
+import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-groups.ts';
+
+interface ReplayOptions
+  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
+  readonly recording: Recording;
+  /** Tool time: 1 as recorded, 0 none, or any factor. */
+  readonly toolTime: number;
+  /** Folder for the agents' workspaces. */
+  readonly workspaces: string;
+  readonly timeoutMs: number;
+  /** Agents in all, if more than were recorded: the others hear every packet and say nothing. */
+  readonly agents?: number;
+  /** Most agents that a recording may have (64). */
+  readonly maxAgents?: number | undefined;
+  /** How its agents get to know adapters of the user's. */
+  readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
+}
+
+/** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter, so many times. */
+export interface Round extends TrafficGroups {
+  readonly adapter: string;
+  /** Times that the recording was played on one connection: all figures below but those of the session are sums over them. */
+  readonly passes: number;
+  /** Milliseconds of all tasks. */
+  readonly elapsedMs: number;
+  readonly ledger: RunLedger;
+  readonly sessionBytes: number;
+  /** Microseconds in the agents' codecs, all packets, by the clock on the wall. */
+  readonly encodeUs: number;
+  readonly decodeUs: number;
+  /** Microseconds that agents and hub had a core, from the handshake's end to the last packet; undefined where that is not counted. */
+  readonly cpuUs: number | undefined;
+}
+
+const HOST = '127.0.0.1';
+/** What comes behind a final answer is on its way by then. */
+const LAST_PACKETS_MS = 5000;
+
+/**
+ * The agents of a recording, as processes that send its packets again. They stay alive from round to round: each round is
+ * another handshake, with another adapter if need be, so that no process start is in any figure.
+ */
+export class ReplayMesh {
+  readonly #options: ReplayOptions;
+  readonly #agents: AgentGroup;
+  readonly #team: Team;
+  readonly #places: TrafficPlaces;
+  #nodes: readonly MeshNode[] = [];
+  readonly #pids: number[] = [];
+  #round = 0;
+  #death: string | undefined;
+
+  private constructor(options: ReplayOptions, team: Team) {
+    const { files, reads } = options.userAdapters ?? { files: [], reads: [] };
+    this.#options = options;
+    this.#team = team;
+    this.#places = new TrafficPlaces(options.recording);
+    this.#agents = new AgentGroup({
+      ...options,
+      team,
+      portBase: 'auto',
+      external: new Set(),
+      launchOf: ({ subscribes = [] }) => ({
+        setup: {
+          engine: { name: 'extractive' },
+          subscribes,
+          userFiles: [...files],
+        },
+        permissions: { reads },
+      }),
+      onUp: ({ pid }) => {
+        if (pid !== undefined) this.#pids.push(pid);
+      },
+      onDeath: (agent, how) => {
+        this.#death ??= `agent ${agent.id}: ${how}`;
+      },
+    });
+  }
+
+  /** @throws MeshError `agent` when one does not come up */
+  static async start(options: ReplayOptions): Promise<ReplayMesh> {
+    const team = replayTeam(options.recording, options);
+    const lines = recordingLines(scaled(options.recording, options.toolTime));
+    for (const { id } of team.agents) {
+      const workspace = path.join(options.workspaces, folderNameOf(id));
+      mkdirSync(workspace, { recursive: true });
+      writeFileSync(path.join(workspace, RECORDING_FILE), lines.join(''));
+    }
+    const mesh = new ReplayMesh(options, team);
+    try {
+      mesh.#nodes = await mesh.#agents.listening();
+      return mesh;
+    } catch (error) {
+      await mesh.stop();
+      throw error;
+    }
+  }
+
+  /**
+   * Plays the recording through `adapter`, `passes` times on one connection.
+   *
+   * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
+   */
+  async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
+    const { recording, secret, transport = tcpTransport } = this.#options;
+    const arrivals = new Arrivals(recording);
+    const tally = this.#places.tally();
+    this.#round += 1;
+    const network = await MeshNetwork.connect({
+      runId: `${recording.header.run_id}-${this.#round}`,
+      host: HOST,
+      dialler: transport.dialler,
+      adapter,
+      secret,
+      nodes: this.#nodes,
+      final: recording.header.final,
+      router: routerNamed(this.#team.routing),
+      chooseCopy: recordedCopies(recording),
+      maxFrameBytes: MAX_FRAME_BYTES,
+      observer: {
+        relayed: ({ packets }) => {
+          for (const { head, frameBytes } of packets) {
+            arrivals.came(head);
+            tally.add(head.id, frameBytes);
+          }
+        },
+        broadcast: ({ id }, _times, frameBytes) => tally.add(id, frameBytes),
+        refused: (node, reason) => arrivals.faults.push(`a packet of agent ${node} was refused: ${reason}`),
+      },
+    });
+    try {
+      const beganUs = this.#cpuUs();
+      let elapsedMs = 0;
+      for (let pass = 0; pass < passes; pass++) elapsedMs += await this.#pass(network, arrivals, tally);
+      const endedUs = this.#cpuUs();
+      await network.settle();
+      const { faults } = arrivals;
+      if (this.#death !== undefined) faults.push(this.#death);
+      const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+      if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
+      const [fault] = faults;
+      if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
+      const cpuUs = beganUs === undefined || endedUs === undefined ? undefined : endedUs - beganUs;
+      const figures = sessionAndTimes(network.links, ledger);
+      return { adapter: adapter.name, passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
+    } finally {
+      network.close();
+    }
+  }
+
+  /** Plays every task once; milliseconds of all of them. */
+  async #pass(network: MeshNetwork, arrivals: Arrivals, tally: TrafficTally): Promise<number> {
+    const { recording, timeoutMs, signal } = this.#options;
+    let elapsedMs = 0;
+    arrivals.expectAll();
+    for (const { cause, packet } of recording.packets) {
+      if (cause !== null) continue;
+      const { task_id: taskId, payload } = packet;
+      const task = { taskId, payload, opening: packet, timeoutMs };
+      const outcome = await network.runTask({ ...task, ...arrivals.endOf(taskId) }, signal);
+      tally.took(taskId, outcome.elapsedMs);
+      elapsedMs += outcome.elapsedMs;
+      signal.throwIfAborted();
+    }
+    await arrivals.whole(AbortSignal.any([signal, AbortSignal.timeout(LAST_PACKETS_MS)]));
+    signal.throwIfAborted();
+    return elapsedMs;
+  }
+
+  /** Of all agents and of this process, which is the hub. */
+  #cpuUs(): number | undefined {
+    return cpuUsOf([process.pid, ...this.#pids]);
+  }
+
+  async stop(): Promise<void> {
+    await this.#agents.stop();
+  }
+}
+
+function sessionAndTimes(
+  links: readonly Link[],
+  ledger: RunLedger,
+): Pick<Round, 'sessionBytes' | 'encodeUs' | 'decodeUs'> {
+  let encodeUs = 0;
+  let decodeUs = 0;
+  for (const { books } of links) {
+    decodeUs += books?.received.decode_us ?? 0;
+    for (const { encode_us } of books?.sent ?? []) encodeUs += encode_us;
+  }
+  return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
+}
+
+/** A recording may be somebody else’s, and name a thousand agents. */
+const MAX_REPLAYED_AGENTS = 64;
+
+/** An agent that never sends anything hears everything all the same; it just works on nothing. */
+const LISTENS_TO_NOTHING = ['mesh.nothing'];
+
+/**
+ * The recording's agents, each working on just the types that it answered to, and so many listeners that there are `count` agents.
+ *
+ * @throws MeshError `usage` when fewer are asked for than were recorded
+ */
+function replayTeam(
+  { header, packets }: Recording,
+  {
+    agents: count = header.agents.length,
+    maxAgents = MAX_REPLAYED_AGENTS,
+  }: Pick<ReplayOptions, 'agents' | 'maxAgents'>,
+): Team {
+  if (header.agents.length > maxAgents) {
+    throw new MeshError(
+      'usage',
+      `the recording has ${header.agents.length} agents, and each becomes a process of this machine: --max-agents ${header.agents.length} allows them`,
+    );
+  }
+  if (count < header.agents.length) {
+    throw new MeshError(
+      'usage',
+      `${count} agents: the recording has ${header.agents.length}; more can be added to it, none taken away`,
+    );
+  }
+  const typeOf = new Map(packets.map(({ packet }) => [packet.id, packet.type]));
+  const recorded = header.agents.map(({ id }) => {
+    const causes = packets
+      .filter(({ packet }) => packet.from === id)
+      .map(({ cause }) => typeOf.get(cause ?? ''));
+    const types = new Set(causes.filter((type) => type !== undefined));
+    return { id, tool: 'replay', subscribes: types.size > 0 ? [...types] : LISTENS_TO_NOTHING };
+  });
+  const listeners = Array.from({ length: count - recorded.length }, (_, index) => ({
+    id: `listener-${index + 1}`,
+    tool: 'replay',
+    subscribes: LISTENS_TO_NOTHING,
+  }));
+  return teamSchema.parse({
+    version: 1,
+    name: 'replay',
+    final: header.final ?? header.agents[0]?.id,
+    routing: header.routing,
+    agents: [...recorded, ...listeners],
+  });
+}
+
+function scaled(recording: Recording, factor: number): Recording {
+  const packets = recording.packets.map((entry) => ({
+    ...entry,
+    toolUs: entry.toolUs === null ? null : entry.toolUs * factor,
+  }));
+  return { ...recording, packets };
+}

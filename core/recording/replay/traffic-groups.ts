@@ -1,0 +1,115 @@
+import type { Recording } from '../recording.ts';
+
+/** Bytes of payload, as JSON, up to which a packet is of a class; the last has no end. */
+const SIZE_CLASSES = [
+  { name: 'below 256 B', below: 256 },
+  { name: '256 B to 1 KiB', below: 1024 },
+  { name: '1 to 8 KiB', below: 8 * 1024 },
+  { name: '8 KiB and more', below: Number.POSITIVE_INFINITY },
+] as const;
+
+/** Packets that belong together, each counted once. */
+export interface TrafficGroup {
+  readonly name: string;
+  readonly packets: number;
+  /** Bytes of the payloads as compact JSON: what the application says. */
+  readonly payload: number;
+  /** Bytes of the frames, as the hub counted them. */
+  readonly wire: number;
+}
+
+/** Packets of tasks of one kind. */
+export interface PartGroup extends TrafficGroup {
+  /** Milliseconds of the part's tasks. */
+  readonly elapsedMs: number;
+}
+
+/** What a round of a replay carried, by the recording's parts (one where it names none) and by size of payload. */
+export interface TrafficGroups {
+  readonly parts: readonly PartGroup[];
+  readonly sizes: readonly TrafficGroup[];
+}
+
+interface Place {
+  readonly part: number;
+  readonly size: number;
+  readonly payload: number;
+}
+
+/** Where each packet of a recording belongs. Made once, for all rounds. */
+export class TrafficPlaces {
+  readonly #parts: readonly string[];
+  readonly #partOf: ReadonlyMap<string, number>;
+  readonly #places: ReadonlyMap<string, Place>;
+
+  constructor({ header, packets }: Recording) {
+    const { parts = [] } = header;
+    this.#partOf = new Map(parts.flatMap(({ tasks }, index) => tasks.map((task) => [task, index])));
+    const isWhole = packets.every(({ packet }) => this.#partOf.has(packet.task_id));
+    this.#parts = [
+      ...parts.map(({ name }) => name),
+      ...(isWhole ? [] : [parts.length === 0 ? 'all' : 'other']),
+    ];
+    this.#places = new Map(
+      packets.map(({ packet }) => {
+        const payload = Buffer.byteLength(JSON.stringify(packet.payload));
+        const size = SIZE_CLASSES.findIndex(({ below }) => payload < below);
+        return [packet.id, { part: this.#part(packet.task_id), size, payload }];
+      }),
+    );
+  }
+
+  /** A tally of one round. */
+  tally(): TrafficTally {
+    return new TrafficTally(this.#parts, (taskId) => this.#part(taskId), this.#places);
+  }
+
+  #part(taskId: string): number {
+    return this.#partOf.get(taskId) ?? this.#parts.length - 1;
+  }
+}
+
+type Sum<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What one round carried so far. */
+export class TrafficTally {
+  readonly #parts: readonly Sum<PartGroup>[];
+  readonly #sizes: readonly Sum<TrafficGroup>[];
+  readonly #partOf: (taskId: string) => number;
+  readonly #places: ReadonlyMap<string, Place>;
+
+  constructor(
+    parts: readonly string[],
+    partOf: (taskId: string) => number,
+    places: ReadonlyMap<string, Place>,
+  ) {
+    const nothing = { packets: 0, payload: 0, wire: 0 };
+    this.#parts = parts.map((name) => ({ name, ...nothing, elapsedMs: 0 }));
+    this.#sizes = SIZE_CLASSES.map(({ name }) => ({ name, ...nothing }));
+    this.#partOf = partOf;
+    this.#places = places;
+  }
+
+  /** A packet came, in a frame of so many bytes. */
+  add(id: string, frameBytes: number): void {
+    const place = this.#places.get(id);
+    if (place === undefined) return;
+    for (const group of [this.#parts[place.part], this.#sizes[place.size]]) {
+      if (group === undefined) continue;
+      group.packets += 1;
+      group.payload += place.payload;
+      group.wire += frameBytes;
+    }
+  }
+
+  /** A task took so long. */
+  took(taskId: string, ms: number): void {
+    const part = this.#parts[this.#partOf(taskId)];
+    if (part !== undefined) part.elapsedMs += ms;
+  }
+
+  /** Classes of which there was no packet are left out. */
+  groups(): TrafficGroups {
+    return { parts: this.#parts, sizes: this.#sizes.filter(({ packets }) => packets > 0) };
+  }
+}

@@ -1,0 +1,120 @@
+import { messageOf } from '../../contracts/errors.ts';
+import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
+import type { MeshNode } from '../../hub/link.ts';
+import { unlessAborted } from '../../system/process/abort.ts';
+
+/** One loss of an agent. Times are milliseconds from the start of the first task; null for one that did not come back. */
+interface Recovery {
+  readonly agent: string;
+  readonly tool: string;
+  readonly lost_at_ms: number;
+  back_at_ms: number | null;
+  took_ms: number | null;
+  /** Starts that this took, the failed ones among them. */
+  attempts: number;
+}
+
+export interface RecoveryOptions {
+  /** Starts a lost agent again, and says where it listens. */
+  readonly restart: (id: string) => Promise<MeshNode>;
+  /** Takes it back into the network. */
+  readonly readmit: (node: MeshNode, signal: AbortSignal) => Promise<void>;
+  /** No more tries are left for an agent. */
+  readonly onGivenUp: (id: string) => void;
+  /** What people should know. */
+  readonly onNews: (news: string) => void;
+  /** Milliseconds from the start of the first task. */
+  readonly nowMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Starts agents again that were lost: each at most {@link MAX_RESTARTS} times, and later each time. */
+export class AgentRecovery {
+  readonly recoveries: Recovery[] = [];
+  readonly #options: RecoveryOptions;
+  readonly #attempts = new Map<string, number>();
+  readonly #returning = new Map<string, Promise<void>>();
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+  }
+
+  /** An agent was lost. Further news of the same loss changes nothing. */
+  lost(id: string, tool: string): void {
+    if (this.#signal.aborted || this.#returning.has(id) || this.#isGivenUp(id)) return;
+    const lostAtMs = Math.round(this.#options.nowMs());
+    const recovery = { agent: id, tool, lost_at_ms: lostAtMs, back_at_ms: null, took_ms: null, attempts: 0 };
+    this.recoveries.push(recovery);
+    this.#returning.set(id, this.#bringBack(recovery));
+  }
+
+  isReturning(id: string): boolean {
+    return this.#returning.has(id);
+  }
+
+  /** Settles when nobody is on the way back. */
+  async settled(): Promise<void> {
+    while (this.#returning.size > 0) await Promise.all(this.#returning.values());
+  }
+
+  /** Brings back nobody any more. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.settled();
+  }
+
+  #isGivenUp(id: string): boolean {
+    return (this.#attempts.get(id) ?? 0) >= MAX_RESTARTS;
+  }
+
+  async #bringBack(recovery: Recovery): Promise<void> {
+    const { agent: id, tool } = recovery;
+    const { nowMs, onNews, onGivenUp } = this.#options;
+    let isBack = false;
+    while (!isBack && !this.#signal.aborted && !this.#isGivenUp(id)) {
+      const attempt = (this.#attempts.get(id) ?? 0) + 1;
+      this.#attempts.set(id, attempt);
+      recovery.attempts += 1;
+      isBack = await this.#tryOnce(recovery, attempt);
+    }
+    this.#returning.delete(id);
+    if (isBack) {
+      recovery.back_at_ms = Math.round(nowMs());
+      recovery.took_ms = recovery.back_at_ms - recovery.lost_at_ms;
+      onNews(`agent ${id} (${tool}) is back after ${(recovery.took_ms / 1000).toFixed(2)} s`);
+      if (this.#isGivenUp(id)) onNews(`agent ${id} (${tool}): if it is lost again it is not started again`);
+    } else if (!this.#signal.aborted) {
+      onNews(`agent ${id} (${tool}) is not started again: ${MAX_RESTARTS} restarts are the most`);
+      onGivenUp(id);
+    }
+  }
+
+  async #tryOnce({ agent: id, tool }: Recovery, attempt: number): Promise<boolean> {
+    const { restart, readmit, onNews } = this.#options;
+    try {
+      await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
+      // Whoever ends the run need not wait for it: its process is ended with the others.
+      const node = await unlessAborted(this.#signal, restart(id));
+      await readmit(node, this.#signal);
+      return true;
+    } catch (error) {
+      if (!this.#signal.aborted) {
+        onNews(`agent ${id} (${tool}): restart ${attempt} of ${MAX_RESTARTS} failed: ${messageOf(error)}`);
+      }
+      return false;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    try {
+      await unlessAborted(this.#signal, promise);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError, messageOf, systemCodeOf } from '../../contracts/errors.ts';
+import { makeFolder } from './make-folder.ts';
+
+/** Somebody else may take it between finding it stale and taking it: then once more. */
+const MAX_TRIES = 3;
+
+/** A file that says which process has something. One whose process has died, by whatever signal, is nobody's. */
+export class FileLock {
+  readonly #file: string;
+
+  private constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** @throws MeshError `locked`, with what `refusal` says, while a process has it; `io` when its folder cannot be written */
+  static take(file: string, refusal: (holder: number) => string, setting?: string): FileLock {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      try {
+        makeFolder(path.dirname(file));
+        writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
+        return new FileLock(file);
+      } catch (error) {
+        if (systemCodeOf(error) !== 'EEXIST')
+          throw new MeshError('io', `cannot make ${file}: ${messageOf(error)}`, { cause: error });
+      }
+      const holder = holderOf(file);
+      if (holder !== undefined && isAlive(holder)) {
+        throw new MeshError('locked', refusal(holder), setting === undefined ? {} : { setting });
+      }
+      // Its holder died without releasing it.
+      rmSync(file, { force: true });
+    }
+    throw new MeshError('locked', `cannot get hold of ${file}`);
+  }
+
+  release(): void {
+    rmSync(this.#file, { force: true });
+  }
+}
+
+function holderOf(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCodeOf(error) === 'EPERM';
+  }
+}

@@ -1,0 +1,40 @@
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { checkWritable, writeWhole } from './whole-file.ts';
+
+test('a file that cannot be written is said in a sentence, and leaves nothing half or empty', () => {
+  const folder = temporaryFolder();
+  mkdirSync(path.join(folder, 'taken'));
+  expect(() => writeWhole(path.join(folder, 'taken'), 'text')).toThrow(
+    /taken cannot be written: it is a folder/,
+  );
+  expect(() => writeWhole(path.join(folder, 'no', 'file'), 'text')).toThrow(/there is no such folder/);
+  expect(readdirSync(folder)).toEqual(['taken']);
+  writeWhole(path.join(folder, 'file'), 'old');
+  writeWhole(path.join(folder, 'file'), 'new');
+  expect(readFileSync(path.join(folder, 'file'), 'utf8')).toBe('new');
+});
+
+test('whoever reads a file while it is written anew has the whole old one', () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'file');
+  writeWhole(file, 'old');
+  const reader = openSync(file, 'r');
+  writeWhole(file, 'new and longer');
+  expect(readFileSync(reader, 'utf8')).toBe('old');
+  closeSync(reader);
+  expect(readFileSync(file, 'utf8')).toBe('new and longer');
+  expect(readdirSync(folder)).toEqual(['file']);
+});
+
+test('a folder for results is tried before the work, made if it is missing, and left as it was', () => {
+  const folder = path.join(temporaryFolder(), 'a', 'b');
+  checkWritable(folder);
+  expect(readdirSync(folder)).toEqual([]);
+  writeFileSync(path.join(folder, 'file'), '');
+  expect(() => checkWritable(path.join(folder, 'file'))).toThrow(
+    /file cannot be written: there is no such folder/,
+  );
+});

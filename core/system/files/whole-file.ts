@@ -1,0 +1,35 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError, writeFaultOf } from '../../contracts/errors.ts';
+import { makeFolder } from './make-folder.ts';
+
+/**
+ * Makes the folder `folder` if there is none, and tries whether it can be written, before work begins whose results go there.
+ *
+ * @throws MeshError `io` with the folder and what is in the way
+ */
+export function checkWritable(folder: string): void {
+  try {
+    makeFolder(folder);
+    rmSync(mkdtempSync(path.join(folder, '.gaia-mesh-')), { recursive: true });
+  } catch (error) {
+    throw new MeshError('io', `${folder} cannot be written: ${writeFaultOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Writes a file so that a reader sees the old one or the new one, never half of it or an empty one.
+ *
+ * @throws MeshError `io` with the file and what is in the way
+ */
+export function writeWhole(file: string, text: string | Uint8Array): void {
+  const part = `${file}.part`;
+  try {
+    // Results hold documents and answers: they are the user's alone.
+    writeFileSync(part, text, { mode: 0o600 });
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw new MeshError('io', `${file} cannot be written: ${writeFaultOf(error)}`, { cause: error });
+  }
+}

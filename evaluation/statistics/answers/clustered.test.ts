@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { Random } from '../../../core/system/random.ts';
+import { wilson } from '../inference/confidence.ts';
+import { clusteredInterval } from './clustered.ts';
+
+describe('an accuracy over questions that were tried several times', () => {
+  it.each([
+    // Questions that a team nearly always or nearly never gets right, by far; and such as it gets right at random.
+    { questions: 24, spread: 0.9 },
+    { questions: 72, spread: 0.9 },
+    { questions: 72, spread: 0.3 },
+    { questions: 72, spread: 0 },
+  ])(
+    'is covered in 93 to 97.5 of 100 samples: $questions questions, spread $spread',
+    ({ questions, spread }) => {
+      const random = new Random(61);
+      const attempts = 5;
+      const samples = 2000;
+      const found = { clustered: 0, pooled: 0 };
+      for (let sample = 0; sample < samples; sample++) {
+        const right = Array.from({ length: questions }, () => {
+          const chance = 0.5 + (random.uniform() < 0.5 ? spread : -spread) / 2;
+          return Array.from({ length: attempts }, () => (random.uniform() < chance ? 1 : 0)).reduce<number>(
+            (a, b) => a + b,
+            0,
+          );
+        });
+        const holds = ({ low, high }: { low: number; high: number }) => (low <= 0.5 && high >= 0.5 ? 1 : 0);
+        found.clustered += holds(clusteredInterval(right, attempts));
+        found.pooled += holds(
+          wilson(
+            right.reduce((a, b) => a + b, 0),
+            questions * attempts,
+          ),
+        );
+      }
+      expect(found.clustered / samples).toBeGreaterThan(0.93);
+      expect(found.clustered / samples).toBeLessThan(0.975);
+      // As if every attempt were a question of its own.
+      if (spread === 0.9) expect(found.pooled / samples).toBeLessThan(0.75);
+    },
+  );
+
+  it('of one attempt each is nearly Wilson’s interval', () => {
+    const right = Array.from({ length: 40 }, (_, index) => (index < 10 ? 1 : 0));
+    const { low, high } = clusteredInterval(right, 1);
+    expect(low).toBeCloseTo(wilson(10, 40).low, 1);
+    expect(high).toBeCloseTo(wilson(10, 40).high, 1);
+  });
+
+  it('keeps a width where all are right, and knows nothing of one question', () => {
+    expect(clusteredInterval([5, 5, 5, 5], 5).low).toBeLessThan(0.6);
+    expect(clusteredInterval([5], 5)).toEqual({ low: 0, high: 1 });
+    expect(clusteredInterval([], 5)).toEqual({ low: 0, high: 1 });
+  });
+});

@@ -1,0 +1,30 @@
+import { wilson } from '../inference/confidence.ts';
+import { studentQuantile } from '../inference/student.ts';
+
+/** The normal quantile of a two-sided 5 %. */
+const Z = 1.959963984540054;
+
+/**
+ * The 95 % interval of an accuracy over questions that were each tried several times: attempts at one question resemble each other, so they
+ * are one value of it, and not as many trials. Wilson's interval with the number of trials that would vary as much as the questions do
+ * (E. Korn and B. Graubard, 1998, "Confidence intervals for proportions with small expected number of positive counts estimated from survey
+ * data", Survey Methodology 24:2, whose correction by Student's t it has). That number lies between the questions and the attempts.
+ *
+ * @param right of each question, how many of its attempts were right
+ * @param attempts at each question
+ */
+export function clusteredInterval(
+  right: readonly number[],
+  attempts: number,
+): { readonly low: number; readonly high: number } {
+  const questions = right.length;
+  if (questions < 2 || attempts < 1) return { low: 0, high: 1 };
+  const fractions = right.map((count) => count / attempts);
+  const mean = fractions.reduce((sum, value) => sum + value, 0) / questions;
+  const variance =
+    fractions.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (questions - 1) / questions;
+  const trials = variance === 0 ? questions : (mean * (1 - mean)) / variance;
+  const corrected = trials * (Z / studentQuantile(0.025, questions - 1)) ** 2;
+  const bounded = Math.min(Math.max(corrected, 1), questions * attempts);
+  return wilson(mean * bounded, bounded);
+}

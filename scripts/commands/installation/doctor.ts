@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process';
+import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import net from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Command, Option } from 'commander';
+import { messageOf } from '../../../core/contracts/errors.ts';
+import { packageVersion } from '../../../core/system/package-root.ts';
+import { isPosix, lacksOf, platformName } from '../../../core/system/platform.ts';
+import { hasNamespaces } from '../../../core/system/process/without-network.ts';
+import { defaultOut, userPath } from '../../../core/system/user-paths.ts';
+import { natsAddress } from '../../../core/transports/nats/nats-address.ts';
+import { NatsServer } from '../../../core/transports/nats/nats-server.ts';
+import { loadTeam } from '../../../evaluation/teams/load-team.ts';
+import { print, printText } from '../../../evaluation/terminal/print.ts';
+import { stylesFor } from '../../../evaluation/terminal/style.ts';
+import { probePython } from '../../../tools/compute/python/python-sandbox.ts';
+import { checkOllama } from '../../../tools/engines/servers/ollama.ts';
+import { SERVICES, type Service } from '../../../tools/web/services.ts';
+import { loadKeys } from '../../command-line/load-keys.ts';
+import { positiveInteger } from '../../command-line/option-values.ts';
+import type { Finding } from '../../doctor/finding.ts';
+import { type ModelOptions, modelFinding } from '../../doctor/model-finding.ts';
+
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
+
+export function doctor(command: Command): void {
+  command
+    .option('--engine <name>', 'ask the server of this engine what its model can do, and try it')
+    .option('--model <name>', 'which model')
+    .option('--host <url>', 'where it is served')
+    .option(
+      '--base-url <url>',
+      'the same, of an OpenAI-compatible server (takes the engine openai if none is named)',
+    )
+    .addOption(
+      new Option('--tool-calls <how>', 'how it is to call tools')
+        .choices(['auto', 'native', 'text'])
+        .default('auto'),
+    )
+    .option('--context <tokens>', "the model's context", positiveInteger)
+    .option('--json', 'print the findings as JSON')
+    .action(run);
+}
+
+interface DoctorOptions extends ModelOptions {
+  readonly json?: boolean;
+}
+
+/** Checks what a run needs, and says what to do about what is missing. Exit code 1 if a run would fail. */
+async function run(options: DoctorOptions): Promise<void> {
+  loadKeys();
+  const findings = await Promise.all([
+    ...[system(), node(), ports(), sandbox(), ollama(), nats(process.env)],
+    ...[keys(process.env), python(), images(process.env), disk()],
+    ...(options.engine === undefined && options.baseUrl === undefined ? [] : [modelFinding(options)]),
+  ]);
+  if (options.json) printText(`${JSON.stringify(findings, null, 2)}\n`);
+  else {
+    const { green, yellow, red, bold } = stylesFor(process.stdout);
+    const mark = { ok: green('✓'), note: yellow('–'), bad: red('✗') };
+    print(bold(`Gaia Mesh ${packageVersion}`));
+    for (const { what, status, detail } of findings) print(`${mark[status]} ${what.padEnd(16)} ${detail}`);
+  }
+  if (findings.some((finding) => finding.status === 'bad')) process.exitCode = 1;
+}
+
+/** What is missing here because this is no Linux. */
+function system(): Finding {
+  const lacks = lacksOf();
+  const name = `${platformName()} ${process.arch}`;
+  if (lacks.length === 0) return { what: 'system', status: 'ok', detail: name };
+  return { what: 'system', status: isPosix() ? 'note' : 'bad', detail: `${name}: ${lacks.join('; ')}` };
+}
+
+async function node(): Promise<Finding> {
+  return { what: 'Node', status: 'ok', detail: `${process.version} (${process.execPath})` };
+}
+
+/** Whether the default team's ports are free. */
+async function ports(): Promise<Finding> {
+  const team = loadTeam('default', userPath);
+  const wanted = team.agents.map((agent, index) => agent.port ?? team.port_base + index);
+  const taken: number[] = [];
+  for (const port of wanted) if (!(await isFree(port))) taken.push(port);
+  return taken.length === 0
+    ? { what: 'ports', status: 'ok', detail: `${wanted.join(', ')} are free` }
+    : {
+        what: 'ports',
+        status: 'bad',
+        detail: `${taken.join(', ')} in use: run with --port-base auto, or another --port-base`,
+      };
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = net.createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen({ host: '127.0.0.1', port }, resolve);
+    });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
+const NETWORK = {
+  held: 'those whose tool needs no network have none (unshare --net)',
+  open: 'all may open connections, since no network namespace can be made here (unshare --net)',
+};
+
+/** Whether agents are really held to their folder. */
+async function sandbox(): Promise<Finding> {
+  const script = "require('node:fs').readFileSync(process.execPath)";
+  try {
+    await promisify(execFile)(process.execPath, ['--permission', '-e', script], { timeout: 10_000 });
+    return { what: 'sandbox', status: 'bad', detail: 'Node’s permission model does not hold here' };
+  } catch (error) {
+    return messageOf(error).includes('ERR_ACCESS_DENIED')
+      ? {
+          what: 'sandbox',
+          status: 'ok',
+          detail: `agents read the code and write their own workspace only (node --permission); ${NETWORK[hasNamespaces() ? 'held' : 'open']}`,
+        }
+      : { what: 'sandbox', status: 'bad', detail: messageOf(error) };
+  }
+}
+
+async function ollama(): Promise<Finding> {
+  try {
+    const { version, models } = await checkOllama();
+    const names = models.length > 0 ? models.slice(0, 5).join(', ') : 'no model yet: ollama pull gemma3';
+    return { what: 'Ollama', status: 'ok', detail: `${version}: ${names}` };
+  } catch {
+    return {
+      what: 'Ollama',
+      status: 'note',
+      detail: 'not running; only needed for --engine ollama (https://ollama.com)',
+    };
+  }
+}
+
+/** Whether a run over NATS would find its server; nobody needs one who does not ask for it. */
+async function nats(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  try {
+    const address = natsAddress(undefined, environment);
+    const server = await NatsServer.connect({ address, name: 'gaia-mesh doctor', reconnects: false });
+    await server.close();
+    return { what: 'NATS', status: 'ok', detail: `a server answers at ${address.shown}` };
+  } catch (error) {
+    const detail = `${messageOf(error)}; only needed for --transport nats`;
+    return { what: 'NATS', status: 'note', detail };
+  }
+}
+
+/** What would run the Python of questions, and what holds it. Agents that users write in Python need `python3` whatever this says. */
+async function python(): Promise<Finding> {
+  const { backend, version, guarantees, missing } = await probePython();
+  if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
+  const name = backend === 'system' ? `Python ${version} of this system` : `Python ${version} as WebAssembly`;
+  const held = `in a sandbox that holds ${guarantees.length} promises`;
+  const why = missing.length === 0 ? '' : `; ${missing.join('; ')}`;
+  return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
+}
+
+/** Engines' keys, and those of the services that tools ask. */
+const KEYS = [
+  ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+  ...Object.values<Service>(SERVICES).flatMap(({ keys: names = [] }) => names),
+];
+
+/** Names only: a key must not get onto a screen. */
+async function keys(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  const names = [...new Set(KEYS)];
+  const set = names.filter((name) => (environment[name] ?? '').trim() !== '');
+  if (set.length > 0) return { what: 'keys', status: 'ok', detail: `set: ${set.join(', ')}` };
+  return {
+    what: 'keys',
+    status: 'note',
+    detail: `none of ${names.join(', ')} is set, here or in .env: their services say so, and the run goes on`,
+  };
+}
+
+/** Packages of the recognition of text, and which model looks at images instead if there is one. */
+async function images(environment: NodeJS.ProcessEnv): Promise<Finding> {
+  const models = ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
+  const model = models.find((name) => (environment[name] ?? '') !== '');
+  if (model !== undefined)
+    return { what: 'images', status: 'ok', detail: `by a vision model (${model} is set)` };
+  const require = createRequire(import.meta.url);
+  try {
+    for (const name of ['tesseract.js', '@tesseract.js-data/eng']) require.resolve(`${name}/package.json`);
+  } catch {
+    return {
+      what: 'images',
+      status: 'note',
+      detail: 'text in images is not recognised: npm install tesseract.js@7 @tesseract.js-data/eng@1',
+    };
+  }
+  return {
+    what: 'images',
+    status: 'ok',
+    detail: `English text is recognised here, offline; to see more, set ${models.slice(0, 2).join(' or ')}`,
+  };
+}
+
+async function disk(): Promise<Finding> {
+  const folder = path.resolve(defaultOut());
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const detail = `${(free / 1e9).toFixed(1)} GB free in ${folder}`;
+  return { what: 'disk', status: free > MIN_FREE_BYTES ? 'ok' : 'bad', detail };
+}

@@ -1,0 +1,108 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { callType, type Tool } from '../../../core/contracts/tool.ts';
+import { userPath } from '../../../core/system/user-paths.ts';
+import { shippedTasks, tasksFolder } from '../../../evaluation/plan/bench-plan.ts';
+import { readTaskFolder } from '../../../evaluation/questions/read-questions.ts';
+import { scorerNamed, scorerNames } from '../../../evaluation/scorers/scorer.ts';
+import { loadTeam, teamFiles } from '../../../evaluation/teams/load-team.ts';
+import { printText } from '../../../evaluation/terminal/print.ts';
+import { oneLine, table } from '../../../evaluation/terminal/table.ts';
+import { layerNames, stageOf } from '../../../protocols/layers/registry.ts';
+import { adapterNames } from '../../../protocols/registry.ts';
+import { dataTools } from '../../../tools/data-tools.ts';
+import { engineNames } from '../../../tools/engines/registry.ts';
+import { toolNamed, toolNames } from '../../../tools/registry.ts';
+
+interface Item {
+  readonly name: string;
+  readonly description: string;
+  /** More about it, in columns of their own. */
+  readonly facts?: Readonly<Record<string, string | number>>;
+}
+
+/** Width of a description, so that a line fits a wide terminal. */
+const COLUMNS = 100;
+
+const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
+  adapters: async () => plain(adapterNames),
+  layers: async () => layerNames.map((name) => ({ name, description: stageOf(name) })),
+  engines: async () => engineNames.map((name) => ({ name, description: ENGINES[name] ?? '' })),
+  scorers: async () =>
+    scorerNames.map((name) => ({ name, description: scorerNamed(name).measures.join(', ') })),
+  tools: () => Promise.all(toolNames.map(async (name) => toolItem(await toolNamed(name)))),
+  teams: async () => [...teamFiles().keys()].map(teamItem),
+  tasks: async () =>
+    shippedTasks().map((name) => ({
+      name,
+      description: readTaskFolder(path.join(tasksFolder, name)).question,
+    })),
+};
+
+const ENGINES: Readonly<Record<string, string>> = {
+  extractive: 'embedded, the default: reads texts and answers from them alone; no model, no network',
+  ollama: 'a model that Ollama serves (--host, OLLAMA_HOST)',
+  openai: 'a model on any OpenAI-compatible server (--base-url, OPENAI_BASE_URL; OPENAI_API_KEY)',
+  recorded: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',
+  anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
+};
+
+export function list(command: Command): void {
+  command
+    .argument('<what>', 'adapters, layers, tools, engines, teams, tasks or scorers')
+    .option('--json', 'print a JSON array')
+    .action(run);
+}
+
+/** Prints what there is of one kind. */
+async function run(what: string, options: { readonly json?: boolean }): Promise<void> {
+  const items = Object.hasOwn(lists, what) ? await lists[what]?.() : undefined;
+  if (items === undefined) {
+    throw new MeshError(
+      'usage',
+      `cannot list ${JSON.stringify(what)}; there are: ${Object.keys(lists).join(', ')}`,
+    );
+  }
+  const text = options.json
+    ? JSON.stringify(
+        items.map(({ facts, ...item }) => ({ ...item, ...facts })),
+        null,
+        2,
+      )
+    : table(
+        items.map(({ name, facts = {}, description }) => [
+          name,
+          ...Object.entries(facts).map(([key, value]) => factText(key, value)),
+          oneLine(description, COLUMNS),
+        ]),
+      );
+  printText(`${text}\n`);
+}
+
+function plain(names: readonly string[]): Item[] {
+  return names.map((name) => ({ name, description: '' }));
+}
+
+/** Roles are the agents that think; the others are the tools that they ask. */
+function teamItem(name: string): Item {
+  const { agents, routing, description = '' } = loadTeam(name, userPath);
+  const tools = agents.filter(({ tool }) => Object.hasOwn(dataTools, tool)).length;
+  return { name, description, facts: { roles: agents.length - tools, tools, routing } };
+}
+
+/** In the order of the registry, which has each kind together. */
+function toolItem({ name, accepts, emits, description }: Tool): Item {
+  if (Object.hasOwn(dataTools, name)) return { name, description, facts: { kind: 'tool' } };
+  if (accepts.includes(callType(name))) return { name, description, facts: { kind: 'role' } };
+  const flow = accepts.length === 0 ? '' : `${accepts.join(', ')} → ${emits.join(', ')}: `;
+  const isEntry = accepts.includes('doc_init') && emits.includes('data_event');
+  return isEntry
+    ? { name, description, facts: { kind: 'entry' } }
+    : { name, description: flow + description, facts: { kind: 'pipeline' } };
+}
+
+function factText(key: string, value: string | number): string {
+  if (typeof value === 'string') return value;
+  return `${value} ${value === 1 ? key.replace(/s$/, '') : key}`;
+}

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { environmentOf } from '../../core/run/manifest.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
+import { packageVersion } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import type { Compared } from '../../evaluation/compare/conditions/compared.ts';
+import { figuresFor } from '../../evaluation/compare/conditions/conditions.ts';
+import { junitOf } from '../../evaluation/compare/conditions/junit.ts';
+import {
+  changesSince,
+  checkComparable,
+  checkSameMachine,
+  type SavedChange,
+} from '../../evaluation/compare/conditions/saved-baseline.ts';
+import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/conditions/summary.ts';
+import {
+  evaluateThreshold,
+  parseThreshold,
+  SAVED,
+  type Threshold,
+} from '../../evaluation/statistics/thresholds.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
+import { shellWord } from '../../evaluation/terminal/shell-word.ts';
+import { tableView, terminalTable } from '../../evaluation/terminal/table-view.ts';
+
+export interface OutcomeOptions {
+  readonly failIf?: readonly string[];
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly baseline?: string;
+  readonly saveBaseline?: string;
+}
+
+interface Settled extends Omit<OutcomeOptions, 'json'> {
+  /** The whole comparison, as it is kept. */
+  readonly json: string;
+}
+
+/** What CI asks of a comparison, read and checked before the minutes that it takes. */
+export interface Demands {
+  readonly thresholds: readonly Threshold[];
+  readonly saved: Compared | undefined;
+}
+
+/** @throws MeshError `usage` for a condition that cannot be read, `config` for a baseline that is none */
+export function demandsOf(
+  { failIf = [], baseline }: OutcomeOptions,
+  read: (file: string) => Compared,
+): Demands {
+  const thresholds = failIf.map(parseThreshold);
+  const needsSaved = thresholds.find(({ times }) => times === SAVED);
+  if (needsSaved !== undefined && baseline === undefined) {
+    throw new MeshError(
+      'usage',
+      `--fail-if '${needsSaved.text}': expected --baseline <file>, which "${SAVED}" is about`,
+    );
+  }
+  if (baseline === undefined) return { thresholds, saved: undefined };
+  const saved = read(userPath(baseline));
+  checkSameMachine(saved, environmentOf(packageVersion), baseline);
+  return { thresholds, saved };
+}
+
+/** Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget. */
+export function settle(now: Compared, { thresholds, saved }: Demands, options: Settled): void {
+  const { junit, summary, saveBaseline, baseline = '', json } = options;
+  if (saved !== undefined) checkComparable(saved, now, baseline);
+  const changes = saved === undefined ? [] : changesSince(saved, now);
+  sayChanges(changes);
+  const figures = figuresFor(now, saved);
+  const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
+  for (const { text, outcome, found } of conditions) {
+    complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
+    if (outcome === 'failed') process.exitCode = 1;
+  }
+  const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(shellWord)].join(' ');
+  if (junit !== undefined) written(junit, junitOf(conditions));
+  if (summary !== undefined) written(summary, summaryMarkdown(now, { conditions, changes, command }));
+  // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
+  if (saveBaseline !== undefined) written(saveBaseline, json);
+}
+
+function sayChanges(changes: readonly SavedChange[]): void {
+  if (changes.length === 0) return;
+  complain('against the comparison that was saved (what changed about the machine since is in its times):');
+  complain(terminalTable(tableView(CHANGE_TITLES, changes.map(changeCells)), []));
+}
+
+function written(file: string, text: string): void {
+  const target = userPath(file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeWhole(target, text);
+  complain(`written: ${target}`);
+}
