@@ -7,7 +7,7 @@ interface Kept<Head> {
 }
 
 /** What a file says of itself, and since when. */
-export type HeadOf<Head> = Pick<Kept<Head>, 'modifiedMs' | 'head'>;
+type HeadOf<Head> = Pick<Kept<Head>, 'modifiedMs' | 'head'>;
 
 /** What files say of themselves, read again only where size or time of change are others than they were. */
 export class KeptHeads<Head> {
