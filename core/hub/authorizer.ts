@@ -75,7 +75,8 @@ export class Authorizer {
       return this.#refuse(sender, error, frameBytes);
     }
     // What was counted before is none, and looking that up is quicker.
-    const isControl = !this.typeCounts.has(head.type) && head.type.startsWith(MESH_TYPE_PREFIX);
+    const counted = this.typeCounts.get(head.type);
+    const isControl = counted === undefined && head.type.startsWith(MESH_TYPE_PREFIX);
     if (!isControl && !delivery.receive(sender, head)) {
       sender.counts.repeatedPackets += 1;
       sender.counts.repeatedBytes += frameBytes;
@@ -97,7 +98,12 @@ export class Authorizer {
     counts.packetsRx += 1;
     counts.bytesRx += frameBytes;
     counts.tokens += head.token_used;
-    count(entryOrOthers(this.typeCounts, head.type, noCounts), head, frameBytes, recipients.length);
+    count(
+      counted ?? entryOrOthers(this.typeCounts, head.type, noCounts),
+      head,
+      frameBytes,
+      recipients.length,
+    );
     const clock = tasks.get(head.task_id);
     if (clock !== undefined) {
       clock.count(head, frameBytes, recipients.length, nowMs);

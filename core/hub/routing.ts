@@ -23,9 +23,19 @@ const MAX_TOPICS = 1000;
 /** All but the sender; those not addressed ignore an addressed packet. */
 function broadcastRouter(): Router {
   const others = new Map<Link, readonly Link[]>();
+  // Packets come many at a time from one sender.
+  let lastSender: Link | undefined;
+  let lastOthers = NOBODY;
   return {
-    recipients: (_head, sender) => others.get(sender) ?? NOBODY,
+    recipients(_head, sender) {
+      if (sender !== lastSender) {
+        lastSender = sender;
+        lastOthers = others.get(sender) ?? NOBODY;
+      }
+      return lastOthers;
+    },
     membersChanged(links) {
+      lastSender = undefined;
       others.clear();
       for (const link of links)
         others.set(
