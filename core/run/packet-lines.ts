@@ -1,40 +1,61 @@
+import os from 'node:os';
 import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import { nowMs } from '../system/log.ts';
 
 const BUFFER_BYTES = 64 * 1024;
 /** The texts of a head have 640 characters at most, each of six bytes at most, and what is around them takes 400. */
 const MAX_LINE_BYTES = 8 * 1024;
-/** Types, ids of agents and of tasks come again in every line; more of them than this are not kept. */
+/** Ids of tasks and tags come again in every line; more of them than this are not kept. */
 const MAX_KEPT_TEXTS = 1000;
-/** Longer pieces are copied by the system. */
-const SHORT_PIECE_BYTES = 48;
 
 const DIGIT_0 = 0x30;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const WORD_BYTES = 8;
+const IS_LITTLE_ENDIAN = os.endianness() === 'LE';
 
-const ID = Buffer.from(',"id":');
-const TOKENS = Buffer.from(',"token_used":');
-const BYTES = Buffer.from(',"bytes":');
+/**
+ * Text that is written again and again, eight bytes at a time. The last eight may go beyond its end; what comes next is written over that.
+ * The words are copied as numbers, which keeps their bits: no valid UTF-8 is NaN, the only number whose bits may change.
+ */
+class Piece {
+  readonly length: number;
+  readonly words: Float64Array;
 
-/** A member whose text comes again: `,"type":"note"`, and the like. */
+  constructor(text: string) {
+    this.length = Buffer.byteLength(text);
+    const words = Math.ceil(this.length / WORD_BYTES);
+    // Memory of its own, so that it begins where a word may.
+    const { buffer } = Buffer.alloc(words * WORD_BYTES).fill(text, 0, this.length);
+    this.words = new Float64Array(buffer, 0, words);
+  }
+}
+
+const TOKENS = new Piece(',"token_used":');
+const BYTES = new Piece(',"bytes":');
+
+/** Members whose text comes again: `,"tag":"final_answer"`, and the like. */
 class Members {
   readonly #key: string;
-  readonly #kept = new Map<string, Buffer>();
+  readonly #kept = new Map<string, Piece>();
 
   constructor(key: string) {
     this.#key = key;
   }
 
-  of(text: string): Buffer {
-    let member = this.#kept.get(text);
-    if (member === undefined) {
-      member = Buffer.from(`,"${this.#key}":${JSON.stringify(text)}`);
+  of(text: string): Piece {
+    let piece = this.#kept.get(text);
+    if (piece === undefined) {
+      piece = new Piece(memberOf(this.#key, text));
       if (this.#kept.size >= MAX_KEPT_TEXTS) this.#kept.clear();
-      this.#kept.set(text, member);
+      this.#kept.set(text, piece);
     }
-    return member;
+    return piece;
   }
+}
+
+function memberOf(key: string, text: string): string {
+  return `,"${key}":${JSON.stringify(text)}`;
 }
 
 /**
@@ -43,11 +64,9 @@ class Members {
  */
 export class PacketLines {
   readonly #write: (lines: Uint8Array) => void;
-  readonly #bytes = Buffer.allocUnsafe(BUFFER_BYTES);
+  readonly #bytes = Buffer.alloc(BUFFER_BYTES);
+  readonly #view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, BUFFER_BYTES);
   #at = 0;
-  readonly #types = new Members('type');
-  readonly #senders = new Members('from');
-  readonly #addressees = new Members('to');
   readonly #tasks = new Members('task_id');
   readonly #tags = new Members('tag');
 
@@ -58,16 +77,20 @@ export class PacketLines {
 
   add(batch: RelayedBatch): void {
     const { recipients, arrivedUs, forwardedUs } = batch;
-    const begin = Buffer.from(`{"level":"info","time":${nowMs().toFixed(3)},"event":"packet"`);
+    const begin = `{"level":"info","time":${nowMs().toFixed(3)},"event":"packet"`;
     const times = `"arrived_us":${Math.round(arrivedUs)},"forwarded_us":${Math.round(forwardedUs)}`;
-    const end = Buffer.from(`,"recipients":${recipients.length},${times}}\n`);
+    const end = new Piece(`,"recipients":${recipients.length},${times}}\n`);
+    // Neighbours are mostly of one type, and to the same.
+    let opening: Piece | undefined;
+    let [lastType, lastFrom, lastTo]: (string | undefined)[] = [];
     batch.each(({ type, from, to, id, task_id, tag, token_used }, frameBytes) => {
       if (this.#at + MAX_LINE_BYTES > BUFFER_BYTES) this.#flush();
-      this.#piece(begin);
-      this.#piece(this.#types.of(type));
-      this.#piece(this.#senders.of(from));
-      if (to !== undefined) this.#piece(this.#addressees.of(to));
-      this.#piece(ID);
+      if (opening === undefined || lastType !== type || lastFrom !== from || lastTo !== to) {
+        const addressee = to === undefined ? '' : memberOf('to', to);
+        opening = new Piece(`${begin}${memberOf('type', type)}${memberOf('from', from)}${addressee},"id":`);
+        [lastType, lastFrom, lastTo] = [type, from, to];
+      }
+      this.#piece(opening);
       this.#text(id);
       this.#piece(this.#tasks.of(task_id));
       if (tag !== undefined) this.#piece(this.#tags.of(tag));
@@ -85,12 +108,11 @@ export class PacketLines {
     this.#at = 0;
   }
 
-  #piece(piece: Buffer): void {
-    const bytes = this.#bytes;
+  #piece({ words, length }: Piece): void {
+    const view = this.#view;
     const at = this.#at;
-    const { length } = piece;
-    if (length > SHORT_PIECE_BYTES) bytes.set(piece, at);
-    else for (let i = 0; i < length; i++) bytes[at + i] = piece[i] ?? 0;
+    for (let i = 0; i < words.length; i++)
+      view.setFloat64(at + WORD_BYTES * i, words[i] ?? 0, IS_LITTLE_ENDIAN);
     this.#at = at + length;
   }
 
@@ -102,7 +124,7 @@ export class PacketLines {
     for (let i = 0; i < text.length; i++) {
       const character = text.charCodeAt(i);
       if (character < 0x20 || character > 0x7e || character === QUOTE || character === BACKSLASH) {
-        this.#piece(Buffer.from(JSON.stringify(text)));
+        this.#piece(new Piece(JSON.stringify(text)));
         return;
       }
       bytes[at++] = character;
@@ -114,7 +136,7 @@ export class PacketLines {
   /** A whole number that is not below 0. */
   #number(number: number): void {
     if (number > 0x7fffffff) {
-      this.#piece(Buffer.from(String(number)));
+      this.#piece(new Piece(String(number)));
       return;
     }
     let digits = 1;
