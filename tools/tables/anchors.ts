@@ -1,5 +1,5 @@
 import type { Table } from './table.ts';
-import { namesIn, numberIn, stemOf, wordsOf } from './words.ts';
+import { namesIn, stemOf, wordNumber, wordsOf } from './words.ts';
 
 /** A question in words. */
 export interface TableQuestion {
@@ -58,7 +58,7 @@ function phraseAnchors(
         const end = start + length;
         if (taken.some(([from, to]) => from <= start && end <= to)) continue;
         const [first = '', last = ''] = [words[start], words[end - 1]];
-        if (length === 1 && first.length < MIN_WORD_CHARACTERS && numberIn(first) === undefined) continue;
+        if (length === 1 && first.length < MIN_WORD_CHARACTERS && wordNumber(first) === undefined) continue;
         if (length === 1 && isCommon(stems[start] ?? '')) continue;
         if (length > 1 && isCommon(stems[start] ?? '') && isCommon(stems[end - 1] ?? '')) continue;
         const phrase = words.slice(start, end).join(' ');
@@ -86,7 +86,7 @@ function phraseAnchors(
 function numberAnchors({ words }: TableQuestion, { columns, size }: Table): Found[] {
   const found: Found[] = [];
   for (const [start, word] of words.entries()) {
-    const value = numberIn(word);
+    const value = wordNumber(word);
     if (value === undefined) continue;
     for (const { index, type, cells, isSortable } of columns) {
       if (!isSortable) continue;

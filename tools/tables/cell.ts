@@ -1,6 +1,8 @@
+import { type DateReading, dateOf, monthOf } from './values/date.ts';
+import { durationOf } from './values/duration.ts';
 import { plain, wordsOf } from './words.ts';
 
-/** A cell of a table with what can be read from it. */
+/** A cell of a table with what can be read from it, also where it says more than that. */
 export interface Cell {
   /** As it stands in the table. */
   readonly text: string;
@@ -14,50 +16,39 @@ export interface Cell {
 }
 
 /** What is unknown is undefined. */
-export interface CellDate {
-  readonly year: number | undefined;
-  readonly month: number | undefined;
-  readonly day: number | undefined;
-}
+export type CellDate = Pick<DateReading, 'year' | 'month' | 'day'>;
 
-const MONTHS = 'january february march april may june july august september october november december'.split(
-  ' ',
-);
-const MONTH = new RegExp(`\\b(${MONTHS.map((name) => name.slice(0, 3)).join('|')})[a-z]*\\b`);
+const FIRST_NUMBER = /[-+]?\d[\d,]*(?:\.\d+)?|[-+]?\.\d+/;
+const YEAR = /(?:^|[^\d.,])(1\d{3}|20\d\d)(?!\d|[.,]\d)/;
+/** Days up to which a date goes, and what stands behind it: `20-22 May`, `2 May-3 June`, `2 May (at home)`. */
+const REST =
+  /(?<=(?:^|[^-\d])\d{1,2})\s?-\s?\d{1,2}(?=,|\s|$)|(?<=[a-z])-\d{1,2}\s.*|\s*(?:\s-\s.*|[([].*|[*†‡]+)$/gs;
 
 export function cellOf(text: string): Cell {
   const low = plain(text).trim();
-  const norm = wordsOf(text).join(' ');
-  const time = /^(?:(\d+):)?(\d{1,2}):(\d{2}(?:\.\d+)?)$/.exec(low);
-  const first = /[-+]?\d[\d,]*(?:\.\d+)?|[-+]?\.\d+/.exec(low)?.[0];
-  let number = first === undefined ? undefined : Number(first.replaceAll(',', ''));
-  if (time !== null) number = Number(time[1] ?? 0) * 3600 + Number(time[2]) * 60 + Number(time[3]);
+  const first = FIRST_NUMBER.exec(low)?.[0];
   // `2004-05` is a season, not a number less than the first.
-  if (first !== undefined && /\d-\d/.test(low) && first.startsWith('-')) number = Number(first.slice(1));
+  const digits = /\d-\d/.test(low) ? first?.replace('-', '') : first;
+  const clock = low.includes(':') ? durationOf(low)?.number : undefined;
+  const number = clock ?? Number(digits?.replaceAll(',', ''));
   return {
     text,
-    norm,
+    norm: wordsOf(text).join(' '),
     number: Number.isFinite(number) ? number : undefined,
     isNumber: first !== undefined && first.length === low.length,
     date: dateIn(low),
   };
 }
 
+/** A whole date, a month, or the year that a text mentions. */
 function dateIn(low: string): CellDate | undefined {
-  const iso = /\b(\d{4})-(\d{1,2})-(\d{1,2})\b/.exec(low);
-  if (iso !== null) return { year: Number(iso[1]), month: Number(iso[2]), day: Number(iso[3]) };
-  const year = /(?:^|[^\d.,])(1[0-9]\d\d|20\d\d)(?!\d|[.,]\d)/.exec(low)?.[1];
-  const named = MONTH.exec(low);
-  if (named !== null) {
-    const month = MONTHS.findIndex((name) => name.startsWith(named[1] ?? '')) + 1;
-    const day = /(?:^|[^\d:.,])([0-3]?\d)(?:st|nd|rd|th)?(?![\d:.]|,\d)/.exec(low)?.[1];
-    return {
-      year: year === undefined ? undefined : Number(year),
-      month,
-      day: day === undefined ? undefined : Number(day),
-    };
-  }
-  return year === undefined ? undefined : { year: Number(year), month: undefined, day: undefined };
+  const { year, month, day } = dateOf(low.replaceAll(REST, '')) ?? {};
+  // `1996-03` is a season.
+  if (month !== undefined && (day !== undefined || /[a-z]/.test(low))) return { year, month, day };
+  const mentioned = YEAR.exec(low)?.[1];
+  const named = monthOf(low);
+  if (mentioned === undefined && named === undefined) return undefined;
+  return { year: mentioned === undefined ? undefined : Number(mentioned), month: named, day: undefined };
 }
 
 /** A number that orders dates; undefined where the year and the month are unknown. */

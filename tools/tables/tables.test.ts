@@ -40,8 +40,14 @@ describe('a cell', () => {
     ['1990-05-02', { year: 1990, month: 5, day: 2 }],
     ['1997', { year: 1997, month: undefined, day: undefined }],
     ['March', { year: undefined, month: 3, day: undefined }],
+    ['7/16/1921', { year: 1921, month: 7, day: 16 }],
+    ['22 April–9 May', { year: undefined, month: 4, day: 22 }],
+    ['October 20–22, 1982 (final)', { year: 1982, month: 10, day: 20 }],
+    ['1996–03', { year: 1996, month: undefined, day: undefined }],
+    ['Julie', undefined],
   ])('%s holds a date', (text, date) => {
-    expect(cellOf(text).date).toEqual(date);
+    if (date === undefined) expect(cellOf(text).date).toBeUndefined();
+    else expect(cellOf(text).date).toMatchObject(date);
   });
 });
 

@@ -1,3 +1,5 @@
+import { numberIn } from './values/number.ts';
+
 /** The words of a text, in lower case, numbers with their separators as one: `1,234.5`. */
 export function wordsOf(text: string): string[] {
   return plain(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
@@ -32,9 +34,8 @@ const SMALL_NUMBERS =
 const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
 
 /** The number that a word of a question stands for. */
-export function numberIn(word: string): number | undefined {
-  const digits = word.replaceAll(',', '');
-  return /^\d+(\.\d+)?$/.test(digits) ? Number(digits) : NUMBER_WORDS.get(word);
+export function wordNumber(word: string): number | undefined {
+  return numberIn(word) ?? NUMBER_WORDS.get(word);
 }
 
 /** Places of words that are names: in quotes, or with a capital within a sentence. */

@@ -123,7 +123,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /** 1 to 12, by its name or its first letters; undefined for what is none. */
-function monthOf(name: string): number | undefined {
+export function monthOf(name: string): number | undefined {
   const wanted = folded(name);
   return MONTHS.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);
 }
