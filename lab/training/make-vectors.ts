@@ -12,8 +12,6 @@ const { values, positionals } = parseArgs({
   options: {
     words: { type: 'string', default: '25000' },
     dims: { type: 'string', default: '40' },
-    fine: { type: 'string', default: '255' },
-    coarse: { type: 'string', default: '48' },
   },
 });
 const [file] = positionals;
@@ -40,8 +38,8 @@ const centred = raw.map((vector) => vector.map((value, axis) => value - (mean[ax
 const axes = principalAxes(centred, Number(values.dims) + 1).slice(1);
 const vectors = centred.map((vector) => unit(project(vector, axes)));
 
-const fine = cluster(vectors, Number(values.fine), 12);
-const coarse = cluster(vectors, Number(values.coarse), 12);
+const fine = cluster(vectors, 255, 12);
+const coarse = cluster(vectors, 48, 12);
 const bytes = packVectors(
   words.map((word, index) => ({
     word,

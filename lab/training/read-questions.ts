@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { squadEm, squadF1 } from '../../evaluation/scorers/squad.ts';
 
 export type LabelledQuestion = {
-  id: string;
   part: string;
   question: string;
   document: string;
@@ -23,7 +22,6 @@ const grouped = z.object({
   document: z.string(),
   qas: z.array(
     z.object({
-      id: z.string(),
       question: z.string(),
       answer: z.string(),
       aliases: z.array(z.string()).optional(),
@@ -34,33 +32,23 @@ const lineSchema = z.union([single, grouped]);
 
 /** Reads labelled questions from a .jsonl or .jsonl.gz file, one a line or grouped by document. */
 export function readQuestions(path: string): LabelledQuestion[] {
+  return readLines(path, lineSchema).flatMap((row) => {
+    const isSingle = 'task_id' in row;
+    const part = isSingle
+      ? row.task_id.replace(/^(squad-[a-z]+|[a-z]+).*$/, '$1')
+      : row.doc_id.replace(/^([a-z_]+).*$/, '$1');
+    return (isSingle ? [row] : row.qas).map(({ question, answer, aliases = [] }) => {
+      return { part, question, document: row.document, truths: [answer, ...aliases] };
+    });
+  });
+}
+
+/** Reads the lines of a .jsonl or .jsonl.gz file, each of which fits the schema. */
+export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   const bytes = readFileSync(path);
   const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => {
-      const row = lineSchema.parse(JSON.parse(line));
-      if ('task_id' in row) {
-        const part = row.task_id.replace(/^(squad-[a-z]+|[a-z]+).*$/, '$1');
-        return [
-          {
-            id: row.task_id,
-            part,
-            question: row.question,
-            document: row.document,
-            truths: [row.answer, ...(row.aliases ?? [])],
-          },
-        ];
-      }
-      return row.qas.map((qa) => ({
-        id: qa.id,
-        part: row.doc_id.replace(/^([a-z_]+).*$/, '$1'),
-        question: qa.question,
-        document: row.document,
-        truths: [qa.answer, ...(qa.aliases ?? [])],
-      }));
-    });
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => schema.parse(JSON.parse(line)));
 }
 
 /** The document cut every 400 code points, as the team's first agent receives it. */

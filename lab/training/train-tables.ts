@@ -1,9 +1,9 @@
 // Trains the parser of questions about tables on WikiTableQuestions; same data and seed, same bytes.
-// Usage: node lab/training/train-tables.ts --data DIR [--out FILE] [--split 1|2|3] [--model FILE] [--calibrated-by FILE] [--epochs N] [--rate R]
+// Usage: node lab/training/train-tables.ts --data DIR [--out FILE] [--split 1|2|3] [--calibrated-by FILE]
 //
 // The data say what the answers are, not which programs give them: the likelihood of all programs that give the true answer is raised
 // (Pasupat and Liang 2015), by AdaGrad. With --split, the development part of an official split is left out, measured, and what the chances of
-// answers are is fitted on it. --calibrated-by takes those chances from such a model; --model trains nothing and takes a model's weights.
+// answers are is fitted on it. --calibrated-by takes those chances from such a model.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,16 +22,15 @@ const COMMON_SHARE = 0.02;
 const CALIBRATION = 0.9;
 /** Smaller steps than these are noise. */
 const SMALLEST = 1e-6;
+const EPOCHS = 4;
+const RATE = 0.03;
+const SEED = 1;
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
     out: { type: 'string' },
     split: { type: 'string' },
-    model: { type: 'string' },
     'calibrated-by': { type: 'string' },
-    epochs: { type: 'string', default: '4' },
-    rate: { type: 'string', default: '0.03' },
-    seed: { type: 'string', default: '1' },
   },
 });
 if (values.data === undefined) throw new Error('--data: the folder with train.jsonl.gz and tables.jsonl.gz');
@@ -39,9 +38,8 @@ if (values.data === undefined) throw new Error('--data: the folder with train.js
 const data = wtqData(values.data);
 const split = Number(values.split ?? 0);
 const held = data.questions.filter(({ dev_of_split: of }) => of.includes(split));
-const given = values.model === undefined ? undefined : readTableModel(pathToFileURL(values.model));
-const common = given?.common ?? commonStems();
-const weights = given?.weights ?? train(data.questions.filter(({ dev_of_split: of }) => !of.includes(split)));
+const common = commonStems();
+const weights = train(data.questions.filter(({ dev_of_split: of }) => !of.includes(split)));
 const model = { weights, common, calibration: calibrationOf() };
 if (held.length > 0) console.log(JSON.stringify({ split, ...heldOutFigures(model, held, data.table) }));
 const shipped = fileURLToPath(new URL('../../tools/tables/weights/tables.bin', import.meta.url));
@@ -92,8 +90,8 @@ function train(questions: readonly WtqQuestion[]): Float32Array {
   console.error(`${examples.length} of ${questions.length} questions have a program that gives the answer`);
   const learned = new Float32Array(1 << FEATURE_BITS);
   const squares = new Float32Array(1 << FEATURE_BITS);
-  const random = new Random(Number(values.seed));
-  for (let epoch = 1; epoch <= Number(values.epochs); epoch++) {
+  const random = new Random(SEED);
+  for (let epoch = 1; epoch <= EPOCHS; epoch++) {
     let likelihood = 0;
     for (const example of random.shuffle(examples)) likelihood += step(example, learned, squares);
     console.error(`epoch ${epoch}: log-likelihood ${(likelihood / examples.length).toFixed(3)}`);
@@ -124,7 +122,7 @@ function step({ space, isRight }: Example, learned: Float32Array, squares: Float
   for (const [feature, slope] of gradient) {
     squares[feature] = (squares[feature] ?? 0) + slope * slope;
     learned[feature] =
-      (learned[feature] ?? 0) + (Number(values.rate) * slope) / (Math.sqrt(squares[feature] ?? 0) + SMALLEST);
+      (learned[feature] ?? 0) + (RATE * slope) / (Math.sqrt(squares[feature] ?? 0) + SMALLEST);
   }
   return Math.log(right);
 }

@@ -38,7 +38,6 @@ const { values } = parseArgs({
     data: { type: 'string' },
     out: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    stack: { type: 'string' },
   },
 });
 if (values.data === undefined) throw new Error('usage: train.ts --data DIR [--out DIR] [--seed N]');
@@ -78,8 +77,6 @@ for (const fold of foldNumbers) {
   }
   log(`fold ${fold}`);
 }
-// --stack keeps what step 3 said, so that the re-ranker alone can be tuned without training the rest again.
-if (values.stack !== undefined) writeFileSync(values.stack, JSON.stringify(answered));
 save('answers.bin', packForest(trainAnswers(answered, { ...ANSWER_TREES, seed })));
 
 /** Questions of one document stay together, or a fold would be tested on paragraphs it has read. */
