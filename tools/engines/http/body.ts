@@ -3,7 +3,7 @@ import * as z from 'zod';
 // Far above any reply that fits a context, even where each character is written as \uXXXX.
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** A stream says every few characters anew who says them. */
-export const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
 /** The whole body at once, for libraries that would read it without a bound. */
 export async function readWhole(response: Response): Promise<Response> {
@@ -40,7 +40,12 @@ export async function readLines(response: Response): Promise<Response> {
   return new Response(ReadableStream.from(jsonLines(response)), { status: response.status });
 }
 
-async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
+/**
+ * The lines of a streamed body as they come; the last is what stands behind the last end of a line.
+ *
+ * @throws Error for a stream without end, or a line without one
+ */
+export async function* linesOf(response: Response, end: string | RegExp): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let rest = '';
@@ -52,11 +57,15 @@ async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
         `it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`,
       );
     }
-    const lines = rest.split('\n');
+    const lines = rest.split(end);
     rest = lines.pop() ?? '';
-    for (const line of lines) yield* jsonLine(line);
+    yield* lines;
   }
-  yield* jsonLine(rest + decoder.decode());
+  yield rest + decoder.decode();
+}
+
+async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
+  for await (const line of linesOf(response, '\n')) yield* jsonLine(line);
 }
 
 const lineSchema = z.record(z.string(), z.unknown());
