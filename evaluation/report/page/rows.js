@@ -63,6 +63,16 @@ export function rowLayout(rows, width, nameRoom = 28) {
     /** A line at `x` through what is drawn in each row. */
     line: (/** @type {number} */ x, /** @type {string} */ stroke) =>
       Plot.tickX(places, { x: () => x, y: 'y', stroke, insetTop: isNarrow ? 22 : 0, insetBottom: 0 }),
+    /** Marks where each bar ends, at `x` of row `y`. */
+    endMarks: (/** @type {readonly { x: number, y: number }[]} */ ends) =>
+      Plot.tickX(ends, {
+        x: 'x',
+        y: 'y',
+        stroke: 'var(--ink)',
+        strokeWidth: 2,
+        insetTop: (isNarrow ? 22 : 8) - 3,
+        insetBottom: 5,
+      }),
     /** Insets of what is drawn in a row: below the label where that stands above. */
     top: isNarrow ? 22 : 8,
     bottom: 8,

@@ -59,7 +59,7 @@ export function waterfallFigure({ finding, waterfalls, table }) {
  */
 function drawWaterfalls(waterfalls, isBeyond, width) {
   const rows = waterfalls.map(({ label, text, netText }) => ({ label, text: isBeyond ? netText : text }));
-  const { marks, grid, line, top, bottom, options } = rowLayout(rows, width);
+  const { marks, grid, line, endMarks, top, bottom, options } = rowLayout(rows, width);
   const steps = waterfalls.flatMap((one, y) =>
     one.steps
       .filter(({ part }) => !(isBeyond && part === 'payload'))
@@ -98,14 +98,7 @@ function drawWaterfalls(waterfalls, isBeyond, width) {
         insetBottom: bottom - 1,
       }),
       line(0, 'var(--muted)'),
-      Plot.tickX(ends, {
-        x: 'x',
-        y: 'y',
-        stroke: 'var(--ink)',
-        strokeWidth: 2,
-        insetTop: top - 3,
-        insetBottom: bottom - 3,
-      }),
+      endMarks(ends),
       Plot.tip(steps, Plot.pointerY({ y: 'y', x: 'to', title: 'title', maxRadius: 30 })),
     ],
   });

@@ -40,7 +40,7 @@ export function stackFigure({ finding, key, choices, scale, caption, table }, la
  * @param {string} label
  */
 function drawStacks({ rows, axis }, scale, width, label) {
-  const { marks, grid, line, top, bottom, options } = rowLayout(rows, width, NAME_ROOM);
+  const { marks, grid, line, endMarks, top, bottom, options } = rowLayout(rows, width, NAME_ROOM);
   const parts = rows.flatMap((row, y) => row.parts.map((part) => ({ ...part, y })));
   const ends = rows.map(({ end, label: name, text }, y) => ({ y, x: end, title: `${name}: ${text}` }));
   const isSum = scale === 'sum';
@@ -69,14 +69,7 @@ function drawStacks({ rows, axis }, scale, width, label) {
         insetBottom: bottom,
       }),
       line(isSum ? 0 : 1, 'var(--muted)'),
-      Plot.tickX(ends, {
-        x: 'x',
-        y: 'y',
-        stroke: 'var(--ink)',
-        strokeWidth: 2,
-        insetTop: top - 3,
-        insetBottom: bottom - 3,
-      }),
+      endMarks(ends),
       Plot.tip(parts, Plot.pointerY({ y: 'y', x: 'to', title: 'title', maxRadius: 30 })),
     ],
   });
