@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { ChatRequest } from '../core/contracts/engine.ts';
+import type { Engine } from '../core/contracts/engine.ts';
 import type { Packet } from '../core/contracts/packet.ts';
-import type { ToolContext } from '../core/contracts/tool.ts';
 import { dataTool } from './data-tool.ts';
+import { toolContext } from './fixtures/tool-surroundings.ts';
 
 const asksModel = dataTool({
   name: 'look',
@@ -28,33 +28,21 @@ const call: Packet = {
 
 test('a data tool may ask the model of its agent’s engine, under its own name and with what counts its tokens', async () => {
   const seen: unknown[] = [];
-  const context: ToolContext = {
-    engine: {
-      name: 'seeing',
-      tokenSource: 'model',
-      perform: () => Promise.reject(new Error('no step')),
-      chat: (request: ChatRequest, { role, countTokens }) => {
-        seen.push(request.messages, role);
-        countTokens(3);
-        return Promise.resolve({ content: 'a boat', toolCalls: [], finish: 'stop' });
-      },
-    },
-    workspace: '',
-    files: undefined,
-    store: undefined,
-    options: {},
-    partners: [],
-    prompt: () => '',
-    signal: new AbortController().signal,
-    countTokens: (count) => seen.push(count),
-    ask: () => Promise.reject(new Error('nobody')),
-    record: () => undefined,
+  const engine: Engine = {
+    name: 'seeing',
+    tokenSource: 'model',
+    perform: () => Promise.reject(new Error('no step')),
   };
-  const [reply] = await asksModel.run(call, context);
+  const chat: Engine['chat'] = (request, { role, countTokens }) => {
+    seen.push(request.messages, role);
+    countTokens(3);
+    return Promise.resolve({ content: 'a boat', toolCalls: [], finish: 'stop' });
+  };
+  const countTokens = (count: number) => seen.push(count);
+  const [reply] = await asksModel.run(call, toolContext({ ...engine, chat }, { countTokens }));
   expect(reply?.payload).toEqual({ text: 'seeing: a boat' });
   expect(seen).toEqual([[{ role: 'user', content: 'What is it?' }], 'look', 3]);
 
-  const { chat: _, ...engine } = context.engine;
-  const [without] = await asksModel.run(call, { ...context, engine });
+  const [without] = await asksModel.run(call, toolContext(engine, { countTokens }));
   expect(without?.payload).toEqual({ text: 'no model' });
 });

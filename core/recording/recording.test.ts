@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Packet } from '../contracts/packet.ts';
+import { sampleHeader } from '../testing/sample-header.ts';
 import { parseRecording, type Recording, recordingLines } from './recording.ts';
 
 function packet(id: string, from: string, type = 'said'): Packet {
@@ -7,18 +8,7 @@ function packet(id: string, from: string, type = 'said'): Packet {
 }
 
 const recording: Recording = {
-  header: {
-    run_id: 'r',
-    team: 'pipeline',
-    final: '1',
-    routing: 'broadcast',
-    adapter: 'json',
-    engine: 'extractive',
-    agents: [
-      { id: '0', tool: 'search' },
-      { id: '1', tool: 'reason' },
-    ],
-  },
+  header: sampleHeader,
   packets: [
     { cause: null, toolUs: 0, packet: packet('hub-1', 'hub', 'doc_init') },
     {

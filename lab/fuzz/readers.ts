@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../../core/recording/recording.ts';
 import { writeArchive } from '../../core/run/archive.ts';
+import { sampleHeader } from '../../core/testing/sample-header.ts';
 import { readQuestions, readTaskFile } from '../../evaluation/questions/read-questions.ts';
 import { readWtq } from '../../evaluation/questions/wtq-questions.ts';
 import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
@@ -78,18 +79,7 @@ function fileReader(
 
 const packet = { task_id: 't', token_used: 0, ts: 0, payload: { text: 'né ✅' } };
 const recording: Recording = {
-  header: {
-    run_id: 'r',
-    team: 'pipeline',
-    final: '1',
-    routing: 'broadcast',
-    adapter: 'json',
-    engine: 'extractive',
-    agents: [
-      { id: '0', tool: 'search' },
-      { id: '1', tool: 'reason' },
-    ],
-  },
+  header: sampleHeader,
   packets: [
     { cause: null, toolUs: 0, packet: { ...packet, type: 'doc_init', from: 'hub', id: 'hub-1' } },
     { cause: 'hub-1', toolUs: 2, packet: { ...packet, type: 'said', from: '0', id: '0-1' } },

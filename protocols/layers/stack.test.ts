@@ -7,6 +7,7 @@ import type { Packet } from '../../core/contracts/packet.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { adapterNamed, adapterNames, checkSpec } from '../registry.ts';
 import { TestRun } from '../testing/members.ts';
+import { testSession } from '../testing/session.ts';
 import { compression } from './compression.ts';
 import { stackOf } from './stack.ts';
 
@@ -61,14 +62,7 @@ describe('the bytes of layers', () => {
     ['msgpack+zstd+ed25519+aes-256-gcm+crc32c', 109],
   ])('%s always adds %i', async (spec, overhead) => {
     const codec = new TestRun(await adapterNamed(spec), ['a']).codec('a');
-    const bare = (await adapterNamed(spec.split('+')[0] ?? '')).open({
-      runId: '',
-      self: '',
-      peer: '',
-      linkKey: new Uint8Array(32),
-      runKey: new Uint8Array(32),
-      offers: new Map(),
-    });
+    const bare = (await adapterNamed(spec.split('+')[0] ?? '')).open(testSession);
     for (const { packet: sample } of contractSamples) {
       const blob = codec.encode({ ...sample, from: 'a' });
       const plain = bare.encode({ ...sample, from: 'a' });

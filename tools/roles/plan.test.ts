@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Packet } from '../../core/contracts/packet.ts';
-import type { ToolContext } from '../../core/contracts/tool.ts';
 import { extractiveEngine } from '../engines/extractive.ts';
+import { toolContext } from '../fixtures/tool-surroundings.ts';
 import { plan } from './plan.ts';
 
 const call = (brief: string): Packet => ({
@@ -9,19 +9,7 @@ const call = (brief: string): Packet => ({
   payload: { question: 'Which ship?', file: 'a.csv', document: '', tools: [], brief, last: '', feedback: '' },
 });
 
-const context: ToolContext = {
-  engine: extractiveEngine(),
-  workspace: '',
-  files: undefined,
-  store: undefined,
-  options: {},
-  partners: [],
-  prompt: () => '',
-  signal: new AbortController().signal,
-  countTokens: () => undefined,
-  ask: () => Promise.reject(new Error('nobody')),
-  record: () => undefined,
-};
+const context = toolContext(extractiveEngine());
 
 test('a plan without a model takes the advice of gap records along, to whoever carries it out', async () => {
   const brief = 'Hint 1\n  pattern: a table\n  advice: read every row\nHint 2\n  advice: check the units';

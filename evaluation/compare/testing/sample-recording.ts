@@ -1,5 +1,6 @@
 import type { Packet } from '../../../core/contracts/packet.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
+import { sampleHeader } from '../../../core/testing/sample-header.ts';
 
 function packet(id: string, from: string, more: Partial<Packet> = {}): Packet {
   return {
@@ -16,18 +17,7 @@ function packet(id: string, from: string, more: Partial<Packet> = {}): Packet {
 
 /** A document, a request, its answer and a final answer; the document does not fit one record of TLS. */
 export const sampleRecording: Recording = {
-  header: {
-    run_id: 'r',
-    team: 'pipeline',
-    final: '1',
-    routing: 'broadcast',
-    adapter: 'json',
-    engine: 'extractive',
-    agents: [
-      { id: '0', tool: 'search' },
-      { id: '1', tool: 'reason' },
-    ],
-  },
+  header: sampleHeader,
   packets: [
     {
       cause: null,

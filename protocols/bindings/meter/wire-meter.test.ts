@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fullPacket } from '../../contract/samples.ts';
+import { plainTraits } from '../testing/plain-traits.ts';
 import { testSettings as settings } from '../testing/settings.ts';
 import { selfSigned } from '../tls/self-signed.ts';
 import { metered } from './metered.ts';
@@ -202,13 +203,7 @@ test('a binding is not charged what its inbox does', async () => {
     transport: 'http1',
     implementation: 'bare',
     packages: [],
-    traits: {
-      replies: 'same exchange',
-      oneWay: 'acknowledged',
-      later: ['hold'],
-      hasTls: false,
-      largestMessageBytes: null,
-    },
+    traits: plainTraits,
     async serve(inbox) {
       await inbox(fullPacket, new AbortController().signal);
       return { address: '', close: async () => undefined };

@@ -6,6 +6,7 @@ import { extract as extractTar } from 'tar';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parsePacket } from '../../../core/contracts/packet.ts';
 import { adapterNamed } from '../../../protocols/registry.ts';
+import { testSession } from '../../../protocols/testing/session.ts';
 import { Cli, type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { type Metrics, readManifest, readMetrics } from '../../testing/run-files.ts';
 import { writtenFile } from '../../testing/team-file.ts';
@@ -148,14 +149,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
   });
 
   test('logs every packet whole, as it was sent (MP-23, MP-54)', async () => {
-    const codec = (await adapterNamed(adapter)).open({
-      runId: '',
-      self: '',
-      peer: '',
-      linkKey: new Uint8Array(32),
-      runKey: new Uint8Array(32),
-      offers: new Map(),
-    });
+    const codec = (await adapterNamed(adapter)).open(testSession);
     for (const id of IDS) {
       const lines = sent(id);
       expect(lines).toHaveLength(1);

@@ -1,22 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ChatMessage, EngineWork, Step } from '../../../core/contracts/engine.ts';
-import { type ModelScript, type ModelServer, startModelServer } from '../../fixtures/model-server.ts';
 import type { EngineOptions } from '../registry.ts';
+import { serve } from '../testing/engine-under-test.ts';
 import { anthropicEngine } from './anthropic.ts';
 import { anthropicUrl } from './server-url.ts';
-
-const servers: ModelServer[] = [];
-afterEach(async () => {
-  for (const server of servers) expect(server.invalid).toEqual([]);
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function serve(script: ModelScript): Promise<ModelServer> {
-  const server = await startModelServer(script);
-  servers.push(server);
-  return server;
-}
 
 const step: Step = {
   input: {},

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Step } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import {
   type FixtureReply,
@@ -13,20 +12,8 @@ import {
 } from '../../fixtures/ollama-server.ts';
 import { type Pace, realPace } from '../http/retry.ts';
 import type { EngineOptions } from '../registry.ts';
+import { PROMPT, step } from '../testing/engine-under-test.ts';
 import { checkOllama, ollamaEngine } from './ollama.ts';
-
-const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
-
-const step: Step = {
-  input: { question: 'Wer?' },
-  embedded: () => ({ answer: 'embedded' }),
-  model: {
-    prompt: 'ask',
-    variables: () => ({ question: 'Wer war es?' }),
-    reply: z.object({ answer: z.string() }),
-    result: (reply) => z.object({ answer: z.string() }).parse(reply),
-  },
-};
 
 /** No time passes between retries. */
 const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };

@@ -1,27 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ModelUsage, Step } from '../../../core/contracts/engine.ts';
-import {
-  type ModelScript,
-  type ModelServer,
-  type ScriptedReply,
-  startModelServer,
-} from '../../fixtures/model-server.ts';
+import type { ModelScript, ModelServer, ScriptedReply } from '../../fixtures/model-server.ts';
 import { checkKey, type EngineOptions } from '../registry.ts';
+import { serve } from '../testing/engine-under-test.ts';
 import { openaiEngine } from './openai.ts';
 import { openaiUrl } from './server-url.ts';
-
-const servers: ModelServer[] = [];
-afterEach(async () => {
-  for (const server of servers) expect(server.invalid).toEqual([]);
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function serve(script: ModelScript): Promise<ModelServer> {
-  const server = await startModelServer(script);
-  servers.push(server);
-  return server;
-}
 
 function stepFor(reply: z.ZodType): Step {
   return {

@@ -2,26 +2,20 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import { startWebServices, type WebScript, type WebServices } from '../../fixtures/web-server.ts';
+import type { WebScript } from '../../fixtures/web-server.ts';
+import { serveWeb } from '../testing/serve-web.ts';
 import { downloadFile } from './download-file.ts';
 import { MAX_DOWNLOAD_BYTES, saveDownload } from './save-download.ts';
 
 let files: string;
-const started: WebServices[] = [];
 beforeEach(async () => {
   files = await mkdtemp(path.join(os.tmpdir(), 'gaia-download-'));
 });
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((services) => services.close()));
   await rm(files, { recursive: true });
 });
 
-async function serve(pages?: WebScript) {
-  const services = await startWebServices(pages === undefined ? {} : { pages });
-  started.push(services);
-  return { ...services, place: dataToolPlace({ files, environment: services.environment }) };
-}
+const serve = (pages?: WebScript) => serveWeb(pages === undefined ? {} : { pages }, { files });
 
 const saved = (name: string) => readFile(path.join(files, 'downloads', name), 'utf8');
 const names = async () => (await readdir(path.join(files, 'downloads'))).sort();

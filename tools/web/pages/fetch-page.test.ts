@@ -1,21 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
-import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import { startWebServices, type WebAnswer, type WebServices } from '../../fixtures/web-server.ts';
+import { describe, expect, test } from 'vitest';
+import type { WebAnswer } from '../../fixtures/web-server.ts';
+import { serveWeb } from '../testing/serve-web.ts';
 import { fetchPage } from './fetch-page.ts';
 import { pageText } from './page-text.ts';
 
-const started: WebServices[] = [];
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((services) => services.close()));
-});
-
 async function serve(answer?: WebAnswer) {
-  const services = await startWebServices(answer === undefined ? {} : { pages: [answer] });
-  started.push(services);
-  return { url: `${services.pages}/lighthouse`, place: dataToolPlace({ environment: services.environment }) };
+  const { pages, place } = await serveWeb(answer === undefined ? {} : { pages: [answer] });
+  return { url: `${pages}/lighthouse`, place };
 }
 
 async function fetched(body: string | Uint8Array, type?: string): Promise<string> {

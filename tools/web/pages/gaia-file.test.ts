@@ -2,13 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import {
-  startWebServices,
-  type WebScript,
-  type WebServiceName,
-  type WebServices,
-} from '../../fixtures/web-server.ts';
+import { serveWeb, type WebScripts } from '../testing/serve-web.ts';
 import { gaiaFile } from './gaia-file.ts';
 
 const DATASET_TASK = '00000000-0000-4000-8000-000000000002';
@@ -17,25 +11,17 @@ const inDataset = { task_id: DATASET_TASK, file_name: `${DATASET_TASK}.csv` };
 const inApi = { task_id: API_TASK, file_name: `${API_TASK}.txt` };
 
 let files: string;
-const started: WebServices[] = [];
 beforeEach(async () => {
   files = await mkdtemp(path.join(os.tmpdir(), 'gaia-file-'));
 });
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((services) => services.close()));
   await rm(files, { recursive: true });
 });
 
-async function serve(
-  scripts: Partial<Record<WebServiceName, WebScript>> = {},
-  options = {},
-  taskId = DATASET_TASK,
-) {
-  const services = await startWebServices(scripts);
-  started.push(services);
-  const place = dataToolPlace({ files, environment: services.environment, options, taskId });
+async function serve(scripts: WebScripts = {}, options = {}, taskId = DATASET_TASK) {
+  const services = await serveWeb(scripts, { files, options, taskId });
   return {
-    place,
+    place: services.place,
     asked: () => services.requests.map(({ service, path: at }) => `${service} ${at}`),
     services,
   };

@@ -1,29 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import {
-  startWebServices,
-  type WebScript,
-  type WebServiceName,
-  type WebServices,
-} from '../../fixtures/web-server.ts';
+import { serveWeb } from '../testing/serve-web.ts';
 import { duckduckgoSearch } from './duckduckgo-search.ts';
 import { searxngSearch } from './searxng-search.ts';
 import { tavilySearch } from './tavily-search.ts';
 
-const started: WebServices[] = [];
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((services) => services.close()));
-});
-
-async function serve(scripts: Partial<Record<WebServiceName, WebScript>> = {}) {
-  const services = await startWebServices(scripts);
-  started.push(services);
-  return { ...services, place: dataToolPlace({ environment: services.environment }) };
-}
-
 describe('duckduckgo_search', () => {
   test('gives numbered results without advertisements, links unwrapped (RA-30, REQ-041)', async () => {
-    const { place, pages, requests } = await serve();
+    const { place, pages, requests } = await serveWeb();
     const { text, data } = await duckduckgoSearch.run({ query: 'vellmar lighthouse' }, place);
     expect(text).toBe(
       [
@@ -49,13 +33,13 @@ describe('duckduckgo_search', () => {
   });
 
   test('gives as many as were asked for', async () => {
-    const { place } = await serve();
+    const { place } = await serveWeb();
     const { data } = await duckduckgoSearch.run({ query: 'vellmar', max_results: 1 }, place);
     expect(data?.results).toHaveLength(1);
   });
 
   test('says that there are none (REQ-050)', async () => {
-    const { place } = await serve();
+    const { place } = await serveWeb();
     const { text } = await duckduckgoSearch.run({ query: 'nothing' }, place);
     expect(text).toContain('not found: no results for "nothing"');
   });
@@ -66,7 +50,7 @@ describe('duckduckgo_search', () => {
     [403, ''],
     [200, riddle],
   ])('asks the lite page where it is taken for a robot (status %i)', async (status, body) => {
-    const { place, pages, requests } = await serve({ duckduckgo: [{ status, body }] });
+    const { place, pages, requests } = await serveWeb({ duckduckgo: [{ status, body }] });
     const { text } = await duckduckgoSearch.run({ query: 'vellmar' }, place);
     expect(text).toBe(
       [
@@ -82,14 +66,14 @@ describe('duckduckgo_search', () => {
 
   test('says that it is blocked, not that there is nothing, where both pages block', async () => {
     const blocked = [{ status: 202, body: riddle }];
-    const { place } = await serve({ duckduckgo: blocked, duckduckgoLite: blocked });
+    const { place } = await serveWeb({ duckduckgo: blocked, duckduckgoLite: blocked });
     await expect(duckduckgoSearch.run({ query: 'x' }, place)).rejects.toThrow(
       /takes this address for a robot .* use tavily_search, searxng_search or wikipedia/,
     );
   });
 
   test('does not ask with 500 characters, and does with 499', async () => {
-    const { place, requests } = await serve();
+    const { place, requests } = await serveWeb();
     await expect(duckduckgoSearch.run({ query: 'x'.repeat(500) }, place)).rejects.toThrow(
       /500 characters, at most 499/,
     );
@@ -101,7 +85,7 @@ describe('duckduckgo_search', () => {
 
 describe('tavily_search', () => {
   test('gives numbered results (RA-31, SV-10, REQ-041)', async () => {
-    const { place, pages, requests } = await serve();
+    const { place, pages, requests } = await serveWeb();
     const { text } = await tavilySearch.run({ query: 'vellmar', max_results: 7 }, place);
     expect(text).toBe(
       [
@@ -124,7 +108,7 @@ describe('tavily_search', () => {
   });
 
   test('gives the answer where the service has one', async () => {
-    const { place } = await serve({
+    const { place } = await serveWeb({
       tavily: [{ body: { answer: '41 metres', results: [], images: [{ url: 'x' }] } }],
     });
     const { text } = await tavilySearch.run({ query: 'vellmar' }, place);
@@ -132,7 +116,7 @@ describe('tavily_search', () => {
   });
 
   test('without a key says which variable to set, and asks nobody (RA-31)', async () => {
-    const { place, requests } = await serve();
+    const { place, requests } = await serveWeb();
     const keyless = { ...place, environment: { ...place.environment, TAVILY_API_KEY: '' } };
     await expect(tavilySearch.run({ query: 'x' }, keyless)).rejects.toThrow(
       'no key: set TAVILY_API_KEY (in .env); duckduckgo_search and wikipedia need none',
@@ -146,7 +130,7 @@ describe('tavily_search', () => {
     [432, 'This request exceeds your plan’s set usage limit.'],
     [433, 'This request exceeds the pay-as-you-go limit.'],
   ])('passes on status %i and its words, and asks once', async (status, error) => {
-    const { place, requests } = await serve({ tavily: [{ status, body: { detail: { error } } }] });
+    const { place, requests } = await serveWeb({ tavily: [{ status, body: { detail: { error } } }] });
     await expect(tavilySearch.run({ query: 'x' }, place)).rejects.toThrow(`status ${status}: ${error}`);
     expect(requests).toHaveLength(1);
   });
@@ -154,7 +138,7 @@ describe('tavily_search', () => {
   test.each([['<html>'], ['{"results":[{"title":"no url"}]}'], ['[]']])(
     'says that the reply is strange: %s',
     async (body) => {
-      const { place } = await serve({ tavily: [{ body }] });
+      const { place } = await serveWeb({ tavily: [{ body }] });
       await expect(tavilySearch.run({ query: 'x' }, place)).rejects.toThrow(/^tavily replied something else/);
     },
   );
@@ -162,7 +146,7 @@ describe('tavily_search', () => {
 
 describe('searxng_search', () => {
   test('gives answers of both versions, infoboxes and results (REQ-041)', async () => {
-    const { place, pages, requests } = await serve();
+    const { place, pages, requests } = await serveWeb();
     const { text } = await searxngSearch.run({ query: 'vellmar' }, place);
     expect(text).toBe(
       [
@@ -187,26 +171,26 @@ describe('searxng_search', () => {
         ['b', 'CAPTCHA'],
       ],
     };
-    const { place } = await serve({ searxng: [{ body }] });
+    const { place } = await serveWeb({ searxng: [{ body }] });
     await expect(searxngSearch.run({ query: 'x' }, place)).rejects.toThrow(
       'its engines failed (a: timeout; b: CAPTCHA)',
     );
   });
 
   test('says that there are none (REQ-050)', async () => {
-    const { place } = await serve({ searxng: [{ body: { results: [], number_of_results: 0 } }] });
+    const { place } = await serveWeb({ searxng: [{ body: { results: [], number_of_results: 0 } }] });
     expect((await searxngSearch.run({ query: 'x' }, place)).text).toBe('not found: no results for "x"');
   });
 
   test('says which setting is missing where JSON is refused', async () => {
-    const { place } = await serve({ searxng: [{ status: 403, body: '<html>Forbidden</html>' }] });
+    const { place } = await serveWeb({ searxng: [{ status: 403, body: '<html>Forbidden</html>' }] });
     await expect(searxngSearch.run({ query: 'x' }, place)).rejects.toThrow(
       /must list json among search\.formats/,
     );
   });
 
   test('passes on its errors', async () => {
-    const { place } = await serve({ searxng: [{ status: 400, body: { error: 'No query' } }] });
+    const { place } = await serveWeb({ searxng: [{ status: 400, body: { error: 'No query' } }] });
     await expect(searxngSearch.run({ query: 'x' }, place)).rejects.toThrow(
       'searxng answered with status 400: No query',
     );

@@ -1,20 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import { startWebServices, type WebServices } from '../../fixtures/web-server.ts';
+import { describe, expect, test } from 'vitest';
+import { serveWeb } from '../testing/serve-web.ts';
 import { youtubeId } from './youtube-id.ts';
 import { youtubeTranscript } from './youtube-transcript.ts';
 
-const started: WebServices[] = [];
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((services) => services.close()));
-});
-
 async function transcript(id: string, language?: string) {
-  const services = await startWebServices();
-  started.push(services);
+  const { place, requests } = await serveWeb();
   const input = { url: `https://youtu.be/${id}`, ...(language === undefined ? {} : { language }) };
-  const reply = await youtubeTranscript.run(input, dataToolPlace({ environment: services.environment }));
-  return { ...reply, requests: services.requests };
+  return { ...(await youtubeTranscript.run(input, place)), requests };
 }
 
 describe('a video with captions', () => {
@@ -85,15 +77,13 @@ test.each([
 test('a reply does not say which host is asked for the captions', async () => {
   const track = { baseUrl: 'http://169.254.169.254/latest/meta-data', languageCode: 'en' };
   const body = { captions: { playerCaptionsTracklistRenderer: { captionTracks: [track] } } };
-  const services = await startWebServices({
+  const { place, requests } = await serveWeb({
     youtube: ({ path }) => (path === '/watch' ? { body: '"INNERTUBE_API_KEY":"k"' } : { body }),
   });
-  started.push(services);
-  const place = dataToolPlace({ environment: services.environment });
   await expect(youtubeTranscript.run({ url: 'plainvideo0' }, place)).rejects.toThrow(
     /a track at http:\/\/169/,
   );
-  expect(services.requests).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test.each([

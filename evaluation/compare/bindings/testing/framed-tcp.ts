@@ -6,6 +6,7 @@ import type {
   Inbox,
   WireBytes,
 } from '../../../../protocols/bindings/contract/binding.ts';
+import { plainTraits } from '../../../../protocols/bindings/testing/plain-traits.ts';
 
 /** The least that is a binding, as a user might write one: JSON behind a length, on one TCP connection. */
 export const framedTcp: Binding = framedBinding('framed/tcp');
@@ -24,13 +25,7 @@ export function framedBinding(name: string, { isSplit = false, parses = 1 }: Fra
     transport: 'tcp',
     implementation: 'bare',
     packages: [],
-    traits: {
-      replies: 'same exchange',
-      oneWay: 'acknowledged',
-      later: ['hold'],
-      hasTls: false,
-      largestMessageBytes: null,
-    },
+    traits: plainTraits,
     async serve(inbox: Inbox, { noDelay }) {
       const framed = new Set<Framed>();
       const signal = new AbortController().signal;
