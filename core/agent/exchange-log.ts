@@ -1,10 +1,5 @@
-import type { ChatMessage } from '../contracts/engine.ts';
-import {
-  digestOf,
-  type ExchangeLine,
-  type MessageLine,
-  type ModelExchange,
-} from '../contracts/model-exchange.ts';
+import type { ChatMessage, ModelExchange } from '../contracts/engine.ts';
+import { digestOf, type ExchangeLine, type MessageLine } from '../contracts/model-exchange.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
 import type { Log } from '../system/log.ts';
 import { partsOf } from '../tokens/parts-of.ts';

@@ -1,5 +1,4 @@
-import type { Engine, EngineWork, ModelUsage } from '../contracts/engine.ts';
-import type { ModelExchange } from '../contracts/model-exchange.ts';
+import type { Engine, EngineWork, ModelExchange, ModelUsage } from '../contracts/engine.ts';
 import type { Packet } from '../contracts/packet.ts';
 import { monotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';

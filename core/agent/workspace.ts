@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
+import type { ModelExchange } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
-import { EXCHANGES_FILE, type ModelExchange } from '../contracts/model-exchange.ts';
+import { EXCHANGES_FILE } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 import { TRACE_FILE } from '../contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import type { ModelExchange } from './model-exchange.ts';
 import type { JsonObject } from './packet.ts';
 import type { PromptPart } from './prompt-part.ts';
 
@@ -117,4 +116,30 @@ export interface ModelRequest<Result extends JsonObject = JsonObject> {
   readonly reply: z.ZodType;
   /** Turns a reply that fits the schema into the step's result. */
   readonly result: (reply: unknown) => Result;
+}
+
+/** One request to a model and its reply, as it was sent and as it came. */
+export interface ModelExchange {
+  /** Of what was asked for, `requestKey`; what was sent may be less, where a server does not take all of it. */
+  readonly key: string;
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** JSON Schema that the reply had to fit. */
+  readonly schema?: JsonObject | undefined;
+  readonly reply: ExchangeReply;
+  /** The server's own figures; null where it gave none. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** When it was asked and when the reply was whole, by `monotonicUs`, tries that failed and waits between them included. */
+  readonly startedUs?: number | undefined;
+  readonly endedUs?: number | undefined;
+}
+
+interface ExchangeReply {
+  readonly content: string;
+  readonly reasoning?: string | undefined;
+  readonly toolCalls: readonly ToolCall[];
+  /** `filtered`: the server refused. */
+  readonly finish: 'stop' | 'length' | 'tool_calls' | 'filtered';
 }

@@ -1,37 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { ChatMessage, ToolCall, ToolDefinition } from './engine.ts';
+import type { ModelExchange } from './engine.ts';
 import { isJsonObject, type JsonObject } from './packet.ts';
 import { PROMPT_KINDS } from './prompt-part.ts';
 
 /** Every exchange of an agent with a model, in its workspace: {@link exchangeLineSchema}. It holds what prompts hold: documents and answers. */
 export const EXCHANGES_FILE = 'exchanges.log';
-
-/** One request to a model and its reply, as it was sent and as it came. */
-export interface ModelExchange {
-  /** Of what was asked for, {@link requestKey}; what was sent may be less, where a server does not take all of it. */
-  readonly key: string;
-  readonly model: string;
-  readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ToolDefinition[];
-  /** JSON Schema that the reply had to fit. */
-  readonly schema?: JsonObject | undefined;
-  readonly reply: ExchangeReply;
-  /** The server's own figures; null where it gave none. */
-  readonly promptTokens: number | null;
-  readonly completionTokens: number | null;
-  /** When it was asked and when the reply was whole, by `monotonicUs`, tries that failed and waits between them included. */
-  readonly startedUs?: number | undefined;
-  readonly endedUs?: number | undefined;
-}
-
-export interface ExchangeReply {
-  readonly content: string;
-  readonly reasoning?: string | undefined;
-  readonly toolCalls: readonly ToolCall[];
-  /** `filtered`: the server refused. */
-  readonly finish: 'stop' | 'length' | 'tool_calls' | 'filtered';
-}
 
 const tokens = z.int().nonnegative().nullable();
 const digest = z.string().max(24);

@@ -1,12 +1,11 @@
 import path from 'node:path';
-import type { ChatMessage, ToolDefinition } from '../contracts/engine.ts';
+import type { ChatMessage, ModelExchange, ToolDefinition } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
 import {
   EXCHANGES_FILE,
   type ExchangeLine,
   exchangeLineSchema,
   type MessageLine,
-  type ModelExchange,
 } from '../contracts/model-exchange.ts';
 import { isJsonObject } from '../contracts/packet.ts';
 import { jsonIn } from '../system/json-line.ts';

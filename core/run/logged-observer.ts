@@ -4,7 +4,8 @@ import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import type { Log } from '../system/log.ts';
 import { Sampled } from '../system/sampled.ts';
-import { type Scores, toMicroseconds } from './metrics/metrics.ts';
+import { toMicroseconds } from './metrics/metrics.ts';
+import type { Scores } from './metrics/metrics-schema.ts';
 import { PacketLines } from './packet-lines.ts';
 
 /** Puts all that an observer is told into a hub's log and its record, and passes it on, refusals sampled. An agent's loss goes to `onLost` instead. */

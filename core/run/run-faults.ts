@@ -8,7 +8,7 @@ import type { AgentGroup } from './agents/agent-group.ts';
 import { AgentRecovery } from './agents/agent-recovery.ts';
 import { deliveryEntry } from './metrics/delivery-entry.ts';
 import { addAnswer, type FaultMetrics, injectedOf, lossesOf, noAnswers } from './metrics/fault-metrics.ts';
-import type { Scores } from './metrics/metrics.ts';
+import type { Scores } from './metrics/metrics-schema.ts';
 
 /** What a run is asked to endure. */
 export interface FaultRequest {

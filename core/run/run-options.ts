@@ -6,7 +6,7 @@ import type { DeliveryEvent } from '../hub/delivery/faulty.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import type { AgentGroupOptions, AgentUp } from './agents/agent-group.ts';
-import type { Scores } from './metrics/metrics.ts';
+import type { Scores } from './metrics/metrics-schema.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import type { FaultRequest } from './run-faults.ts';
 

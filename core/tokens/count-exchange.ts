@@ -1,5 +1,5 @@
-import type { ChatMessage, ToolCall } from '../contracts/engine.ts';
-import { digestOf, type ModelExchange } from '../contracts/model-exchange.ts';
+import type { ChatMessage, ModelExchange, ToolCall } from '../contracts/engine.ts';
+import { digestOf } from '../contracts/model-exchange.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
 import { type Encoding, encodingOf } from './encoding.ts';
 import { partsOf } from './parts-of.ts';

@@ -10,16 +10,38 @@ import { type BatchHead, questionsOfHead, readBatchHead } from '../batch/journal
 import { type LimitOptions, limitsOf } from '../batch/limits.ts';
 import { shortPath } from '../plan/batch-places.ts';
 import { folderOf, type PlaceOptions, placesOf } from '../plan/gaia-places.ts';
-import { keepsAttempts, planTeam, setupOfBatch, type TeamOptions, teamWith } from '../plan/team-options.ts';
+import type { GaiaPlan } from '../plan/gaia-plan.ts';
+import {
+  keepsAttempts,
+  type PlannedTeam,
+  planTeam,
+  setupOfBatch,
+  type TeamOptions,
+  teamWith,
+} from '../plan/team-options.ts';
 import { missingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestions } from '../questions/read-questions.ts';
 import { gaiaResult } from '../results/gaia-result.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import type { BlamePlan } from './blame.ts';
 import { REPLACEMENTS, type Replacement } from './judge.ts';
 import { type RecordedQuestion, recordedQuestion } from './recorded-question.ts';
+
+/** What is to be blamed for the answer to which question, and how it is found out. */
+export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
+  readonly question: Question;
+  readonly recorded: RecordedQuestion;
+  readonly answer: { readonly text: string; readonly isRight: boolean };
+  readonly team: PlannedTeam;
+  readonly archive: string;
+  /** Of each branch, to begin with. */
+  readonly tries: number;
+  readonly margin: number;
+  readonly replacements: readonly Replacement[];
+  /** The file of branches, which agents read. */
+  readonly branches: string;
+}
 
 export interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly team?: string;

@@ -4,8 +4,8 @@ import type { GaiaResult } from '../results/gaia-result.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
-import type { BlamePlan } from './blame.ts';
 import type { BlameFile } from './blame-file.ts';
+import type { BlamePlan } from './blame-plan.ts';
 import { headlineOf } from './headline.ts';
 import {
   type Confirmation,

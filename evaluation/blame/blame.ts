@@ -6,28 +6,12 @@ import type { BatchEnd } from '../batch/batch.ts';
 import { Journal } from '../batch/journal/journal.ts';
 import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
-import type { PlannedTeam } from '../plan/team-options.ts';
 import { attemptId, type Question } from '../questions/question.ts';
 import { type Arm, armsOf, branchFile, replacersFor } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
+import type { BlamePlan } from './blame-plan.ts';
 import { blameFile, confirmTries, judged, type Read } from './blame-results.ts';
-import { type Replacement, suspects } from './judge.ts';
-import type { RecordedQuestion } from './recorded-question.ts';
-
-/** What is to be blamed for the answer to which question, and how it is found out. */
-export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
-  readonly question: Question;
-  readonly recorded: RecordedQuestion;
-  readonly answer: { readonly text: string; readonly isRight: boolean };
-  readonly team: PlannedTeam;
-  readonly archive: string;
-  /** Of each branch, to begin with. */
-  readonly tries: number;
-  readonly margin: number;
-  readonly replacements: readonly Replacement[];
-  /** The file of branches, which agents read. */
-  readonly branches: string;
-}
+import { suspects } from './judge.ts';
 
 export type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
 

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import type { Task } from '../../core/contracts/task.ts';
 import { modelSumsSchema } from '../../core/contracts/usage.ts';
 import { TASK_STATUSES, type TaskOutcome } from '../../core/hub/tasks/task-clock.ts';
-import { type Scores, toMicroseconds } from '../../core/run/metrics/metrics.ts';
+import { toMicroseconds } from '../../core/run/metrics/metrics.ts';
+import type { Scores } from '../../core/run/metrics/metrics-schema.ts';
 import type { Asked } from '../../core/run/run-options.ts';
 import { type Scorer, scorerNamed } from '../scorers/scorer.ts';
 

@@ -1,6 +1,5 @@
 import { encode } from '@toon-format/toon';
-import type { ChatMessage, ToolDefinition } from '../../core/contracts/engine.ts';
-import type { ModelExchange } from '../../core/contracts/model-exchange.ts';
+import type { ChatMessage, ModelExchange, ToolDefinition } from '../../core/contracts/engine.ts';
 import type { PromptPart } from '../../core/contracts/prompt-part.ts';
 import { partsOf } from '../../core/tokens/parts-of.ts';
 

@@ -1,5 +1,5 @@
+import type { ModelExchange } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import type { ModelExchange } from '../../core/contracts/model-exchange.ts';
 import {
   exchangeLogs,
   type RecordedExchange,

@@ -1,8 +1,7 @@
 import type { FaultCounters } from '../../hub/faults/fault-counters.ts';
 import type { TimedFaultRecord } from '../../hub/faults/fault-schedule.ts';
 import type { TaskStatus } from '../../hub/tasks/task-clock.ts';
-import type { Scores } from './metrics.ts';
-import type { RunMetrics } from './metrics-schema.ts';
+import type { RunMetrics, Scores } from './metrics-schema.ts';
 
 /** `faults` of `metrics.json`: there when faults, or restarts, were asked for. */
 export type FaultMetrics = NonNullable<RunMetrics['faults']>;

@@ -321,3 +321,6 @@ type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReado
 
 /** `metrics.json`. A batch has sums over its tasks, and mean scores. */
 export type RunMetrics = DeepReadonly<z.infer<typeof metricsSchema>>;
+
+/** What an answer is worth, by measure; null where no true answer is known. */
+export type Scores = Readonly<Record<string, number | null>>;

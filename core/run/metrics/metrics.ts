@@ -6,12 +6,9 @@ import { type TaskOutcome, type TaskStatus, worstStatus } from '../../hub/tasks/
 import { agentMetrics } from './agent-metrics.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import type { FaultMetrics } from './fault-metrics.ts';
-import type { RunMetrics } from './metrics-schema.ts';
+import type { RunMetrics, Scores } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
-
-/** What an answer is worth, by measure; null where no true answer is known. */
-export type Scores = Readonly<Record<string, number | null>>;
 
 /** Collects, while tasks end, what `metrics.json` says of them. */
 export class RunTally {

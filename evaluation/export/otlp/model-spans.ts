@@ -1,5 +1,4 @@
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
-import type { ModelExchange } from '../../../core/contracts/model-exchange.ts';
+import type { ChatMessage, ModelExchange } from '../../../core/contracts/engine.ts';
 import type { RecordedPacket } from '../../../core/recording/recording.ts';
 import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
 import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';

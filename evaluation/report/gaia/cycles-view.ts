@@ -2,7 +2,7 @@ import type { CycleSummary } from '../../results/cycles.ts';
 import { count, oneLine, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bound, counted } from '../wording.ts';
-import type { NamedSummary } from './gaia-view.ts';
+import type { NamedSummary } from './team-tables.ts';
 
 interface CyclePoint {
   readonly cycle: number;

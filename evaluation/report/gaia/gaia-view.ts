@@ -9,7 +9,7 @@ import { type GroupsView, groupsView } from './groups-view.ts';
 import { againstBaseline, type Compared, pairedTeams } from './paired-teams.ts';
 import { type QuestionsView, questionsView } from './questions-view.ts';
 import { type ScoreCostView, scoreCostView } from './score-cost-view.ts';
-import { pairsTable, type ScoreView, scoreTable, takenTables } from './team-tables.ts';
+import { type NamedSummary, pairsTable, type ScoreView, scoreTable, takenTables } from './team-tables.ts';
 import { type WorkView, workView } from './work-view.ts';
 
 /** A batch of questions and what came of it. */
@@ -35,9 +35,6 @@ export interface GaiaView {
   readonly work: readonly WorkView[];
   readonly questions: QuestionsView;
 }
-
-/** A team by its name, with its figures; in the order in which they were asked. */
-export type NamedSummary = readonly [name: string, summary: TeamSummary];
 
 export function gaiaView({ batch, summaries }: GaiaSource): GaiaView {
   const teams = batch.head.teams.flatMap(({ name }): NamedSummary[] => {

@@ -1,7 +1,7 @@
 import type { Figures } from '../../results/figures.ts';
 import { count, oneLine, percent } from '../../terminal/table.ts';
 import { bound } from '../wording.ts';
-import type { NamedSummary } from './gaia-view.ts';
+import type { NamedSummary } from './team-tables.ts';
 
 /** One team in one group of questions. */
 interface GroupCell {

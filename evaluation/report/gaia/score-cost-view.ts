@@ -1,7 +1,7 @@
 import { BASELINE } from '../../results/baseline.ts';
 import { count, decimals, percent } from '../../terminal/table.ts';
 import { bytesText } from '../wording.ts';
-import type { NamedSummary } from './gaia-view.ts';
+import type { NamedSummary } from './team-tables.ts';
 
 /** A team on the chart; fractions from 0 to 1. */
 export interface ScorePoint {

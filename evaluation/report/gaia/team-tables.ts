@@ -1,12 +1,15 @@
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import type { Taken } from '../../results/figures.ts';
+import type { TeamSummary } from '../../results/summary.ts';
 import { detectableText } from '../../results/tables/detectable-text.ts';
 import { count, decimals, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bound, bytesText, ratioText } from '../wording.ts';
-import type { NamedSummary } from './gaia-view.ts';
 import type { Compared, PairedTeams } from './paired-teams.ts';
+
+/** A team by its name, with its figures; in the order in which they were asked. */
+export type NamedSummary = readonly [name: string, summary: TeamSummary];
 
 /** A table under what it shows, above what its columns are. */
 export interface ScoreView {

@@ -3,7 +3,7 @@ import { KNOWN_GAPS } from '../../results/failures/known-gap.ts';
 import { TOKEN_LABELS, tokenShares } from '../../results/token-shares.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
-import type { NamedSummary } from './gaia-view.ts';
+import type { NamedSummary } from './team-tables.ts';
 
 /** How teams worked: a table with the teams as columns, or roles as rows. */
 export interface WorkView {

@@ -8,7 +8,8 @@ import { openStore } from '../open-store.ts';
 import { startPglite } from '../testing/pglite-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../testing/postgres-server.ts';
 import { sampleAttempt, sampleKey } from '../testing/samples.ts';
-import { type ContractPlace, storeContract } from '../testing/store-contract.ts';
+import { storeContract } from '../testing/store-contract.ts';
+import type { ContractPlace } from '../testing/store-under-test.ts';
 import { postgresSteps } from './postgres-store.ts';
 
 async function execute(url: string, sql: string): Promise<void> {

@@ -5,7 +5,7 @@ import { MAX_JSON_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
 import { MAX_ATTEMPTS_PER_PAGE } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { sampleAttempt } from './samples.ts';
-import type { ContractPlace, StoreUnderTest } from './store-contract.ts';
+import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
 
 /** The part of the contract that is about attempts. */
 export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void {

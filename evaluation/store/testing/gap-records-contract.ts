@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '../../../tools/roles/memory/gap-record.ts';
 import { MAX_GAP_TEXT_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
-import type { StoreUnderTest } from './store-contract.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
 
 const ORIGIN = { attempt_id: null, question: '', answers: [] };
 

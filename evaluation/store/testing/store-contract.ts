@@ -1,31 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../../core/system/random.ts';
-import { openStore, type StoreOptions } from '../open-store.ts';
+import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { attemptsContract } from './attempts-contract.ts';
 import { gapRecordsContract } from './gap-records-contract.ts';
 import { sampleKey } from './samples.ts';
+import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
 import { Writer } from './writer.ts';
-
-/** Where a back end keeps the stores of its tests. */
-export interface ContractPlace {
-  /** The URL of a store that is empty. */
-  fresh(): Promise<string>;
-  /** Runs SQL on the store at `url` beside the store's code, as another program would. */
-  execute(url: string, sql: string): Promise<void>;
-  /** Characters of the largest trace, where the test's server is too slow for the true bound. */
-  readonly largestTrace?: number;
-  /** The schema's versions, as SQL. */
-  readonly steps: readonly string[];
-}
-
-/** The store of the test that is on. */
-export interface StoreUnderTest {
-  url: string;
-  readonly store: Store;
-  /** Opens it once more. */
-  readonly open: (options?: Partial<StoreOptions>) => Promise<Store>;
-}
 
 const SEED = 20_260_401;
 

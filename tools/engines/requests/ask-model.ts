@@ -1,6 +1,6 @@
-import type { ChatMessage, EngineWork } from '../../../core/contracts/engine.ts';
+import type { ChatMessage, EngineWork, ModelExchange } from '../../../core/contracts/engine.ts';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { type ModelExchange, requestKey } from '../../../core/contracts/model-exchange.ts';
+import { requestKey } from '../../../core/contracts/model-exchange.ts';
 import { monotonicUs } from '../../../core/system/clock.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';

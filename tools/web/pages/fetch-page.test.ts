@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { WebAnswer } from '../../fixtures/web-server.ts';
+import type { WebAnswer } from '../../fixtures/web-answer.ts';
 import { serveWeb } from '../testing/serve-web.ts';
 import { fetchPage } from './fetch-page.ts';
 import { pageText } from './page-text.ts';

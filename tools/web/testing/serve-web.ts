@@ -1,12 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { DataToolPlace } from '../../data-tool.ts';
 import { dataToolPlace } from '../../fixtures/data-tool-place.ts';
-import {
-  startWebServices,
-  type WebScript,
-  type WebServiceName,
-  type WebServices,
-} from '../../fixtures/web-server.ts';
+import type { WebServiceName } from '../../fixtures/web-answer.ts';
+import { startWebServices, type WebScript, type WebServices } from '../../fixtures/web-server.ts';
 
 export type WebScripts = Partial<Record<WebServiceName, WebScript>>;
 

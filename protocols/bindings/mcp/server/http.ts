@@ -3,7 +3,8 @@ import { writeEvent, writeEventHead } from '../../http/event-stream.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import { HEADER_MISMATCH, INVALID_REQUEST, mcpError, mcpFaultOf, PARSE_ERROR } from './errors.ts';
 import { cancelledBy, isLegacy, type LegacySessions } from './legacy.ts';
-import { errorResponse, type McpRequest, type McpServer, readRequest } from './mcp-server.ts';
+import { errorResponse, type McpServer } from './mcp-server.ts';
+import { type McpRequest, readRequest } from './request.ts';
 
 export interface McpHttpOptions {
   /** Whether a request may come here at all; without it, host and origin must be this machine's. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { McpRequest } from './mcp-server.ts';
+import type { McpRequest } from './request.ts';
 
 /** Revisions before 2026-07-28: a client says `initialize` first, and requests say nothing of what was agreed. */
 const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18'] as const;

@@ -3,24 +3,12 @@ import { messageOf } from '../../../../core/contracts/errors.ts';
 import { issuesOf, type JsonObject } from '../../../../core/contracts/packet.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { listed, type McpTool } from '../tools.ts';
-import {
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  METHOD_NOT_FOUND,
-  mcpError,
-  mcpFaultOf,
-  unsupportedRevision,
-} from './errors.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND, mcpError, mcpFaultOf, unsupportedRevision } from './errors.ts';
 import { agreedRevision, isLegacy } from './legacy.ts';
+import type { McpRequest } from './request.ts';
 
 const META = 'io.modelcontextprotocol';
 
-const requestSchema = z.looseObject({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional(),
-  method: z.string(),
-  params: z.looseObject({}).optional(),
-});
 const progressSchema = z.looseObject({ progressToken: z.union([z.string(), z.number()]).optional() });
 const metaSchema = progressSchema.extend({
   [`${META}/protocolVersion`]: z.string(),
@@ -31,9 +19,6 @@ const callSchema = z.looseObject({
   arguments: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null).optional(),
 });
 const pageSchema = z.looseObject({ cursor: z.string().optional() });
-
-/** A request that was parsed. Without an id it is a notification. */
-export type McpRequest = z.infer<typeof requestSchema>;
 
 /** More methods of a server: what one answers to the parameters. */
 export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
@@ -56,7 +41,7 @@ const CACHE = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 /**
  * A server of MCP 2026-07-28 without a transport: a request in, a response out, notifications in between. A transport reads
- * messages by {@link readRequest} and writes what {@link McpServer.handle} gives.
+ * messages by `readRequest` and writes what {@link McpServer.handle} gives.
  */
 export class McpServer {
   readonly #tools: ReadonlyMap<string, McpTool>;
@@ -188,13 +173,6 @@ export class McpServer {
     };
     return tool.call(args, { signal, progress });
   }
-}
-
-/** @throws MeshError with the fault `INVALID_REQUEST` */
-export function readRequest(value: unknown): McpRequest {
-  const { success, data, error } = requestSchema.safeParse(value);
-  if (!success) throw mcpError(INVALID_REQUEST, `no request of JSON-RPC: ${issuesOf(error)}`);
-  return data;
 }
 
 /** The response that says why there is no result. */

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { mcpError, PARSE_ERROR } from '../server/errors.ts';
 import { cancelledBy, OpenCalls } from '../server/legacy.ts';
-import { errorResponse, type McpRequest, type McpServer, readRequest } from '../server/mcp-server.ts';
+import { errorResponse, type McpServer } from '../server/mcp-server.ts';
+import { type McpRequest, readRequest } from '../server/request.ts';
 import { linesOf } from './lines.ts';
 
 /** MCP over stdio: a message a line, requests as they come, answers as they are ready. Resolves when the client is gone. */

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { issuesOf } from '../../../../core/contracts/packet.ts';
+import { INVALID_REQUEST, mcpError } from './errors.ts';
+
+const requestSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]).optional(),
+  method: z.string(),
+  params: z.looseObject({}).optional(),
+});
+
+/** A request that was parsed. Without an id it is a notification. */
+export type McpRequest = z.infer<typeof requestSchema>;
+
+/** @throws MeshError with the fault `INVALID_REQUEST` */
+export function readRequest(value: unknown): McpRequest {
+  const { success, data, error } = requestSchema.safeParse(value);
+  if (!success) throw mcpError(INVALID_REQUEST, `no request of JSON-RPC: ${issuesOf(error)}`);
+  return data;
+}
