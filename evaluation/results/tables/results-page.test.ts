@@ -33,6 +33,22 @@ test('the page of results has every team against single, what answers took, and 
   expect(page).toContain('| table | 2 of 10 | 10 of 10 |');
 });
 
+test('with repeats it sets each team against itself', () => {
+  const { batch, summaries } = sampleSource({
+    teams: ['single'],
+    questions: 20,
+    repeat: 2,
+    result: ({ index, cycle }) => ({ correct: index < 8 || (cycle === 2 && index === 8) }),
+  });
+  const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
+  const { single } = summaries;
+  if (single === undefined) throw new Error('the sample has it');
+  const { body } = gaiaResultsPart({ batch, summaries: { single: { ...single, ...facts } } });
+  expect(body).toContain('## The same team twice');
+  expect(body).toMatch(/\| single \| 20 \| 0 \| 1 \| \+5\.0 \(.*\) \| .* \| no detectable difference \|/);
+  expect(body).toMatch(/\| single \(baseline\) \| 8 of 20 \|/);
+});
+
 test('of questions about tables it says by whose rules, how sure the teams may be, and that it is no language model', () => {
   const { batch, summaries } = sampleSource({
     teams: ['single'],

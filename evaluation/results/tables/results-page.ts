@@ -1,7 +1,12 @@
 import path from 'node:path';
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
-import { againstBaseline, pairedTeams } from '../../report/gaia/paired-teams.ts';
+import {
+  againstBaseline,
+  type Compared,
+  type PairedTeams,
+  pairedTeams,
+} from '../../report/gaia/paired-teams.ts';
 import type { MeasuredPart } from '../../terminal/docs-page.ts';
 import { markdownTable } from '../../terminal/markdown-table.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
@@ -19,6 +24,7 @@ interface ResultsFacts {
 export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPart {
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;
+  const paired = pairedTeams(batch);
   const isTables = batch.questions.some(({ scorer }) => scorer === 'wtq');
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
@@ -30,12 +36,12 @@ export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPar
 
 By ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "GAIA's official scorer"}, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
 
-${scoreTable(batch, teams)}
+${scoreTable(paired, teams)}
 
 The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
 exact McNemar test, corrected for the number of all pairs of teams (Holm), and the interval agree. \`detects\` is the smallest difference that as
 many such questions show in four of five runs; a smaller one mostly gets no verdict.
-${calibrationPart(teams)}
+${itselfPart(paired)}${calibrationPart(teams)}
 ## What they took
 
 In total, and for each right answer: the sum over all answers, wrong ones included, divided by the right ones.
@@ -97,35 +103,46 @@ function cachedText(teams: Rows): string {
 
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
-function scoreTable(batch: FinishedBatch, teams: Rows): string {
-  const compared = againstBaseline(pairedTeams(batch));
+/** The null test: two attempts of one team differ by what it drew alone. Empty where no question was asked again. */
+function itselfPart({ itself }: PairedTeams): string {
+  if (itself.size === 0) return '';
+  const rows = [...itself].map(([team, { counts, judged }]) => [
+    team,
+    count(judged.questions),
+    count(counts.onlyBaseline),
+    count(counts.onlyOther),
+    ...judgedCells({ judged }),
+  ]);
+  return `
+## The same team twice
+
+Second attempts set against first ones, each team by itself: what is called a difference here, chance makes.
+
+${markdownTable([['team', 'questions', 'right the first time only', 'right the second time only', ...JUDGED_HEAD], ...rows])}
+`;
+}
+
+const JUDGED_HEAD = ['difference (95 % interval)', 'detects', 'verdict'];
+
+function judgedCells({ judged }: Pick<Compared, 'judged'>): string[] {
   const signed = (value: number) => `${value < 0 ? '−' : '+'}${(Math.abs(value) * 100).toFixed(1)}`;
+  const { difference, low, high, verdict } = judged;
+  return [`${signed(difference)} (${signed(low)} to ${signed(high)})`, detectableText(judged), verdict];
+}
+
+function scoreTable(paired: PairedTeams, teams: Rows): string {
+  const compared = againstBaseline(paired);
   const rows = teams.map(([name, summary]) => {
-    const judged = compared.get(name)?.judged;
+    const pair = compared.get(name);
     return [
       name === BASELINE ? `${name} (baseline)` : name,
       `${count(summary.correct)} of ${count(summary.scored)}`,
       scoreText(summary),
       count(summary.correct_lenient),
-      judged === undefined
-        ? ''
-        : `${signed(judged.difference)} (${signed(judged.low)} to ${signed(judged.high)})`,
-      judged === undefined ? '' : detectableText(judged),
-      judged?.verdict ?? '',
+      ...(pair === undefined ? JUDGED_HEAD.map(() => '') : judgedCells(pair)),
     ];
   });
-  return markdownTable([
-    [
-      'team',
-      'right',
-      'accuracy (95 % interval)',
-      'lenient',
-      'difference (95 % interval)',
-      'detects',
-      'verdict',
-    ],
-    ...rows,
-  ]);
+  return markdownTable([['team', 'right', 'accuracy (95 % interval)', 'lenient', ...JUDGED_HEAD], ...rows]);
 }
 
 function scoreText({ accuracy, low, high }: Figures): string {
