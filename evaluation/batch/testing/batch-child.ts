@@ -9,7 +9,7 @@ import { teamSummary } from '../../results/summary.ts';
 import { runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
 import type { AskTeam } from '../teams/team-reply.ts';
-import { replyOf } from './results.ts';
+import { plainBatch, replyOf } from './results.ts';
 
 /**
  * A process that runs a batch with a team of its own, for tests that kill it. What it answers depends on the question alone.
@@ -31,16 +31,11 @@ const askTeam: AskTeam = async ({ taskId }) => {
 const { questions, sha256 } = readQuestions(path.join(folder, 'questions.jsonl'));
 const journal = Journal.open(path.join(folder, 'journal'), { questions: sha256 }, { resume: true });
 const end = await runBatch({
-  team: 'single',
+  ...plainBatch,
   questions,
   askTeam,
   concurrency: Number(concurrency),
-  repeat: 1,
-  limits: { question: {}, run: {} },
   journal,
-  placeFile: async (question) => question,
-  clean: (raw) => raw,
-  redact: (text) => text,
   onEvent: ({ kind }) => process.stdout.write(`${kind}\n`),
   signal: new AbortController().signal,
 });

@@ -7,7 +7,7 @@ import type { Question } from '../../questions/question.ts';
 import { type Batch, type BatchEvent, runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
 import type { AskTeam, TeamReply } from '../teams/team-reply.ts';
-import { questionOf, replyOf } from './results.ts';
+import { plainBatch, questionOf, replyOf } from './results.ts';
 
 /** The folder of the running test. */
 export let folder = '';
@@ -42,16 +42,11 @@ export const rightly = (question: Question) => replyOf({ answer: question.truths
 export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> = {}) {
   const events: BatchEvent[] = [];
   const end = await runBatch({
-    team: 'single',
+    ...plainBatch,
     questions: ids(count).map((id) => questionOf(id)),
     askTeam,
     concurrency: 1,
-    repeat: 1,
-    limits: { question: {}, run: {} },
     journal,
-    placeFile: async (question) => question,
-    clean: (raw) => raw,
-    redact: (text) => text,
     onEvent: (event) => events.push(event),
     signal: new AbortController().signal,
     ...more,

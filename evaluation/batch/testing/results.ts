@@ -1,8 +1,18 @@
 import type { Question } from '../../questions/question.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
+import type { Batch } from '../batch.ts';
 import type { TeamReply } from '../teams/team-reply.ts';
 
 /** Small real values for tests: what is not said is plain. */
+
+export const plainBatch = {
+  team: 'single',
+  repeat: 1,
+  limits: { question: {}, run: {} },
+  placeFile: async (question) => question,
+  clean: (raw) => raw,
+  redact: (text) => text,
+} satisfies Partial<Batch>;
 
 export function questionOf(taskId: string, more: Partial<Question> = {}): Question {
   return {
