@@ -32,6 +32,15 @@ export class OfferedTools {
     return offered;
   }
 
+  /** What a planner is told of those tools, by the runner of its team; nothing where the runner may ask none. */
+  static async toPlan(
+    work: RoleWork,
+  ): Promise<{ readonly offered?: { name: string; description: string }[] }> {
+    const { definitions } = await OfferedTools.of(work);
+    const offered = definitions.map(({ name, description }) => ({ name, description }));
+    return offered.length === 0 ? {} : { offered };
+  }
+
   find(name: string): ForeignTarget | undefined {
     return this.#targets.get(name);
   }

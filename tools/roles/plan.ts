@@ -67,6 +67,8 @@ const planInput = z.object({
   document: z.string(),
   /** Names of the tools that those have who carry the plan out. */
   tools: z.array(z.string()),
+  /** Tools of other people's servers and agents among them, as these describe them. */
+  offered: z.array(z.object({ name: z.string(), description: z.string() })).default([]),
   /** Hints from earlier attempts, one a line; they inform the plan and order nothing (OV-17). */
   brief: z.string(),
   /** The plan before this one, and what the critic said of it; empty for the first. */
@@ -80,7 +82,7 @@ export const plan: Tool = roleTool({
   description: 'takes a question apart and plans how to answer it; has no tools',
   input: planInput,
   async run(input, work) {
-    const tools = await toolLines(input.tools);
+    const tools = await toolLines(input);
     const made = await work.perform<Plan>({
       input,
       embedded: () => planWithoutModel(input),
@@ -109,9 +111,9 @@ export const plan: Tool = roleTool({
 });
 
 /** A line for each tool, as the model that will call it sees it. */
-async function toolLines(names: readonly string[]): Promise<string> {
-  const tools = await toolDefinitions(names.map((tool) => ({ id: tool, tool })));
-  return tools.map(({ name, description }) => `- ${name}: ${description}`).join('\n');
+async function toolLines({ tools: names, offered }: z.infer<typeof planInput>): Promise<string> {
+  const own = await toolDefinitions(names.map((tool) => ({ id: tool, tool })));
+  return [...own, ...offered].map(({ name, description }) => `- ${name}: ${description}`).join('\n');
 }
 
 /** A plan as prompts have it: what it says, and nothing of what it does not. */

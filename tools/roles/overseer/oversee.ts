@@ -5,6 +5,7 @@ import type { Tool } from '../../../core/contracts/tool.ts';
 import type { ModelSums } from '../../../core/contracts/usage.ts';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
 import { readerFor } from '../../files/reading/readers.ts';
+import { OfferedTools } from '../../foreign/offered.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { attachedOf } from '../attached.ts';
@@ -108,7 +109,8 @@ async function attemptOnce(
   };
   let plan: Plan | null = null;
   try {
-    const given = { question, ...attached, document, tools, brief, last: '', feedback: '' };
+    const foreign = await OfferedTools.toPlan(work);
+    const given = { question, ...attached, document, tools, ...foreign, brief, last: '', feedback: '' };
     plan = await work.askRole('plan', given, planSchema);
     const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema);
     // Before scoring (OV-07).

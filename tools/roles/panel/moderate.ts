@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
 import { type Fact, factLines } from '../../answers/fact.ts';
+import { OfferedTools } from '../../foreign/offered.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { attachedOf } from '../attached.ts';
 import { type Plan, planSchema, planText } from '../plan.ts';
@@ -117,10 +118,11 @@ class Round {
     this.#work = work;
   }
 
-  plan(): Promise<Plan | undefined> {
+  async plan(): Promise<Plan | undefined> {
     const partners = this.#work.context.partners.filter(({ id }) => id === 'researcher' || id === 'expert');
     const tools = [...new Set(partners.flatMap((partner) => partner.tools ?? []))];
-    const given = { question: this.#question, document: this.#document, ...this.#file, tools, brief: '' };
+    const known = { tools, ...(await OfferedTools.toPlan(this.#work)) };
+    const given = { question: this.#question, document: this.#document, ...this.#file, ...known, brief: '' };
     return this.#accepted('planner', { facts: '', show: planText }, (feedback, last) =>
       this.#work.askRole(
         'planner',

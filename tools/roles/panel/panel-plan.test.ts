@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noServices, type ToolServices } from '../../tool-services.ts';
 import { finalOf } from '../testing/final-payload.ts';
 import { says, textOf } from '../testing/role-model.ts';
 import { startTeamMesh } from '../testing/team-mesh.ts';
@@ -40,6 +41,40 @@ describe('the plan', () => {
     const { model } = await hold({ plan: [planOf({ steps })] });
 
     expect(model.asked('research')).toHaveLength(1);
+  });
+
+  test('is made with the tools of other people’s servers in sight, where the runner may ask for them', async () => {
+    const asked: string[] = [];
+    const services: ToolServices = {
+      ...noServices,
+      connectMcp: async () => ({
+        name: 'birds',
+        tools: [{ name: 'find', description: 'Finds a bird by its size', inputSchema: { type: 'object' } }],
+        refused: [],
+        async call(tool) {
+          asked.push(tool);
+          return { texts: [], images: [], isError: false };
+        },
+        close: async () => undefined,
+      }),
+    };
+    const files = { id: 'birds', tool: 'mcp', options: { command: 'x' } };
+    const agentsWith = (runner: boolean) => [
+      ...PANEL.map(({ may_call = [], ...agent }) => ({
+        ...agent,
+        may_call:
+          agent.id === 'researcher' || (runner && agent.id === 'runner') ? [...may_call, 'birds'] : may_call,
+      })),
+      files,
+    ];
+    const told = async (runner: boolean) => {
+      const { model } = await hold({}, { agents: agentsWith(runner), services });
+      return model.asked('plan').map((request) => textOf(request))[0];
+    };
+
+    expect(await told(true)).toContain('- birds_find: Finds a bird by its size');
+    expect(await told(false)).not.toContain('birds_find');
+    expect(asked).toEqual([]);
   });
 
   test('in which a step uses a later one is refused, and made again (REQ-021)', async () => {
