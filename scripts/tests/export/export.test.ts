@@ -12,6 +12,7 @@ import { sampleComparison } from '../../../evaluation/compare/testing/sample-com
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { openPipelineModel } from '../../testing/pipeline-model.ts';
 import { taskFile } from '../../testing/team-file.ts';
+import { faultsOfTrace } from '../../testing/trace-event-format.ts';
 
 const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty years. Its stones are grey.';
 const page = readFileSync(path.join(codeFolder, 'docs', 'interoperate.md'), 'utf8');
@@ -149,6 +150,36 @@ test('as a trace: slices lie apart or within each other, and each cause has its 
     ).toEqual(caused);
   expect(traceEvents.filter(({ ph, name }) => ph === 'b' && name === 'gpt-4o')).toHaveLength(8);
   expect(text).not.toContain('Orra');
+  expect(faultsOfTrace(text)).toEqual([]);
+});
+
+interface ChangedEvent {
+  readonly ph: string;
+  readonly ts: number;
+  readonly dur: number;
+}
+
+test.each<[string, string, (event: ChangedEvent) => object, string]>([
+  // Beside the one that it was, and half of it later.
+  [
+    'slices that overlap',
+    'X',
+    ({ ts, dur }) => ({ ts: ts + (dur + 1) / 2, dur: dur + 1 }),
+    'in which it began',
+  ],
+  ['an arrow that begins nowhere', 's', () => ({ tid: 99 }), 'not two ends'],
+  ['an end of something that never began', 'e', () => ({ id: 'other' }), 'ends without'],
+  ['a time that is none', 'X', () => ({ ts: -1 }), 'Too small'],
+])('a trace with %s would be found out', async (_what, phase, change, fault) => {
+  const out = path.join(temporaryFolder(), 'trace.json');
+  expect((await exported(archive, 'perfetto', out)).code).toBe(0);
+  const trace: { traceEvents: ChangedEvent[] } = JSON.parse(readFileSync(out, 'utf8'));
+  const [longest] = trace.traceEvents
+    .filter(({ ph }) => ph === phase)
+    .sort((a, b) => (b.dur ?? 0) - (a.dur ?? 0));
+  if (longest === undefined) throw new Error(`no ${phase}`);
+  const traceEvents = [...trace.traceEvents, { ...longest, ...change(longest) }];
+  expect(faultsOfTrace(JSON.stringify({ ...trace, traceEvents })).join('\n')).toContain(fault);
 });
 
 test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http', 'a2a/jsonrpc:sdk', 'mcp/http:sdk'])(
