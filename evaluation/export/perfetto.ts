@@ -39,10 +39,14 @@ const WITHIN_US = 0.001;
  */
 export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
   const clock = new WallClock(recording);
-  const begin = recording.packets.reduce(
-    (least, packet) => Math.min(least, clock.work(packet).startUs),
-    Number.POSITIVE_INFINITY,
-  );
+  // By two clocks the hub may have had a packet before the work that it came of began.
+  const starts = [
+    ...recording.packets.flatMap((packet) => [clock.work(packet).startUs, clock.arrival(packet)]),
+    ...exchanges.flatMap(({ exchange: { startedUs } }) =>
+      startedUs === undefined ? [] : [clock.at(startedUs)],
+    ),
+  ];
+  const begin = starts.reduce((least, us) => Math.min(least, us), Number.POSITIVE_INFINITY);
   const since = (us: number) => Math.round((us - begin) * 1000) / 1000;
   const { header } = recording;
   const pids = new Map(header.agents.map(({ id }, index) => [id, FIRST_AGENT + index]));
