@@ -72,10 +72,11 @@ describe('a team that is served', () => {
     const client = await mcpClient(options);
     const abort = new AbortController();
     const before = jsonLines(path.join(served.out, 'results.jsonl')).length;
-    const begun = tasksOf(served);
+    // The log is a little behind.
+    await vi.waitFor(() => expect(tasksOf(served)).toBe(before), { timeout: 20_000 });
     const call = client.callTool({ name: 'ask', arguments: { question: 'wait' } }, { signal: abort.signal });
     const rejected = expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(tasksOf(served)).toBe(begun + 1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(tasksOf(served)).toBe(before + 1), { timeout: 20_000 });
     abort.abort();
     await rejected;
 
