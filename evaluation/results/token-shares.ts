@@ -13,7 +13,7 @@ export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
   history: 'own earlier turns',
   retry: 'corrections',
   structure: 'prompt text around them',
-  residual: 'counted by the server alone',
+  residual: 'counted otherwise by the server',
 };
 
 /** Prompt tokens of one kind, and how many of them had been read before in the same task. */
@@ -21,6 +21,8 @@ export interface TokenShare {
   readonly kind: TokenLine['kind'];
   readonly tokens: number;
   readonly again: number;
+  /** Of all whose kind is known; what the server counts more is beyond 1, and what it counts less is below 0. */
+  readonly share: number;
 }
 
 /** Prompt tokens by what they are, the most first; the residual last. */
@@ -30,30 +32,31 @@ export function tokenShares(lines: readonly Pick<TokenLine, 'kind' | 'read' | 't
     const sum = (of: typeof own) => of.reduce((all, { tokens }) => all + tokens, 0);
     return { kind, tokens: sum(own), again: sum(own.filter(({ read }) => read > 1)) };
   });
+  const known = shares.reduce((all, { kind, tokens }) => (kind === 'residual' ? all : all + tokens), 0);
   return shares
     .filter(({ tokens }) => tokens !== 0)
+    .map((own) => ({ ...own, share: known === 0 ? 1 : own.tokens / known }))
     .toSorted((a, b) => (a.kind === 'residual' ? 1 : b.kind === 'residual' ? -1 : b.tokens - a.tokens));
 }
 
 /** `Prompts: tool definitions 61 % (54 % read again), …`: what the prompts of a run were made of. */
 export function tokenLines({ prompt, completion, estimated, uncounted }: Figures): string[] {
-  const total = prompt.reduce((sum, { tokens }) => sum + tokens, 0);
-  if (total <= 0) return [];
-  const shares = tokenShares(prompt).map(({ kind, tokens, again }) => {
-    const repeated = again > 0 ? `, ${percent(again / total)} of all read again` : '';
-    return `${TOKEN_LABELS[kind]} ${percent(tokens / total)}${repeated}`;
+  const shares = tokenShares(prompt).map(({ kind, tokens, share, again }) => {
+    if (kind === 'residual') return residualText(share);
+    const repeated = again > 0 ? `, ${percent((again / tokens) * share)} of all read again` : '';
+    return `${TOKEN_LABELS[kind]} ${percent(share)}${repeated}`;
   });
-  const said = completion.reduce((sum, { tokens }) => sum + tokens, 0);
-  const kinds = (['answer', 'reasoning', 'tool_calls', 'residual'] as const)
-    .map((kind) => ({
-      kind,
-      tokens: completion.filter((line) => line.kind === kind).reduce((sum, { tokens }) => sum + tokens, 0),
-    }))
-    .filter(({ tokens }) => tokens !== 0)
-    .map(({ kind, tokens }) => `${REPLY_LABELS[kind]} ${percent(tokens / said)}`);
+  const sumOf = (kind: keyof typeof REPLY_LABELS | 'residual') =>
+    completion.filter((line) => line.kind === kind).reduce((sum, { tokens }) => sum + tokens, 0);
+  const said = sumOf('answer') + sumOf('reasoning') + sumOf('tool_calls');
+  const replies = (['answer', 'reasoning', 'tool_calls'] as const)
+    .filter((kind) => sumOf(kind) > 0)
+    .map((kind) => `${REPLY_LABELS[kind]} ${percent(sumOf(kind) / said)}`);
+  const otherwise = sumOf('residual');
+  if (said > 0 && otherwise !== 0) replies.push(residualText(otherwise / said));
   return [
-    `Prompts: ${shares.join('; ')}.`,
-    ...(said > 0 && kinds.length > 0 ? [`Replies: ${kinds.join('; ')}.`] : []),
+    ...(shares.length > 0 ? [`Prompts: ${shares.join('; ')}.`] : []),
+    ...(replies.length > 0 ? [`Replies: ${replies.join('; ')}.`] : []),
     ...(estimated ? ["A model's own tokens are not public: the shares are by o200k_base, an estimate."] : []),
     ...(uncounted === 0 ? [] : [`${count(uncounted)} replies came without figures and are in none of this.`]),
   ];
@@ -68,5 +71,9 @@ const REPLY_LABELS = {
   answer: 'text',
   reasoning: 'reasoning',
   tool_calls: 'tool calls',
-  residual: 'counted by the server alone',
 } as const;
+
+/** @param share of what is known */
+function residualText(share: number): string {
+  return `the server counts ${percent(Math.abs(share))} ${share > 0 ? 'more' : 'fewer'}`;
+}

@@ -121,10 +121,9 @@ function prompts(teams: readonly NamedSummary[]): WorkView {
   const linesOf = ({ token_ledger }: NamedSummary[1]) => token_ledger?.prompt ?? [];
   const all = teams.flatMap(([, summary]) => linesOf(summary));
   const share = (summary: NamedSummary[1], kind: TokenLine['kind']) => {
-    const total = linesOf(summary).reduce((sum, { tokens }) => sum + tokens, 0);
     const own = tokenShares(linesOf(summary)).find((one) => one.kind === kind);
-    if (own === undefined || total <= 0) return NOTHING;
-    return `${count(own.tokens)} (${percent(own.tokens / total)}${own.again > 0 ? `; ${percent(own.again / own.tokens)} of it again` : ''})`;
+    if (own === undefined) return NOTHING;
+    return `${count(own.tokens)} (${percent(own.share)}${own.again > 0 ? `; ${percent(own.again / own.tokens)} of it again` : ''})`;
   };
   return {
     heading: 'Where the prompt tokens went',
@@ -155,7 +154,7 @@ function bills(teams: readonly NamedSummary[]): WorkView {
         total > 0 ? percent(tokens / total) : NOTHING,
         tokenShares(own)
           .slice(0, 2)
-          .map(({ kind, tokens: part }) => `${TOKEN_LABELS[kind]} ${percent(part / tokens)}`)
+          .map(({ kind, share }) => `${TOKEN_LABELS[kind]} ${percent(share)}`)
           .join(', '),
       ]);
   });
