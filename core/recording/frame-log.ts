@@ -4,7 +4,7 @@ import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
 /** A run that relays more is recorded up to here. */
-const MAX_RECORDED_BYTES = 256 * 1024 * 1024;
+export const MAX_RECORDED_BYTES = 256 * 1024 * 1024;
 /** Bytes wait for the disk in buffers of this size. */
 const BUFFER_BYTES = 1024 * 1024;
 /** More than the largest frame fills: some 200 ms of the fastest relay. */

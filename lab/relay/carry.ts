@@ -4,9 +4,11 @@ import net from 'node:net';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MAX_RECORDED_BYTES } from '../../core/recording/frame-log.ts';
 import { freePort } from '../../core/system/process/free-port.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
+import { complain } from '../../evaluation/terminal/print.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { inFolder, started } from '../measure/bench-runs.ts';
 import { type Load, loadSettings } from './loads.ts';
@@ -51,7 +53,7 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
       return child;
     };
     const program = await compiled('load');
-    const settings = { wire: target.wire, ...loadSettings(load) };
+    const settings = { wire: target.wire, ...loadSettings(load, target.name) };
     const generated = (more: Settings, sockets: readonly net.Socket[]) =>
       load.areNode === true
         ? nodeLoad({ ...settings, ...more }, sockets).catch((error) => {
@@ -76,6 +78,8 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
       const lines = createInterface({ input: hub.stdout })[Symbol.asyncIterator]();
       const sockets = await connected(agents, hub, target.secret, fail);
       const sample = checked(await generated({ pid: hub.pid ?? 0 }, sockets), fail);
+      if (target.recordsPackets === true && sample.sent * load.bytes > MAX_RECORDED_BYTES)
+        complain(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
       if (target.countsPackets === true) {
         hub.kill('SIGTERM');
         // The line before says that it is ready.

@@ -92,7 +92,8 @@ function targetsAt(agents: number, bytes: number): readonly TargetName[] {
 }
 
 /** As the load generators take them. */
-export function loadSettings(load: Load) {
+export function loadSettings(load: Load, target: TargetName) {
+  const { warmMs, runMs } = timesOf(load, target);
   return {
     agents: load.agents,
     size: load.bytes,
@@ -101,8 +102,8 @@ export function loadSettings(load: Load) {
     window: windowBytesOf(load),
     rate: load.rate ?? 0,
     stuck: load.isOneStuck === true ? 1 : 0,
-    warm_ms: warmMsOf(load),
-    run_ms: load.seconds * 1000,
+    warm_ms: warmMs,
+    run_ms: runMs,
   };
 }
 
@@ -113,11 +114,16 @@ function windowBytesOf({ agents, bytes }: Load): number {
   return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
 }
 
-/** What is let pass before the measurement begins: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
-function warmMsOf({ isOneStuck, areNode, rate }: Load): number {
-  if (rate !== undefined) return 2000;
-  if (isOneStuck === true) return 0;
-  return areNode === true ? 1000 : 500;
+/** A run is measured while it still records: a second of a flood is more than a recording has room for. */
+const RUN_TIMES = { warmMs: 150, runMs: 350 };
+
+/** How long it is carried, and what is let pass before: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
+function timesOf({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
+  if (RUNS.includes(target)) return RUN_TIMES;
+  const runMs = seconds * 1000;
+  if (rate !== undefined) return { warmMs: 2000, runMs };
+  if (isOneStuck === true) return { warmMs: 0, runMs };
+  return { warmMs: areNode === true ? 1000 : 500, runMs };
 }
 
 /** How often a load is carried in so many rounds. */
@@ -135,7 +141,8 @@ export function secondsOf(loads: readonly Load[], rounds: number, installed: rea
         // Some carry a GB a second, others 100,000 packets.
         const ending = Math.max(bytes / 1e9, SLOW.has(name) ? bytes / load.bytes / 1e5 : 0);
         const start = RUNS.includes(name) ? 1.5 : load.areNode === true ? 1.2 : 0.3;
-        return (warmMsOf(load) / 1000 + load.seconds + ending + start) * roundsOf(load, rounds);
+        const { warmMs, runMs } = timesOf(load, name);
+        return ((warmMs + runMs) / 1000 + ending + start) * roundsOf(load, rounds);
       }),
   );
   return each.reduce((sum, seconds) => sum + seconds, 0);
