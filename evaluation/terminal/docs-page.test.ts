@@ -69,6 +69,7 @@ test.each([
     'npm run compare -- --out=x --adapters json,own.ts+zstd,./y.ts',
   ],
   [['gaia', '--team', 'all', '--out', '/home/me/a.jsonl', '--write'], 'npm run gaia -- --team all --write'],
+  [['gaia', '--tables', '../own/tables.jsonl.gz'], 'npm run gaia -- --tables tables.jsonl.gz'],
 ])('the command %j is shown as one can type it, without folders of this machine', (args, shown) => {
   expect(commandOf(args)).toBe(shown);
 });

@@ -98,13 +98,13 @@ export async function shownRevision(folder = codeFolder): Promise<string> {
 
 /** Options that say where things of this machine go, each with a value: whoever measures again has places of their own. */
 const PLACES = ['--out', '--store', '--cache-file'];
-/** Alone, behind `--option=`, or in a list. */
-const ABSOLUTE_PATH = /(?<=^|[=,])\/[^,]+/g;
+/** Of a file outside the folder of the command: alone, behind `--option=`, or in a list. */
+const PATH_ELSEWHERE = /(?<=^|[=,])(?:\/|\.\.\/)[^,]+/g;
 
 /** What was typed, for others to type; of files on this machine, only their names. */
 export function commandOf([name = '', ...options]: readonly string[]): string {
   const words = options
     .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
-    .map((word) => shellWord(word.replaceAll(ABSOLUTE_PATH, (file) => path.basename(file))));
+    .map((word) => shellWord(word.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file))));
   return ['npm', 'run', name, '--', ...words].join(' ');
 }
