@@ -7,7 +7,6 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../core/contracts/limits.ts';
 import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { Usage } from '../../core/contracts/usage.ts';
-import { tokensOf } from '../../core/tokens/o200k.ts';
 import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
 import { portableSchema } from '../engines/schemas/portable-schema.ts';
 import { IMAGE_TYPES, imageKindOf } from '../media/media-kind.ts';
@@ -102,7 +101,9 @@ function chosen({ tools }: ForeignPeer, { tools: named }: ForeignSettings) {
 }
 
 /** As many tools as the budget has room for, in their order; the others by name. */
-function offerOf(peer: ForeignPeer, settings: ForeignSettings): DataToolReply {
+async function offerOf(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
+  // Its table has 2 MB, and whoever checks a team file comes by here, too.
+  const { tokensOf } = await import('../../core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;
   const tools: { name: string; description: string; parameters: JsonObject }[] = [];
