@@ -81,7 +81,7 @@ export function attribute(cells: readonly Cell[], options: AttributionOptions): 
   const measured = (own: readonly number[]) => comparisonOf(design.effects(own), design.rounds);
   const onBlocks = (own: readonly number[]) => measured(onCells(cells, blockCorners, own));
   const judged = (all: readonly LevelComparison[]) => judgeLevels(all, { margin, alpha });
-  const isKnown = blockCorners.map((corner) => corner !== undefined);
+  const isKnown = atBlocks(known, blocks);
   const shares = judged(blocks.map((_, block) => onBlocks(orderWeights(isKnown, block) ?? [])));
   const [total] = judged([onBlocks(blockCorners.map((_, set) => endWeight(set, blockCorners.length)))]);
   if (total === undefined) throw new Error('one whole has one verdict');
@@ -103,7 +103,7 @@ export function attribute(cells: readonly Cell[], options: AttributionOptions): 
 }
 
 /** Between factors that changed together only, and between their levels. */
-const TOGETHER = ' + ';
+export const TOGETHER = ' + ';
 
 /** Of the whole: all changes less none. */
 function endWeight(set: number, sets: number): number {

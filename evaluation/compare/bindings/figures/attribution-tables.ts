@@ -1,6 +1,7 @@
+import { TOGETHER } from '../../../statistics/attribution.ts';
 import { decimals } from '../../../terminal/table.ts';
 import { type TableView, tableView } from '../../../terminal/table-view.ts';
-import { WHAT } from './binding-attribution.ts';
+import { FIGURE_NAMES } from './binding-attribution.ts';
 import type { BindingsFile } from './bindings-file.ts';
 import { intervalText, nameText } from './bindings-text.ts';
 
@@ -14,14 +15,18 @@ const MARKS = { contributes: '', 'no share': '=', 'cannot tell': '?' } as const;
 export function attributionTables({ attributions }: BindingsFile): TableView[] {
   return [...Map.groupBy(attributions, ({ figure }) => figure)].map(([figure, own]) => {
     const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
-      (a, b) => a.split(' + ').length - b.split(' + ').length || (a < b ? -1 : 1),
+      (a, b) => a.split(TOGETHER).length - b.split(TOGETHER).length || (a < b ? -1 : 1),
     );
     const rows = own.map(({ arm, total, shares }) => [
       nameText(arm),
       decimals(total.ratio, 2),
       ...factors.map((factor) => shareText(shares.find((share) => share.factor === factor))),
     ]);
-    const titles = ['binding', `#${WHAT[figure]} ×`, ...factors.map((factor) => `#${nameText(factor)}`)];
+    const titles = [
+      'binding',
+      `#${FIGURE_NAMES[figure]} ×`,
+      ...factors.map((factor) => `#${nameText(factor)}`),
+    ];
     return tableView(titles, rows);
   });
 }

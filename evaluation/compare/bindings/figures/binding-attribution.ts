@@ -58,7 +58,11 @@ function attributionOf(
 }
 
 /** What a figure is of, for people. */
-export const WHAT = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time when saturated' } as const;
+export const FIGURE_NAMES = {
+  latency_us: 'time',
+  cpu_us: 'CPU time',
+  saturated_us: 'time when saturated',
+} as const;
 
 /** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
 export function attributionText({ arm, figure, total, shares }: Attributed): string {
@@ -66,5 +70,5 @@ export function attributionText({ arm, figure, total, shares }: Attributed): str
     const shown = `${factor} ${from} → ${to} ${decimals(share.ratio, 2)} (${intervalText(share)})`;
     return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
   });
-  return `${arm}, ${WHAT[figure]} ${decimals(total.ratio, 2)} times: ${parts.join('; ')}`;
+  return `${arm}, ${FIGURE_NAMES[figure]} ${decimals(total.ratio, 2)} times: ${parts.join('; ')}`;
 }
