@@ -37,7 +37,8 @@ const LATENCY_RATE = 4000;
 
 /** What is on the way at the end takes them seconds. */
 const SLOW: ReadonlySet<TargetName> = new Set(['naive', 'Mosquitto', 'ws']);
-const RUNS: readonly TargetName[] = ['run', 'other run'];
+/** They keep every packet, as long as there is room for them. */
+export const RUNS: readonly TargetName[] = ['run', 'other run'];
 const PAIRS: readonly TargetName[] = ['run', 'other run', 'flood', 'flood again', 'other flood'];
 const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
 /** Everything but runs, which record every packet: a few loads show what that takes. */

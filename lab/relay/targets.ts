@@ -13,8 +13,6 @@ export interface RelayTarget {
   command(ports: readonly string[], folder: string): readonly string[];
   /** It shakes hands with the agents, by their names and this secret. */
   readonly secret?: string;
-  /** It keeps every packet, as long as there is room for them. */
-  readonly recordsPackets?: boolean;
   /** It prints one JSON line of its counters at the end. */
   readonly countsPackets?: boolean;
 }
@@ -98,7 +96,6 @@ function runOf(name: TargetName, about: string, checkout: string): RelayTarget {
     about,
     wire: 'frames',
     secret: RUN_SECRET,
-    recordsPackets: true,
     command(ports, folder) {
       const agents = ports.map((port, index) => ({
         id: agentId(index),
