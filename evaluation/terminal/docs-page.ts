@@ -101,10 +101,15 @@ const PLACES = ['--out', '--store', '--cache-file'];
 /** Of a file outside the folder of the command: alone, behind `--option=`, or in a list. */
 const PATH_ELSEWHERE = /(?<=^|[=,])(?:\/|\.\.\/)[^,]+/g;
 
+/** Of files that are not below the user's folder only the names: where they lie is nobody's business. */
+export function withoutFolders(text: string): string {
+  return text.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file));
+}
+
 /** What was typed, for others to type; of files on this machine, only their names. */
 export function commandOf([name = '', ...options]: readonly string[]): string {
   const words = options
     .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
-    .map((word) => shellWord(word.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file))));
+    .map((word) => shellWord(withoutFolders(word)));
   return ['npm', 'run', name, '--', ...words].join(' ');
 }

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import {
@@ -7,7 +6,7 @@ import {
   type PairedTeams,
   pairedTeams,
 } from '../../report/gaia/paired-teams.ts';
-import type { MeasuredPart } from '../../terminal/docs-page.ts';
+import { type MeasuredPart, withoutFolders } from '../../terminal/docs-page.ts';
 import { markdownTable } from '../../terminal/markdown-table.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { BASELINE } from '../baseline.ts';
@@ -90,10 +89,9 @@ ${markdownTable([['team', 'coverage', 'right of given', 'right of the surer half
 `;
 }
 
-/** Of a file that is not below the user's folder, the name: where it lies is nobody's business. */
 function sourceText(source: string | null | undefined): string {
   if (source === null || source === undefined) return 'a scoring API';
-  return path.isAbsolute(source) ? path.basename(source) : source;
+  return withoutFolders(source);
 }
 
 function cachedText(teams: Rows): string {
