@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { median } from '../../evaluation/statistics/inference/quantile.ts';
 import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
@@ -90,7 +91,6 @@ async function firstAnswer(): Promise<Report['start']> {
     times.push(performance.now() - beginMs);
     cpuTimes.push(Number(stdout));
   }
-  const median = (all: number[]) => all.sort((a, b) => a - b)[Math.floor(STARTS / 2)] ?? 0;
   return { ms: median(times), cpu_ms: median(cpuTimes) };
 }
 
