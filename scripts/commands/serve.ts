@@ -113,7 +113,8 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
       complain(
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortPath(path.join(out, 'metrics.json'))}`,
       );
-    await exports.run(served.archiveFile);
+    // Of a team that nobody asked there is nothing to export.
+    if (metrics.tasks > 0) await exports.run(served.archiveFile);
   }
 }
 

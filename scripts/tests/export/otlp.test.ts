@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -177,6 +177,14 @@ test('a team that was served exports what it was asked, when it ends', async () 
   expect(await readRecording(back)).toEqual(
     await readRecording(path.join(served.out, 'run_artifacts.tar.gz')),
   );
+});
+
+test('a team that nobody asked ends as it should, with nothing to export', async () => {
+  const file = path.join(temporaryFolder(), 'spans.jsonl');
+  const { code, stderr } = await endServe(await startServe(['--mcp', 'http', '--otlp', file]));
+
+  expect([code, existsSync(file)]).toEqual([0, false]);
+  expect(stderr).not.toContain('Not exported');
 });
 
 test.each([
