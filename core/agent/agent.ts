@@ -4,7 +4,6 @@ import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
 import { callType, resultType } from '../contracts/tool.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
-import { tcpListen } from '../transports/tcp/tcp-transport.ts';
 import type { Listen, Listener } from '../transports/transport.ts';
 import { BOOKS_TYPE } from '../wire/books.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
@@ -15,11 +14,7 @@ import { AgentSession } from './session.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 
 interface AgentOptions extends SessionOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Another way to listen than on that port. */
-  readonly listen?: Listen;
+  readonly listen: Listen;
   /** Empty: any hub on this machine may dial. */
   readonly secret: string;
   /** An adapter to insist on; without it the hub's is taken. */
@@ -67,7 +62,7 @@ export class Agent {
   static async listen(options: AgentOptions): Promise<Agent> {
     await options.tool.prepare?.({ engine: options.engine, workspace: options.workspace.directory });
     const agent = new Agent(options);
-    const { listen = tcpListen(options.host, options.port), workspace } = options;
+    const { listen, workspace } = options;
     agent.#listener = await listen({
       accept: (socket) => agent.#accept(socket),
       fault: (message) => workspace.log.warn({ dir: 'session', message }),

@@ -14,8 +14,9 @@ import { Link, type MeshNode } from './link.ts';
 
 export interface DialOptions {
   readonly runId: string;
-  readonly host: string;
-  /** Another way to reach agents than over ports of that host. */
+  /** Where the agents' ports are; this machine if not given. */
+  readonly host?: string;
+  /** Another way to reach agents than over ports of a host. */
   readonly dialler?: Dialler;
   readonly adapter: ProtocolAdapter;
   /** The run's secret, for what the hub writes to all. */
@@ -164,7 +165,7 @@ async function dial(
       if (!wasCrowdedOut || dials === MAX_DIALS)
         throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
     }
-    await sleep(REDIAL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    await sleep(REDIAL_MS, undefined, { signal: options.signal });
   }
 }
 
@@ -206,7 +207,7 @@ async function reach(
     const link = await dialler.dial(node);
     if (link !== undefined) return link;
     if (performance.now() + REDIAL_MS > deadlineMs) break;
-    await sleep(REDIAL_MS, undefined, signal === undefined ? {} : { signal });
+    await sleep(REDIAL_MS, undefined, { signal });
   }
   const start = node.start === undefined ? '' : `; start it: ${node.start}`;
   throw new MeshError('agent', `nobody listens there${start}`);

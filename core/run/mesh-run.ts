@@ -31,7 +31,6 @@ import { newRunId, RunFolder } from './run-folder.ts';
 import type { Asked, RunOptions, TaskBounds } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
 
-const HOST = '127.0.0.1';
 /** Frames of the run until the recording is made of them. */
 const FRAMES_FILE = '.hub.frames';
 /** A process that ended is reported within this time of its connection's end. */
@@ -249,7 +248,6 @@ export class MeshRun {
     this.#options.signal.throwIfAborted();
     this.#network = await MeshNetwork.connect({
       runId: this.runId,
-      host: HOST,
       dialler: this.#transport.dialler,
       adapter: this.#options.adapter,
       secret: this.#secret,

@@ -15,6 +15,7 @@ import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { type Routing, routerNamed } from '../hub/routing.ts';
+import { tcpListen } from '../transports/tcp/tcp-transport.ts';
 import { sharedId } from '../wire/copy-id.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
@@ -89,8 +90,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
           tool: tool.name,
           engine: 'none',
         }),
-        host: '127.0.0.1',
-        port: 0,
+        listen: tcpListen(0),
         secret: 'a secret',
         adapter: undefined,
         resolveAdapter: async () => adapter,
@@ -99,7 +99,6 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
   );
   const meshOptions: MeshNetworkOptions = {
     runId: 'test',
-    host: '127.0.0.1',
     adapter,
     secret: 'a secret',
     nodes: [

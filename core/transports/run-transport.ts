@@ -9,9 +9,6 @@ import { checkedSubject, DEFAULT_SUBJECT } from './nats/subjects.ts';
 import { tcpDialler } from './tcp/tcp-transport.ts';
 import type { Dialler } from './transport.ts';
 
-/** Agents of a run listen on this machine alone. */
-const HOST = '127.0.0.1';
-
 /** What carries a run's frames. */
 export interface RunTransport {
   readonly dialler: Dialler;
@@ -85,7 +82,7 @@ async function openOutboxes(server: NatsServer, team: Pick<Team, 'delivery'>, su
 
 /** Needs no server, and has nothing to close. */
 export const tcpTransport: RunTransport = {
-  dialler: tcpDialler(HOST),
+  dialler: tcpDialler(),
   placeOf: (_id, port) => ({ port }),
   environment: {},
   isThere: async () => undefined,

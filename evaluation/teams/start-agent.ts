@@ -10,7 +10,8 @@ import { branchFileSchema } from '../../core/recording/branch-file.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
-import { inheritedListen } from '../../core/transports/tcp/tcp-transport.ts';
+import { inheritedListen, tcpListen } from '../../core/transports/tcp/tcp-transport.ts';
+import type { Listen } from '../../core/transports/transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { ModelAbilities } from '../../tools/engines/abilities/model-abilities.ts';
@@ -66,8 +67,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     workspace,
     ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
     ...(branches === undefined ? {} : { rewrite: (emission, cause) => branches.rewrite(emission, cause) }),
-    host: '127.0.0.1',
-    ...(opened === undefined ? listenAt(place, id, secret) : { port: 0, listen: inheritedListen(opened) }),
+    listen: opened === undefined ? listenAt(place, id, secret) : inheritedListen(opened),
     secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
@@ -92,11 +92,8 @@ async function abilitiesOf(
   }
 }
 
-function listenAt(place: AgentPlace, node: string, secret: string) {
-  if ('port' in place) return { port: place.port };
+function listenAt(place: AgentPlace, node: string, secret: string): Listen {
+  if ('port' in place) return tcpListen(place.port);
   const address = natsAddress(place.natsUrl, process.env);
-  return {
-    port: 0,
-    listen: natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes, secret }),
-  };
+  return natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes, secret });
 }

@@ -21,7 +21,6 @@ async function meshOf(ids: readonly string[], maxFrameBytes = MAX_FRAME_BYTES) {
   const refused: string[] = [];
   const network = await MeshNetwork.connect({
     runId: 'hostile',
-    host: '127.0.0.1',
     adapter: json,
     secret: SECRET,
     nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),

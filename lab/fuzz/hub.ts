@@ -43,7 +43,6 @@ export const hub = fuzzTarget('hub', cases, async () => async (one) => {
   try {
     network = await MeshNetwork.connect({
       runId: 'fuzz',
-      host: '127.0.0.1',
       adapter: await adapterNamed(one.adapter),
       secret: SECRET,
       nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),

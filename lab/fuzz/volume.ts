@@ -39,7 +39,6 @@ export const volume = fuzzTarget('volume', cases, async () => async (bursts) => 
   try {
     network = await MeshNetwork.connect({
       runId: 'fuzz',
-      host: '127.0.0.1',
       adapter: await adapterNamed('json'),
       secret: SECRET,
       nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),

@@ -136,7 +136,6 @@ async function connect(swarm: Swarm, attempt: number, setUpMs: number[]): Promis
   const beganMs = performance.now();
   const network = await MeshNetwork.connect({
     runId: `scale-${attempt}`,
-    host: '127.0.0.1',
     adapter: json,
     secret: swarm.secret,
     nodes,

@@ -145,7 +145,6 @@ class SoakRound {
     });
     const network = await MeshNetwork.connect({
       runId,
-      host: '127.0.0.1',
       adapter: await adapterNamed(plan.adapter),
       secret: swarm.secret,
       nodes,

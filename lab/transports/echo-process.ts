@@ -10,7 +10,7 @@ import { ECHO, ECHO_NODE } from './echo-peer.ts';
 const [mesh] = process.argv.slice(2);
 const listen =
   mesh === undefined
-    ? tcpListen('127.0.0.1', 0)
+    ? tcpListen(0)
     : natsListen({ address: natsAddress(undefined, process.env), mesh, node: ECHO_NODE.id, secret: '' });
 const listener = await listen({
   accept(link) {

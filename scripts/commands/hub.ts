@@ -71,7 +71,6 @@ async function run(options: HubCommandOptions): Promise<void> {
   const { signal } = interruptible('the hub');
   const network = await MeshNetwork.connect({
     runId: `hub-${randomBytes(6).toString('hex')}`,
-    host: '127.0.0.1',
     adapter,
     secret: secretIn(process.env),
     nodes,

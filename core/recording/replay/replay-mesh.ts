@@ -51,7 +51,6 @@ export interface Round extends TrafficGroups {
   readonly cpuUs: number | undefined;
 }
 
-const HOST = '127.0.0.1';
 /** What comes behind a final answer is on its way by then. */
 const LAST_PACKETS_MS = 5000;
 
@@ -127,7 +126,6 @@ export class ReplayMesh {
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
-      host: HOST,
       dialler: transport.dialler,
       adapter,
       secret,

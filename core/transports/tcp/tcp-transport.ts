@@ -3,11 +3,11 @@ import { MeshError, messageOf, systemCodeOf } from '../../contracts/errors.ts';
 import type { Dialler, Hearer, Listen, Listener } from '../transport.ts';
 import { FrameSocket } from './frame-socket.ts';
 
-/** Agents of a run listen on this machine alone. */
+/** Agents listen on this machine alone. */
 const HOST = '127.0.0.1';
 
 /** Agents that listen on ports of one host. */
-export function tcpDialler(host: string): Dialler {
+export function tcpDialler(host = HOST): Dialler {
   return {
     async dial({ port }) {
       try {
@@ -22,8 +22,8 @@ export function tcpDialler(host: string): Dialler {
 }
 
 /** Listens on a port; 0 takes any free one. */
-export function tcpListen(host: string, port: number): Listen {
-  return async (hearer) => listenerOf(await openPort(port, host), hearer);
+export function tcpListen(port: number): Listen {
+  return async (hearer) => listenerOf(await openPort(port), hearer);
 }
 
 /** Listens on a port that another process opened: one with no network of its own. */
@@ -39,16 +39,16 @@ export function inheritedListen(server: net.Server): Listen {
  *
  * @throws MeshError `io` when it cannot listen there
  */
-export async function openPort(port: number, host = HOST): Promise<net.Server> {
+export async function openPort(port: number): Promise<net.Server> {
   const server = net.createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen({ host, port }, resolve);
+  server.listen({ host: HOST, port }, resolve);
   try {
     await promise;
   } catch (error) {
     const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
-    throw new MeshError('io', `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+    throw new MeshError('io', `cannot listen on ${HOST}:${port}: ${reason}`, { cause: error });
   }
   return server;
 }

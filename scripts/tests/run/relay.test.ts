@@ -65,7 +65,6 @@ class Keeper {
 async function meshOf(agents: readonly Keeper[], options: Partial<MeshNetworkOptions> = {}) {
   const network = await MeshNetwork.connect({
     runId: 'relay',
-    host: '127.0.0.1',
     adapter: json,
     secret: '',
     nodes: agents.map(({ port }) => ({ id: 'any', tool: 'any', port, secret: '' })),

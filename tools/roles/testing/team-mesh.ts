@@ -12,6 +12,7 @@ import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
 import { MeshNetwork } from '../../../core/hub/mesh-network.ts';
 import { type Routing, routerNamed } from '../../../core/hub/routing.ts';
 import { plain } from '../../../core/testing/mesh.ts';
+import { tcpListen } from '../../../core/transports/tcp/tcp-transport.ts';
 import { engineNamed } from '../../engines/registry.ts';
 import { toolNamed } from '../../registry.ts';
 import type { ToolServices } from '../../tool-services.ts';
@@ -101,8 +102,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
         store: options.store,
         prompt: prompts,
         workspace: new Workspace(workspace, { id, tool: name, engine: engine.name }),
-        host: '127.0.0.1',
-        port: 0,
+        listen: tcpListen(0),
         secret,
         adapter: undefined,
         resolveAdapter: async () => plain,
@@ -114,7 +114,6 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   const refused: string[] = [];
   const network = await MeshNetwork.connect({
     runId: 'test',
-    host: '127.0.0.1',
     adapter: watching(packets),
     secret,
     nodes: options.agents.map(({ id, tool, may_call }, index) => ({
