@@ -47,7 +47,7 @@ describe('a task', () => {
       token_sum: 0,
     });
     await network.settle();
-    const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+    const ledger = runLedger(network);
     expect(ledger).toMatchObject({ balanced: true, differences: [] });
     expect(ledger.read.packets).toBe(first + last);
     expect(ledger.written.packets).toBe(counts.bytes_tx);

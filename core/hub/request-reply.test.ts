@@ -252,7 +252,7 @@ describe('a routing', () => {
     );
     expect(await ask('t', { n: 3 })).toMatchObject({ answer: '6' });
     await network.settle();
-    expect(runLedger(network.links, DOC_INIT, network.ownLine)).toMatchObject({ balanced: true });
+    expect(runLedger(network)).toMatchObject({ balanced: true });
     return counts;
   }
 

@@ -19,12 +19,11 @@ import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { loggedObserver, taskEnded } from './logged-observer.ts';
 import { gitRevision } from './manifest.ts';
-import { deliveryMetrics } from './metrics/delivery-metrics.ts';
 import { hopMetrics } from './metrics/hops.ts';
 import { RunTally, runMetrics } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
-import { networkLedger } from './metrics/network-ledger.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
+import { runLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { RunFaults } from './run-faults.ts';
 import { newRunId, RunFolder } from './run-folder.ts';
@@ -198,30 +197,20 @@ export class MeshRun {
     await this.#record.close();
     const links = [...network.formerLinks, ...network.links];
     const decoded = await this.#record.linesOf(new Set(links.filter(({ books }) => books === undefined)));
-    const ledger = networkLedger(
-      network,
+    const ledger = runLedger(network, {
       decoded,
-      this.#acknowledged,
-      this.#faults?.delivery,
-      this.#transport.carried(),
-    );
-    const metrics = runMetrics(this.#tally, {
+      acknowledged: this.#acknowledged,
+      faults: this.#faults?.delivery.counters,
+      connection: this.#transport.carried(),
+    });
+    const metrics = runMetrics(this.#tally, this.#options, {
       runId: this.runId,
-      adapter: this.#options.adapter.name,
-      team: this.#options.team.name,
-      engine: this.#options.engine.name,
-      tokenSource: this.#options.engine.tokenSource,
-      links: network.links,
-      formerLinks: network.formerLinks,
-      typeCounts: network.typeCounts,
-      initBytes: network.initBytes,
-      ownLine: network.ownLine,
+      network,
       ledger,
       models: this.#usage?.total,
       tokenLedger: await this.#exchanges?.total(),
       faults: this.#faults?.metrics(this.#options.team.agents),
-      unseen: this.#options.unseen,
-      delivery: this.#acknowledged && deliveryMetrics(this.#acknowledged, links),
+      acknowledged: this.#acknowledged,
       wallMs,
       isBatch,
     });

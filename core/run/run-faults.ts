@@ -1,14 +1,18 @@
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
 import { type Fault, isTimed, type TimedFault } from '../hub/faults/fault.ts';
-import { FaultSchedule } from '../hub/faults/fault-schedule.ts';
+import type { FaultCounters } from '../hub/faults/fault-counters.ts';
+import { FaultSchedule, type TimedFaultRecord } from '../hub/faults/fault-schedule.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
-import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
+import type { TaskOutcome, TaskStatus } from '../hub/tasks/task-clock.ts';
 import type { Log } from '../system/log.ts';
 import type { AgentGroup } from './agents/agent-group.ts';
 import { AgentRecovery } from './agents/agent-recovery.ts';
-import { deliveryEntry } from './metrics/delivery-entry.ts';
-import { addAnswer, type FaultMetrics, injectedOf, lossesOf, noAnswers } from './metrics/fault-metrics.ts';
-import type { Scores } from './metrics/metrics-schema.ts';
+import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
+
+/** `faults` of `metrics.json`: there when faults, or restarts, were asked for. */
+export type FaultMetrics = NonNullable<RunMetrics['faults']>;
+/** Tasks and how they went, while they are counted. */
+type Answers = { -readonly [Key in keyof FaultMetrics['answers']]: FaultMetrics['answers'][Key] };
 
 /** What a run is asked to endure. */
 export interface FaultRequest {
@@ -38,8 +42,8 @@ export class RunFaults {
   readonly #options: RunFaultsOptions;
   readonly #schedule: FaultSchedule;
   readonly #recovery: AgentRecovery | undefined;
-  readonly #answers = noAnswers();
-  readonly #harmed = noAnswers();
+  readonly #answers: Answers = { tasks: 0, answered: 0, right: null };
+  readonly #harmed: Answers = { tasks: 0, answered: 0, right: null };
   #startMs: number | undefined;
 
   constructor(request: FaultRequest, options: RunFaultsOptions) {
@@ -152,4 +156,50 @@ export class RunFaults {
     this.#options.log.warn(entry);
     this.#options.onNews(news);
   }
+}
+
+/** A line of hub.log about one delivery. */
+function deliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
+  const { id, type, task_id } = packet;
+  const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
+  const delay = delayMs === undefined ? {} : { delay_ms: delayMs };
+  return { event, kind, from, to, number, id, type, task_id, bytes, ...delay };
+}
+
+function addAnswer(answers: Answers, status: TaskStatus, { normalized_em = null }: Scores): void {
+  answers.tasks += 1;
+  if (status === 'answered') answers.answered += 1;
+  if (normalized_em !== null) answers.right = (answers.right ?? 0) + normalized_em;
+}
+
+/** Counts what was injected; duplicates are counted when they are written. */
+function injectedOf({ total }: FaultCounters, timed: readonly TimedFaultRecord[]): FaultMetrics['injected'] {
+  const happened = (kind: TimedFaultRecord['kind']) =>
+    timed.filter((record) => record.kind === kind && record.at_ms !== null).length;
+  return {
+    drop: total.dropped.packets,
+    delay: total.delayed.packets,
+    dup: total.duplicated.packets,
+    corrupt: total.corrupted.packets,
+    lie: total.lied.packets,
+    kill: happened('kill'),
+    stall: happened('stall'),
+    partition: happened('partition'),
+  };
+}
+
+/** Agents that lost nothing are left out. */
+function lossesOf(
+  counters: FaultCounters,
+  agents: readonly { readonly id: string; readonly tool: string }[],
+): FaultMetrics['lost'] {
+  return agents.flatMap(({ id, tool }) => {
+    const { dropped, partitioned, undeliverable } = counters.of(id);
+    const lost = {
+      dropped: dropped.packets,
+      partitioned: partitioned.packets,
+      undeliverable: undeliverable.packets,
+    };
+    return Object.values(lost).some((packets) => packets > 0) ? [{ id, tool, ...lost }] : [];
+  });
 }

@@ -167,7 +167,7 @@ async function measureFlood(swarm: Swarm, network: MeshNetwork, seconds: number,
   const isHere = () => network.links.every(({ node, counts }) => sent.get(node.id) === counts.packetsRx);
   while (!isHere() && performance.now() < deadlineMs) await sleep(SAMPLE_MS);
   await network.settle();
-  const { balanced } = runLedger(network.links, '', network.ownLine);
+  const { balanced } = runLedger(network);
   return {
     packetsPerS: packets / tookS,
     deliveriesPerS: deliveries / tookS,

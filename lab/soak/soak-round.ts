@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
-import { DOC_INIT } from '../../core/contracts/packet.ts';
 import { type DeliveryEvent, FaultyDelivery } from '../../core/hub/delivery/faulty.ts';
 import type { Fault } from '../../core/hub/faults/fault.ts';
 import type { Link } from '../../core/hub/link.ts';
 import { MeshNetwork } from '../../core/hub/mesh-network.ts';
 import { routerNamed } from '../../core/hub/routing.ts';
-import { faultLines } from '../../core/run/metrics/fault-ledger.ts';
 import { runLedger } from '../../core/run/metrics/run-ledger.ts';
 import type { RunObserver } from '../../core/run/run-options.ts';
 import { Random } from '../../core/system/random.ts';
@@ -193,12 +191,11 @@ class SoakRound {
     const agentRss = await this.#quiet();
     this.#isOver = true;
     await this.#network.settle();
-    const { links, formerLinks, ownLine } = this.#network;
+    const { links, formerLinks } = this.#network;
     const counters = this.#faulty?.counters;
     const all = [...formerLinks, ...links];
     const fates = this.#books.fates(counters?.total);
-    const lines = counters === undefined ? undefined : faultLines(counters, all, this.#offeredBytes);
-    const ledger = runLedger(all, DOC_INIT, ownLine, { faults: lines });
+    const ledger = runLedger(this.#network, { faults: counters });
     this.#violations.push(...ledger.differences, ...this.#books.differences(counters !== undefined));
     return {
       round: this.#plan.number,
@@ -224,12 +221,6 @@ class SoakRound {
     const { links, formerLinks } = this.#network;
     const count = (some: readonly Link[]) => some.reduce((sum, { counts }) => sum + counts.packetsRx, 0);
     return count(links) + count(formerLinks);
-  }
-
-  /** What the relay counted, copy by copy. */
-  get #offeredBytes(): number {
-    const { typeCounts, initBytes } = this.#network;
-    return [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
   }
 
   #inject(fault: InjectedFault): void {

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { DOC_INIT } from '../../contracts/packet.ts';
 import type { Emission, Tool } from '../../contracts/tool.ts';
-import { faultLines } from '../../run/metrics/fault-ledger.ts';
 import { runLedger } from '../../run/metrics/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
 import { parseFaults } from '../faults/parse-faults.ts';
@@ -42,9 +41,7 @@ async function numbersMesh(spec: string, expected = PACKETS, maxHeldBytes?: numb
 /** Closes the books as a run does. */
 async function closedLedger(network: MeshNetwork, { counters }: FaultyDelivery) {
   await network.settle();
-  const offered = [...network.typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, 0);
-  const lines = faultLines(counters, network.links, offered + network.initBytes);
-  return runLedger(network.links, DOC_INIT, network.ownLine, { faults: lines });
+  return runLedger(network, { faults: counters });
 }
 
 const inOrder = Array.from({ length: PACKETS }, (_, n) => n);

@@ -48,7 +48,7 @@ describe('copies of an agent that is asked', () => {
       expect(relayed).toEqual([...pair, ...pair, ...pair, `${task} 3>*`]);
     }
     await network.settle();
-    expect(runLedger(network.links, DOC_INIT, network.ownLine)).toMatchObject({ balanced: true });
+    expect(runLedger(network)).toMatchObject({ balanced: true });
   });
 
   test('are replaced when they go: who waits is told at once, and asks another one', async () => {

@@ -5,7 +5,6 @@ import type { ProtocolAdapter } from '../../contracts/adapter.ts';
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
 import { folderNameOf } from '../../contracts/node-id.ts';
-import { DOC_INIT } from '../../contracts/packet.ts';
 import { type Team, teamSchema } from '../../contracts/team.ts';
 import type { Link, MeshNode } from '../../hub/link.ts';
 import { MeshNetwork } from '../../hub/mesh-network.ts';
@@ -153,7 +152,7 @@ export class ReplayMesh {
       await network.settle();
       const { faults } = arrivals;
       if (this.#death !== undefined) faults.push(this.#death);
-      const ledger = runLedger(network.links, DOC_INIT, network.ownLine);
+      const ledger = runLedger(network);
       if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
       const [fault] = faults;
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);

@@ -1,11 +1,9 @@
-import type { LedgerLine } from '../../contracts/ledger.ts';
 import type { ModelSums } from '../../contracts/usage.ts';
-import type { TypeCounts } from '../../hub/authorizer.ts';
-import type { Link } from '../../hub/link.ts';
+import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
+import type { Link, LinkCounts } from '../../hub/link.ts';
+import type { MeshNetwork } from '../../hub/mesh-network.ts';
 import { type TaskOutcome, type TaskStatus, worstStatus } from '../../hub/tasks/task-clock.ts';
-import { agentMetrics } from './agent-metrics.ts';
-import type { DeliveryMetrics } from './delivery-metrics.ts';
-import type { FaultMetrics } from './fault-metrics.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { RunMetrics, Scores } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
@@ -47,24 +45,13 @@ export class RunTally {
 
 interface RunFacts {
   readonly runId: string;
-  readonly adapter: string;
-  readonly team: string;
-  readonly engine: string;
-  readonly tokenSource: RunMetrics['token_source'];
-  readonly links: readonly Link[];
-  /** Links that agents had before they were started again. */
-  readonly formerLinks: readonly Link[];
-  readonly typeCounts: ReadonlyMap<string, TypeCounts>;
-  readonly initBytes: number;
-  /** What the hub itself sent. */
-  readonly ownLine: LedgerLine;
+  readonly network: MeshNetwork;
   readonly ledger: RunLedger;
   readonly models: ModelSums | undefined;
   readonly tokenLedger: TokenLedgerFigures | undefined;
-  readonly faults: FaultMetrics | undefined;
-  /** Ids of agents that hand work on to others: nobody knows their tokens. */
-  readonly unseen?: ReadonlySet<string> | undefined;
-  readonly delivery: DeliveryMetrics | undefined;
+  readonly faults: RunMetrics['faults'] | undefined;
+  /** Only where deliveries are acknowledged. */
+  readonly acknowledged: AcknowledgedDelivery | undefined;
   /** Wall time of a batch. */
   readonly wallMs: number;
   readonly isBatch: boolean;
@@ -73,11 +60,12 @@ interface RunFacts {
 /** What `metrics.json` says, but for times, which the recording tells later. */
 export function runMetrics(
   tally: RunTally,
+  { adapter, team, engine, unseen }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen'>,
   facts: RunFacts,
 ): Omit<RunMetrics, 'time_us' | 'hops' | 'recording'> {
   const { last } = tally;
-  const { ledger, links: current, formerLinks, faults, delivery } = facts;
-  const links = [...formerLinks, ...current];
+  const { network, ledger, faults, acknowledged } = facts;
+  const links = [...network.formerLinks, ...network.links];
   const isSingle = !facts.isBatch && last !== undefined;
   return {
     schema_version: 1,
@@ -85,14 +73,14 @@ export function runMetrics(
     status: tally.status,
     answer: isSingle ? last.answer : null,
     ...(isSingle && last.reason !== undefined ? { reason: last.reason } : {}),
-    adapter: facts.adapter,
-    team: facts.team,
-    engine: facts.engine,
+    adapter: adapter.name,
+    team: team.name,
+    engine: engine.name,
     bytes_tx: ledger.written.packets,
     bytes_rx: ledger.read.packets,
-    pkt_cnt: links.reduce((sum, link) => sum + link.counts.packetsRx, 0),
-    header_overhead: ledger.total.header_size - facts.ownLine.header_size,
-    token_sum: links.reduce((sum, link) => sum + link.counts.tokens, 0),
+    pkt_cnt: sumOf(links, 'packetsRx'),
+    header_overhead: ledger.total.header_size - network.ownLine.header_size,
+    token_sum: sumOf(links, 'tokens'),
     ...facts.models,
     ...(facts.tokenLedger === undefined ? {} : { token_ledger: facts.tokenLedger }),
     elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
@@ -101,8 +89,8 @@ export function runMetrics(
     rouge_l: tally.mean('rouge_l'),
     normalized_em: tally.mean('normalized_em'),
     f1: tally.mean('f1'),
-    token_source: facts.tokenSource,
-    init_bytes: facts.initBytes,
+    token_source: engine.tokenSource,
+    init_bytes: network.initBytes,
     session_bytes: ledger.written.session + ledger.read.session,
     ack_bytes: ledger.written.acks + ledger.read.acks,
     refused_packets: links.reduce(
@@ -111,15 +99,54 @@ export function runMetrics(
     ),
     tasks: tally.tasks,
     answered: tally.answered,
-    agents: current.map((link) => {
-      const former = formerLinks.filter(({ node }) => node.id === link.node.id);
-      return agentMetrics(link, former, facts.unseen ?? new Set());
+    agents: network.links.map((link) => {
+      const own = links.filter(({ node }) => node.id === link.node.id);
+      return agentMetrics(link, own, unseen?.has(link.node.id) === true);
     }),
-    packet_types: Object.fromEntries(facts.typeCounts),
+    packet_types: Object.fromEntries(network.typeCounts),
     ledger,
     ...(faults === undefined ? {} : { faults }),
-    ...(delivery === undefined ? {} : { delivery }),
+    ...(acknowledged === undefined ? {} : { delivery: deliveryMetrics(acknowledged, links) }),
   };
+}
+
+/** `current` is the link that the agent has now, `own` are all that it had: it may have been started again. */
+function agentMetrics(current: Link, own: readonly Link[], isUnseen: boolean): RunMetrics['agents'][number] {
+  const { node, alive, fault, books } = current;
+  return {
+    id: node.id,
+    tool: node.tool,
+    status: alive ? 'up' : 'lost',
+    ...(fault === undefined ? {} : { fault: fault.message }),
+    packets_rx: sumOf(own, 'packetsRx'),
+    bytes_rx: sumOf(own, 'bytesRx'),
+    packets_tx: sumOf(own, 'packetsTx'),
+    bytes_tx: sumOf(own, 'bytesTx'),
+    tokens: isUnseen ? null : sumOf(own, 'tokens'),
+    refused: sumOf(own, 'refusedPackets') + (books?.refused.packets ?? 0),
+    session_bytes: sumOf(own, 'sessionRx') + sumOf(own, 'sessionTx'),
+    tool_us: books === undefined ? null : books.sent.reduce((us, entry) => us + entry.tool_us, 0),
+  };
+}
+
+function deliveryMetrics(
+  { counters }: AcknowledgedDelivery,
+  links: readonly Link[],
+): NonNullable<RunMetrics['delivery']> {
+  const { noted, acknowledged, undeliverable, repeated, waiting } = counters;
+  return {
+    mode: 'acknowledged',
+    noted: noted.packets,
+    acknowledged: acknowledged.packets,
+    undeliverable: undeliverable.packets,
+    waiting,
+    redelivered: repeated.packets,
+    dropped: sumOf(links, 'repeatedPackets'),
+  };
+}
+
+function sumOf(links: readonly Link[], key: keyof LinkCounts): number {
+  return links.reduce((sum, { counts }) => sum + counts[key], 0);
 }
 
 /** Milliseconds to the microsecond: what a monotonic clock can tell. */

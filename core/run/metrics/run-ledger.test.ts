@@ -20,9 +20,7 @@ async function settledMesh() {
 
 describe('the ledger of a run', () => {
   it('balances, and has each byte of the sockets on one line', async () => {
-    const { links, ownLine } = await settledMesh();
-
-    const { balanced, differences, types, total, written, read } = runLedger(links, DOC_INIT, ownLine);
+    const { balanced, differences, types, total, written, read } = runLedger(await settledMesh());
 
     expect({ balanced, differences }).toEqual({ balanced: true, differences: [] });
     expect(Object.keys(types).sort()).toEqual(['data_event', DOC_INIT, 'note']);
@@ -47,12 +45,12 @@ describe('the ledger of a run', () => {
     ['a byte too many that was refused', 'refusedBytes', 1, 'bytes from it'],
     ['a byte too many that came twice', 'repeatedBytes', 1, 'bytes from it'],
   ] as const)('finds %s', async (_what, counter, change, named) => {
-    const { links, ownLine } = await settledMesh();
-    const [link] = links;
+    const network = await settledMesh();
+    const [link] = network.links;
     if (link === undefined) throw new Error('no link');
     link.counts[counter] += change;
 
-    const { balanced, differences } = runLedger(links, DOC_INIT, ownLine);
+    const { balanced, differences } = runLedger(network);
 
     expect(balanced).toBe(false);
     expect(differences.join('\n')).toContain(named);
@@ -60,8 +58,8 @@ describe('the ledger of a run', () => {
   });
 
   it('finds bytes that were read and that neither side has booked', async () => {
-    const { links, ownLine } = await settledMesh();
-    const [link] = links;
+    const network = await settledMesh();
+    const [link] = network.links;
     if (link?.books === undefined) throw new Error('no books');
     // Both sides forget the same packet: only the socket knows of it.
     link.counts.bytesRx -= 1;
@@ -70,26 +68,25 @@ describe('the ledger of a run', () => {
     sent.line.wire -= 1;
     sent.line.envelope -= 1;
 
-    expect(runLedger(links, DOC_INIT, ownLine).differences).toEqual([expect.stringContaining('bytes read')]);
+    expect(runLedger(network).differences).toEqual([expect.stringContaining('bytes read')]);
   });
 
   it('finds lines that do not sum to the packets', async () => {
-    const { links, ownLine } = await settledMesh();
+    const network = await settledMesh();
+    network.ownLine.envelope += 1;
 
-    const { differences } = runLedger(links, DOC_INIT, { ...ownLine, envelope: ownLine.envelope + 1 });
+    const { differences } = runLedger(network);
 
     expect(differences).toEqual([expect.stringContaining('the lines sum to')]);
   });
 
   it('finds an agent that handed in no books', async () => {
-    const { links, ownLine } = await settledMesh();
-    const [link] = links;
+    const network = await settledMesh();
+    const [link] = network.links;
     if (link === undefined) throw new Error('no link');
     link.books = undefined;
 
-    expect(runLedger(links, DOC_INIT, ownLine).differences).toEqual([
-      'agent 0 (doc_init-to-note) handed in no books',
-    ]);
+    expect(runLedger(network).differences).toEqual(['agent 0 (doc_init-to-note) handed in no books']);
   });
 
   it('has the tokens that a tool counted once, whatever it sends after', async () => {

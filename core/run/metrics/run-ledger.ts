@@ -1,8 +1,11 @@
 import { addLine, emptyLine, type LedgerLine } from '../../contracts/ledger.ts';
 import { entryOrOthers } from '../../contracts/others.ts';
+import { DOC_INIT } from '../../contracts/packet.ts';
+import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
+import type { FaultCounters } from '../../hub/faults/fault-counters.ts';
 import type { Link } from '../../hub/link.ts';
+import type { MeshNetwork } from '../../hub/mesh-network.ts';
 import type { LinesByType } from '../../recording/run-record.ts';
-import type { FaultLines } from './fault-ledger.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 
 /**
@@ -11,24 +14,30 @@ import type { RunMetrics } from './metrics-schema.ts';
  */
 export type RunLedger = RunMetrics['ledger'];
 
+type Carried = Pick<MeshNetwork, 'links' | 'formerLinks' | 'ownLine' | 'typeCounts' | 'initBytes'>;
+
 interface LedgerSources {
   /** Lines of those who handed in no ledger, as the hub read their packets. */
   readonly decoded?: ReadonlyMap<Link, LinesByType>;
-  readonly faults?: { readonly lines: FaultLines; readonly differences: readonly string[] } | undefined;
+  /** What made the deliveries, where they were acknowledged, and what became of them, where there were faults. */
+  readonly acknowledged?: Pick<AcknowledgedDelivery, 'counters'> | undefined;
+  readonly faults?: FaultCounters | undefined;
   /** What carried the frames, where it has a connection of its own. */
   readonly connection?: RunLedger['connection'] | undefined;
-  /** Differences that others found. */
-  readonly further?: readonly string[];
 }
 
 /** Joins what the hub counted with what the senders booked and what the sockets moved. */
 export function runLedger(
-  links: readonly Link[],
-  ownType: string,
-  ownLine: LedgerLine,
-  { decoded, faults, connection, further = [] }: LedgerSources = {},
+  network: Carried,
+  { decoded, acknowledged, faults, connection }: LedgerSources = {},
 ): RunLedger {
-  const differences: string[] = [...(faults?.differences ?? []), ...further];
+  const { ownLine, typeCounts, initBytes } = network;
+  const links = [...network.formerLinks, ...network.links];
+  const relayedBytes = [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
+  const differences: string[] = [];
+  const faultLines =
+    faults && faultLinesOf(faults, links, offeredBytes(relayedBytes, acknowledged), differences);
+  if (acknowledged !== undefined) checkMailboxes(acknowledged, relayedBytes, differences);
   const types = new Map<string, LedgerLine>();
   const total = emptyLine();
   const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
@@ -38,7 +47,7 @@ export function runLedger(
     addLine(entryOrOthers(types, type, emptyLine), line);
     addLine(total, line);
   };
-  if (ownLine.packets > 0) book(ownType, ownLine);
+  if (ownLine.packets > 0) book(DOC_INIT, ownLine);
   for (const link of links) {
     const { counts, socket, books, node } = link;
     written.packets += counts.bytesTx;
@@ -102,6 +111,63 @@ export function runLedger(
     written,
     read,
     ...(connection === undefined ? {} : { connection }),
-    ...(faults === undefined ? {} : { faults: faults.lines }),
+    ...(faultLines === undefined ? {} : { faults: faultLines }),
   };
+}
+
+/** What the deliveries below the mailboxes come to: the relay's, and those that were made again, without those that never were. */
+function offeredBytes(relayedBytes: number, acknowledged: LedgerSources['acknowledged']): number {
+  const { repeated, unwritten } = acknowledged?.counters ?? {};
+  return relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
+}
+
+/** The lines that only a run with faults has: from what was offered, copy by copy, to what the sockets wrote. */
+function faultLinesOf(
+  counters: FaultCounters,
+  links: readonly Link[],
+  offeredBytes: number,
+  differences: string[],
+): NonNullable<RunLedger['faults']> {
+  const { offered, delivered, dropped, partitioned, undeliverable, duplicated } = counters.total;
+  const expect = (what: string, expected: number, found: number) => {
+    if (expected !== found) differences.push(`faults: ${what}: expected ${expected}, found ${found}`);
+  };
+  expect('bytes that the relay offered', offeredBytes, offered.bytes);
+  for (const [id, own] of Map.groupBy(links, ({ node }) => node.id)) {
+    const ofAgent = counters.of(id);
+    for (const [unit, written] of [
+      ['packets', own.reduce((sum, { counts }) => sum + counts.packetsTx, 0)],
+      ['bytes', own.reduce((sum, { counts }) => sum + counts.bytesTx, 0)],
+    ] as const) {
+      const fates = [ofAgent.delivered, ofAgent.dropped, ofAgent.partitioned, ofAgent.undeliverable];
+      const accounted = fates.reduce((sum, volume) => sum + volume[unit], 0);
+      expect(`${unit} offered to agent ${id}`, ofAgent.offered[unit], accounted);
+      expect(`${unit} written to agent ${id}`, ofAgent.delivered[unit] + ofAgent.duplicated[unit], written);
+    }
+  }
+  const unsentBytes = links.reduce((sum, link) => sum + unsentOf(link), 0);
+  if (unsentBytes < 0) differences.push(`faults: the sockets wrote ${-unsentBytes} bytes that nobody booked`);
+  const lines = { offered, delivered, dropped, partitioned, undeliverable, duplicated };
+  return { ...lines, unsent_bytes: unsentBytes };
+}
+
+/** A connection that is up takes everything: a difference there is the ledger's own to report. */
+function unsentOf({ alive, counts, socket }: Link): number {
+  return alive ? 0 : counts.bytesTx + counts.sessionTx + counts.ackTx - socket.bytesWritten;
+}
+
+/** The mailboxes must sum, and to what the relay counted, copy by copy. */
+function checkMailboxes(
+  { counters }: Pick<AcknowledgedDelivery, 'counters'>,
+  relayedBytes: number,
+  differences: string[],
+): void {
+  const { noted, acknowledged, undeliverable, waiting } = counters;
+  const accounted = acknowledged.packets + undeliverable.packets + waiting;
+  if (noted.packets !== accounted)
+    differences.push(
+      `deliveries: ${noted.packets} noted, ${accounted} acknowledged, undeliverable or waiting`,
+    );
+  if (noted.bytes !== relayedBytes)
+    differences.push(`deliveries: the relay counted ${relayedBytes} bytes, ${noted.bytes} were noted`);
 }

@@ -1,5 +1,5 @@
-import type { Answers, FaultMetrics } from '../../../core/run/metrics/fault-metrics.ts';
 import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
+import type { FaultMetrics } from '../../../core/run/run-faults.ts';
 import { count, decimals } from '../../terminal/table.ts';
 
 /** What was injected, what was lost, how long recovery took, and whether the answers were still right; for people. */
@@ -49,7 +49,7 @@ function recoveries({ recoveries: all }: FaultMetrics): string {
     .join('; ');
 }
 
-function answers({ tasks, answered, right }: Answers): string {
+function answers({ tasks, answered, right }: FaultMetrics['answers']): string {
   const known = right === null ? '' : `, ${count(right)} right`;
   return `${count(answered)} of ${count(tasks)}${known}`;
 }
