@@ -1,26 +1,26 @@
-import { copyFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProtocolAdapter } from '../contracts/adapter.ts';
+import { pipeline } from 'node:stream/promises';
 import { engineOf, type Team } from '../contracts/team.ts';
 import { reportedWork } from '../recording/agent-work.ts';
+import { MANIFEST_VERSION } from '../recording/read-archive.ts';
 import { RECORDING_FILE } from '../recording/recording.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
-import { writeArchive } from './archive.ts';
 import { environmentOf } from './manifest.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
+import type { RunOptions } from './run-options.ts';
 import type { TaskLog } from './task-log.ts';
 
-/** A run that is over, with all that its archive says of it beside what its workspaces hold. */
+/** An archive holds at most this much; what goes beyond is named in the manifest and left out. */
+const MAX_ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** A run that is over: what its archive says of it beside how it was asked for and what its workspaces hold. */
 interface FinishedRun {
   readonly runId: string;
-  readonly team: Team;
-  readonly adapter: ProtocolAdapter;
-  readonly engine: { readonly name: string };
-  readonly version: string;
-  readonly command: readonly string[];
-  readonly timeoutMs: number;
   readonly startedAt: Date;
   readonly revision: string | null;
   /** Only in runs with faults. */
@@ -32,15 +32,19 @@ interface FinishedRun {
 }
 
 /** Writes the archive, from which a run can be looked at, made again and replayed: its recording lies in the workspaces already. */
-export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<void> {
-  const { adapter, engine, team, command, version, timeoutMs, metrics, isBatch, faults } = run;
-  if (isBatch) await copyFile(folder.resultsFile, path.join(folder.workspaces, 'results.jsonl'));
-  await writeArchive(folder.archiveFile, folder.workspaces, [{ name: 'metrics.json', text: metrics }], {
-    run_id: run.runId,
-    started_at: run.startedAt.toISOString(),
+export async function archiveRun(
+  { workspaces, resultsFile, archiveFile }: RunFolder,
+  { adapter, engine, team, command, version, timeoutMs }: RunOptions,
+  { runId, startedAt, revision, faults, metrics, isBatch }: FinishedRun,
+): Promise<void> {
+  if (isBatch) await copyFile(resultsFile, path.join(workspaces, 'results.jsonl'));
+  await writeFile(path.join(workspaces, 'metrics.json'), metrics, { mode: 0o600 });
+  await writeArchive(archiveFile, workspaces, {
+    run_id: runId,
+    started_at: startedAt.toISOString(),
     command,
     environment: environmentOf(version),
-    git_revision: run.revision,
+    git_revision: revision,
     adapter: adapter.name,
     engine: engine.name,
     seeds: seedsOf(team),
@@ -50,17 +54,67 @@ export async function archiveRun(folder: RunFolder, run: FinishedRun): Promise<v
   });
 }
 
+/**
+ * Writes the archive of a run: everything below `workspaces`, and `manifest.json`, which lists it all with hashes. Whole or not at all.
+ */
+export async function writeArchive(
+  archiveFile: string,
+  workspaces: string,
+  manifest: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { files, omitted } = await listFiles(workspaces);
+  const whole = { schema_version: MANIFEST_VERSION, ...manifest, files, omitted };
+  await writeFile(path.join(workspaces, 'manifest.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  // Loaded when it is needed: until then the agents' start has the processor.
+  const { create } = await import('tar');
+  const temporary = `${archiveFile}.part`;
+  const names = ['manifest.json', ...files.map((file) => file.path)];
+  // Level 1: a person waits for it.
+  await create(
+    { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true, mode: 0o600 },
+    names,
+  );
+  await rename(temporary, archiveFile);
+}
+
+interface ManifestFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Lists all files below `folder` with their hashes, links and dot files left out; paths with `/`, sorted. */
+async function listFiles(folder: string): Promise<{ files: ManifestFile[]; omitted: string[] }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((name) => !name.split(path.sep).some((part) => part.startsWith('.')))
+    .sort();
+  const files: ManifestFile[] = [];
+  const omitted: string[] = [];
+  let total = 0;
+  for (const name of names) {
+    const file = path.join(folder, name);
+    const { size } = await stat(file);
+    total += size;
+    if (total > MAX_ARCHIVE_BYTES) {
+      omitted.push(name);
+      continue;
+    }
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(file), hash);
+    files.push({ path: name.split(path.sep).join('/'), bytes: size, sha256: hash.digest('hex') });
+  }
+  return { files, omitted };
+}
+
 /** Writes what the hub recorded, joined with what the agents report, as a file; all but the payloads stays in memory. */
 export async function writeRecording(
   record: RunRecord,
-  { workspaces }: Pick<RunFolder, 'workspaces'>,
-  {
-    runId,
-    team,
-    adapter,
-    engine,
-    tasks,
-  }: Pick<FinishedRun, 'runId' | 'team' | 'adapter' | 'engine'> & { readonly tasks: TaskLog },
+  workspaces: string,
+  { team, adapter, engine }: RunOptions,
+  { runId, tasks }: { readonly runId: string; readonly tasks: TaskLog },
 ): Promise<{ timeline: Timeline; recording: RunMetrics['recording'] }> {
   const header = {
     run_id: runId,

@@ -219,16 +219,24 @@ export class MeshRun {
     await this.#agents.stop();
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
     this.#log.close();
-    const { timeline, recording } = await writeRecording(this.#record, this.folder, {
-      ...this.#options,
-      runId: this.runId,
-      tasks: this.#tasks,
-    });
+    const { timeline, recording } = await writeRecording(
+      this.#record,
+      this.folder.workspaces,
+      this.#options,
+      { runId: this.runId, tasks: this.#tasks },
+    );
     this.#tasks.close();
     const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum(), recording };
     const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
-    await this.#archive(text, isBatch);
+    await archiveRun(this.folder, this.#options, {
+      runId: this.runId,
+      startedAt: this.#startedAt,
+      revision: await this.#revision,
+      faults: this.#faults?.manifest,
+      metrics: text,
+      isBatch,
+    });
     this.folder.release();
     return timed;
   }
@@ -269,17 +277,5 @@ export class MeshRun {
     this.#log.warn({ event: 'agent_died', id: agent.id, tool: agent.tool, how });
     const node = this.#network?.links.find((link) => link.node.id === agent.id)?.node;
     if (node !== undefined) this.#options.observer.agentLost?.(node, how);
-  }
-
-  async #archive(metrics: string, isBatch: boolean): Promise<void> {
-    await archiveRun(this.folder, {
-      ...this.#options,
-      runId: this.runId,
-      startedAt: this.#startedAt,
-      revision: await this.#revision,
-      faults: this.#faults?.manifest,
-      metrics,
-      isBatch,
-    });
   }
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import * as z from 'zod';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../../core/recording/recording.ts';
-import { writeArchive } from '../../core/run/archive.ts';
+import { writeArchive } from '../../core/run/archive-run.ts';
 import { sampleHeader } from '../../core/testing/sample-header.ts';
 import { readQuestions, readTaskFile } from '../../evaluation/questions/read-questions.ts';
 import { readWtq } from '../../evaluation/questions/wtq-questions.ts';
@@ -100,7 +100,8 @@ async function archive(): Promise<Buffer> {
     writeFileSync(path.join(workspaces, '0', 'agent.log'), '{"dir":"sent"}\n');
     writeFileSync(path.join(workspaces, RECORDING_FILE), recordingLines(recording).join(''));
     const file = path.join(folder, 'a.tar.gz');
-    await writeArchive(file, workspaces, [{ name: 'metrics.json', text: '{}' }], { run_id: 'r' });
+    writeFileSync(path.join(workspaces, 'metrics.json'), '{}');
+    await writeArchive(file, workspaces, { run_id: 'r' });
     bytes = readFileSync(file);
   });
   return bytes;

@@ -1,11 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { create } from 'tar';
 import { addLine, emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
-import { MANIFEST_VERSION } from '../../../core/recording/read-archive.ts';
 import { type RecordedPacket, type Recording, recordingLines } from '../../../core/recording/recording.ts';
-import { listFiles } from '../../../core/run/manifest.ts';
+import { writeArchive } from '../../../core/run/archive-run.ts';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
 import { PREFIX_BYTES } from '../../../core/wire/frame.ts';
 import { openMembers } from '../../../core/wire/members.ts';
@@ -155,8 +153,6 @@ async function packed(files: Readonly<Record<string, string | null>>): Promise<s
     writeFileSync(path.join(folder, name), files[name] ?? '');
   }
   const file = path.join(temporaryFolder(), 'run_artifacts.tar.gz');
-  const manifest = { schema_version: MANIFEST_VERSION, ...(await listFiles(folder)) };
-  writeFileSync(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
-  await create({ gzip: true, file, cwd: folder, portable: true }, [...names, 'manifest.json']);
+  await writeArchive(file, folder, {});
   return file;
 }
