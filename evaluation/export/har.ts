@@ -5,7 +5,7 @@ import type { Packet } from '../../core/contracts/packet.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
 import type { Binding, BindingSettings } from '../../protocols/bindings/contract/binding.ts';
-import { portOf } from '../../protocols/bindings/http/http-server.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 import { bindingNames, entriesNamed } from '../../protocols/bindings/registry.ts';
 import { exchangesOf } from '../compare/bindings/exchanges.ts';
 import { bindingSettings, DEFAULT_SETTINGS } from '../compare/bindings/factors.ts';
@@ -53,11 +53,9 @@ export async function harOf(recording: Recording, name: string): Promise<string>
       (error: unknown) => outgoing.destroy(error instanceof Error ? error : undefined),
     );
   });
-  proxy.listen(0, HOST);
-  await once(proxy, 'listening');
   const settings: BindingSettings = {
     ...bindingSettings(DEFAULT_SETTINGS, null),
-    advertisedPort: portOf(proxy),
+    advertisedPort: await listenAt(proxy, { port: 0 }),
     runId: recording.header.run_id,
   };
   const server = await binding.serve(() => Promise.resolve(replies), settings);

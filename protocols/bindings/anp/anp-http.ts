@@ -2,13 +2,14 @@ import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { parseJsonText } from '../../../core/system/parse-json.ts';
+import { AwaitedAnswers } from '../awaited-answers.ts';
 import type { BindingSettings, Inbox } from '../contract/binding.ts';
+import { withDeadline } from '../exchange-limit.ts';
+import { failureOf } from '../failure.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { listenHttp } from '../http/http-server.ts';
 import { metered } from '../meter/metered.ts';
-import { withDeadline } from '../plain/exchange-limit.ts';
-import { httpTraits } from '../plain/http/traits.ts';
-import { failureIn, failureOf } from '../plain/stream/failure.ts';
+import { callTraits } from '../plain/call-binding.ts';
 import { AnpPeer, listener, post, respond } from './peer.ts';
 
 const NAME = 'anp/http';
@@ -33,7 +34,7 @@ export const anpHttp = metered({
   transport: 'http1',
   implementation: 'bare',
   packages: [],
-  traits: { ...httpTraits, replies: 'own exchange' },
+  traits: { ...callTraits, replies: 'own exchange' },
   async serve(inbox, settings) {
     const peers = new Map<string, ServedPeer>();
     const over = new AbortController();
@@ -62,11 +63,11 @@ export const anpHttp = metered({
     };
   },
   async connect(address, settings) {
-    const waiting = new Map<string, Waiting>();
+    const awaited = new AwaitedAnswers(NAME);
     const anp = new AnpPeer();
     const own = await listenHttp(
       listener((path, body, response) => {
-        if (path !== `${AGENT}/did`) return anp.receive(body, response, (packet) => take(packet, waiting));
+        if (path !== `${AGENT}/did`) return anp.receive(body, response, (packet) => awaited.take(packet));
         anp.learn(body);
         return respond(response, 200, '{}');
       }),
@@ -85,27 +86,9 @@ export const anpHttp = metered({
       return {
         port: own.port,
         exchange: (packet, caller, answers = 1) =>
-          withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, async (signal) => {
-            if (answers === 0) {
-              await anp.send(packet, http, path, signal);
-              return [];
-            }
-            const { promise, resolve, reject } = Promise.withResolvers<readonly Packet[]>();
-            const abort = () => reject(signal.reason);
-            if (waiting.has(packet.id)) {
-              throw new MeshError('packet', `${NAME}: a packet ${packet.id} is being answered already`);
-            }
-            waiting.set(packet.id, { came: [], wanted: answers, resolve, reject });
-            signal.addEventListener('abort', abort, { once: true });
-            try {
-              const sent = anp.send(packet, http, path, signal);
-              const [came] = await Promise.all([promise, sent]);
-              return came;
-            } finally {
-              waiting.delete(packet.id);
-              signal.removeEventListener('abort', abort);
-            }
-          }),
+          withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, (signal) =>
+            awaited.to(packet, answers, signal, () => anp.send(packet, http, path, signal)),
+          ),
         close,
       };
     } catch (error) {
@@ -145,20 +128,4 @@ async function answer(
     // A client that has gone needs no word of it.
     if (!signal.aborted) await send(failureOf(packet, error)).catch(() => undefined);
   }
-}
-
-interface Waiting {
-  readonly came: Packet[];
-  readonly wanted: number;
-  readonly resolve: (packets: readonly Packet[]) => void;
-  readonly reject: (error: Error) => void;
-}
-
-function take(packet: Packet, waiting: Map<string, Waiting>): void {
-  const one = waiting.get(packet.reply_to ?? '');
-  if (one === undefined) return;
-  const failure = failureIn(packet);
-  if (failure !== undefined) one.reject(new MeshError('agent', `${NAME}: ${failure}`));
-  else one.came.push(packet);
-  if (one.came.length === one.wanted) one.resolve(one.came);
 }

@@ -6,7 +6,7 @@ import { parseJsonText } from '../../../core/system/parse-json.ts';
 import { anpUnordered } from '../../anp.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { bodyOf } from '../http/http-server.ts';
-import { coderOf, type PacketCoder } from '../plain/stream/packet-coder.ts';
+import { coderOf, type PacketCoder } from '../packet-coder.ts';
 
 const requestSchema = z.object({
   params: z.object({ meta: z.object({ operation_id: z.string(), target: z.object({ did: z.string() }) }) }),

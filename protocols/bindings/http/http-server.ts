@@ -1,9 +1,9 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
 import type { BindingSettings } from '../contract/binding.ts';
+import { listenAt } from '../listen.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
@@ -45,10 +45,7 @@ export async function listenHttp(
       ? http.createServer(options, listener)
       : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host, port: wanted }, resolve);
-  });
-  const port = portOf(server);
+  const port = await listenAt(server, { host, port: wanted });
   return {
     url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${advertisedPort ?? port}`,
     port,
@@ -60,19 +57,13 @@ export async function listenHttp(
   };
 }
 
-export function portOf(server: { address(): AddressInfo | string | null }): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen');
-  return address.port;
-}
-
 /** An IPv6 address stands in brackets in a URL. */
 export function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /** @throws MeshError `limit` for a body of more bytes than `most`, by default those of the largest packet */
-export async function bodyOf(message: http.IncomingMessage, most = MAX_FRAME_BYTES): Promise<Buffer> {
+export async function bodyOf(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {

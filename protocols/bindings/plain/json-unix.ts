@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { json } from '../../json.ts';
-import { metered } from '../meter/metered.ts';
-import { framed, type Places, streamTraits } from './stream/framed-binding.ts';
-import { coderOf } from './stream/packet-coder.ts';
+import { framedTransport, type Places } from './stream/framed-transport.ts';
+import { streamBinding } from './stream/stream-binding.ts';
 
 const SCHEME = 'unix:';
 
@@ -19,15 +17,11 @@ const socketFiles: Places = {
   },
 };
 
-const NAME = 'json/unix';
-
 /** JSON behind a length of four bytes on a Unix domain socket: the least that there is between two processes. */
-export const jsonUnix = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonUnix = streamBinding({
   transport: 'unix',
   implementation: 'bare',
   packages: [],
-  traits: { ...streamTraits, hasTls: false },
-  ...framed(NAME, socketFiles, () => coderOf(json)),
+  traits: { hasTls: false },
+  ...framedTransport('json/unix', socketFiles),
 });

@@ -1,9 +1,8 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { adapterNamed } from '../../registry.ts';
 import type { Binding } from '../contract/binding.ts';
-import { metered } from '../meter/metered.ts';
-import { framed, type Places, streamTraits } from './stream/framed-binding.ts';
-import { coderOf } from './stream/packet-coder.ts';
+import { framedTransport, type Places } from './stream/framed-transport.ts';
+import { streamBinding } from './stream/stream-binding.ts';
 
 const ports: Places = {
   free: () => ({ port: 0 }),
@@ -24,13 +23,12 @@ const ports: Places = {
 export async function meshBinding(spec: string): Promise<Binding> {
   const adapter = await adapterNamed(spec);
   const name = `mesh/${adapter.name}`;
-  return metered({
+  return streamBinding({
     name,
-    protocol: adapter.name,
+    adapter,
     transport: 'tcp',
     implementation: 'bare',
     packages: [],
-    traits: streamTraits,
-    ...framed(name, ports, () => coderOf(adapter)),
+    ...framedTransport(name, ports),
   });
 }

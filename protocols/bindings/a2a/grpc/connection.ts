@@ -7,7 +7,7 @@ import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { MessageForm } from '../../../scan/protobuf-message.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { boundedBody } from '../../http/bounded-fetch.ts';
-import { framed, messagesOf } from './frames.ts';
+import { framed, messagesOf } from '../../http/grpc-frames.ts';
 import { SERVICE_PATH } from './messages.ts';
 
 export interface GrpcConnectionSettings extends Pick<BindingSettings, 'noDelay' | 'keepAliveMs'> {

@@ -1,21 +1,22 @@
 import { once } from 'node:events';
-import http2, { type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { messageOf as textOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { MessageForm } from '../../../scan/protobuf-message.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
-import { type HttpServer, inUrl, type ListenPlace, portOf } from '../../http/http-server.ts';
+import { framed, messagesOf } from '../../http/grpc-frames.ts';
+import type { HttpServer, ListenPlace } from '../../http/http-server.ts';
+import { listenHttp2 } from '../../http/http2-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { faultError, faultOf } from '../agent/faults.ts';
 import { checkVersion } from '../bare/http-requests.ts';
-import { framed, messagesOf } from './frames.ts';
 import { methods, SERVICE_PATH, statusDetails } from './messages.ts';
 
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
 
 /** Says why a request may not come here; undefined for one that may. */
-type Refusal = (headers: http2.IncomingHttpHeaders) => string | undefined;
+type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
 
 export interface GrpcPlace extends ListenPlace {
   readonly refusal?: Refusal;
@@ -25,46 +26,20 @@ export interface GrpcPlace extends ListenPlace {
 export async function serveGrpc(
   agent: A2aAgent,
   settings: Pick<BindingSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
-  { host = '127.0.0.1', port: wanted = 0, maxConnections, refusal }: GrpcPlace = {},
+  { refusal, ...place }: GrpcPlace = {},
 ): Promise<HttpServer> {
-  const { tls, noDelay, advertisedPort } = settings;
-  const server =
-    tls === null
-      ? http2.createServer()
-      : http2.createSecureServer({ ...tls, minVersion: 'TLSv1.3', ALPNProtocols: ['h2'] });
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  const sessions = new Set<ServerHttp2Session>();
-  server.on('session', (session: ServerHttp2Session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-    // Node turns Nagle's algorithm off when a session begins.
-    if (!noDelay) session.socket.setNoDelay(false);
-  });
-  server.on('stream', (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
-    // A client that went away is no fault of the server's.
-    stream.on('error', () => stream.destroy());
-    void answer(agent, stream, headers, refusal);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host, port: wanted }, resolve);
-  });
-  const port = portOf(server);
-  return {
-    url: `${inUrl(host)}:${advertisedPort ?? port}`,
-    port,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const session of sessions) session.destroy();
-      await closed;
-    },
-  };
+  const { authority, ...server } = await listenHttp2(
+    (stream, headers) => void answer(agent, stream, headers, refusal),
+    settings,
+    place,
+  );
+  return { ...server, url: authority };
 }
 
 async function answer(
   agent: A2aAgent,
   stream: ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
   refusal: Refusal | undefined,
 ): Promise<void> {
   try {

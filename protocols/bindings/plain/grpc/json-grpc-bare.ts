@@ -1,53 +1,44 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
-import type { Inbox } from '../../contract/binding.ts';
-import { metered } from '../../meter/metered.ts';
-import { withDeadline } from '../exchange-limit.ts';
-import { type Http2Answer, Http2Client } from '../http/http2-client.ts';
-import { bodyOfStream, type Http2Request, listenHttp2, noDate } from '../http/http2-server.ts';
-import { bodyOfPackets, packetOfBody, packetsOfBody } from '../http/packet-body.ts';
-import { httpTraits } from '../http/traits.ts';
-import { INTERNAL, PATH } from './call.ts';
+import { framed, PREFIX_BYTES } from '../../http/grpc-frames.ts';
+import { bodyOf } from '../../http/http-server.ts';
+import { listenHttp2, noDate, untilClosed } from '../../http/http2-server.ts';
+import { dialHttp2, type Http2Answer } from '../../http/http2-session.ts';
+import { type Answer, callBinding } from '../call-binding.ts';
+import { INTERNAL, PATH } from './method.ts';
 
-const NAME = 'json/grpc';
 const TYPE = 'application/grpc+json';
-const PREFIX_BYTES = 5;
 
 /** As the one with `@grpc/grpc-js`, on Node's own HTTP/2: the heads, prefixes and trailers of gRPC over HTTP/2, and nothing else of it. */
-export const jsonGrpcBare = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonGrpcBare = callBinding({
   transport: 'grpc',
   implementation: 'bare',
   packages: [],
-  traits: httpTraits,
-  async serve(inbox, settings) {
-    const server = await listenHttp2((request) => void answer(inbox, request), settings);
-    return { address: server.url, port: server.port, close: () => server.close() };
+  async listen(answer, settings) {
+    const { url, port, close } = await listenHttp2((...call) => void serve(answer, ...call), settings);
+    return { address: url, port, close };
   },
-  async connect(address, settings) {
-    const http = await Http2Client.connect(address, settings);
-    const { deadlineMs } = settings;
-    const head = { ':path': PATH, 'content-type': TYPE, te: 'trailers', 'grpc-timeout': `${deadlineMs}m` };
+  async dial(address, settings) {
+    const http = await dialHttp2(address, settings);
+    const timeout = `${settings.deadlineMs}m`;
+    const head = { ':path': PATH, 'content-type': TYPE, te: 'trailers', 'grpc-timeout': timeout };
     return {
-      exchange: (packet, caller) =>
-        withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, async (signal) => {
-          const answer = await http.post(head, prefixed(bodyOfPackets([packet])), signal);
-          return packetsOfBody(messageIn(answer));
-        }),
-      async close() {
-        http.close();
+      async call(body, signal) {
+        const message = framed(Buffer.from(body));
+        return messageIn(await http.with((session) => session.post(head, message, signal)));
       },
+      close: () => http.close(),
     };
   },
 });
 
-async function answer(inbox: Inbox, { stream, headers, signal }: Http2Request): Promise<void> {
+async function serve(answer: Answer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  const signal = untilClosed(stream);
   try {
     if (headers[':path'] !== PATH)
       throw new MeshError('packet', `expected ${PATH}, came ${headers[':path']}`);
-    const packet = packetOfBody(withoutPrefix(await bodyOfStream(stream)));
-    const body = prefixed(bodyOfPackets(await inbox(packet, signal)));
+    const body = framed(await answer(withoutPrefix(await bodyOf(stream)), signal));
     if (stream.destroyed) return;
     stream.respond(
       { ':status': 200, 'content-type': TYPE },
@@ -73,14 +64,7 @@ function messageIn({ headers, trailers, body }: Http2Answer): Buffer {
   const reason = String(
     trailers['grpc-message'] ?? headers['grpc-message'] ?? `HTTP status ${headers[':status']}`,
   );
-  throw new MeshError('agent', `${NAME}: status ${status}: ${decodeURIComponent(reason)}`);
-}
-
-function prefixed(message: Buffer): Buffer {
-  const whole = Buffer.alloc(PREFIX_BYTES + message.length);
-  whole.writeUInt32BE(message.length, 1);
-  whole.set(message, PREFIX_BYTES);
-  return whole;
+  throw new MeshError('agent', `json/grpc: status ${status}: ${decodeURIComponent(reason)}`);
 }
 
 /** @throws MeshError `packet` for anything but one message that is not compressed */

@@ -9,16 +9,12 @@ import {
 } from '@grpc/grpc-js';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
-import type { BindingSettings, Inbox } from '../../contract/binding.ts';
-import { metered } from '../../meter/metered.ts';
-import { ConnectionPool } from '../connection-pool.ts';
-import { withDeadline } from '../exchange-limit.ts';
-import { bodyOfPackets, packetOfBody, packetsOfBody } from '../http/packet-body.ts';
-import { httpTraits } from '../http/traits.ts';
-import { INTERNAL, METHOD, PATH } from './call.ts';
+import { ConnectionPool } from '../../connection-pool.ts';
+import type { BindingSettings } from '../../contract/binding.ts';
+import { type Answer, callBinding } from '../call-binding.ts';
 import { listenGrpc } from './listen-grpc.ts';
+import { INTERNAL, METHOD, PATH } from './method.ts';
 
-const NAME = 'json/grpc';
 /** What a server of the package takes unless it is told otherwise. */
 const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 
@@ -34,16 +30,14 @@ const method: MethodDefinition<Buffer, Buffer> = {
 };
 
 /** JSON of packets as the messages of a unary call of gRPC, by `@grpc/grpc-js` at both ends. It has no way to leave Nagle's algorithm on. */
-export const jsonGrpc = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonGrpc = callBinding({
   transport: 'grpc',
   implementation: 'sdk',
   packages: ['@grpc/grpc-js'],
-  traits: { ...httpTraits, largestMessageBytes: LARGEST_MESSAGE_BYTES },
-  async serve(inbox, { tls, advertisedPort }) {
+  largestMessageBytes: LARGEST_MESSAGE_BYTES,
+  async listen(answer, { tls, advertisedPort }) {
     const server = new Server();
-    server.addService({ [METHOD]: method }, { [METHOD]: answerWith(inbox) });
+    server.addService({ [METHOD]: method }, { [METHOD]: handlerOf(answer) });
     const port = await listenGrpc(server, ServerCredentials, tls);
     return {
       address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
@@ -53,29 +47,21 @@ export const jsonGrpc = metered({
       },
     };
   },
-  async connect(address, settings) {
-    const { connections, keepAliveMs, deadlineMs } = settings;
-    const pool = new ConnectionPool(() => opened(address, settings), connections, keepAliveMs);
-    await pool.with(async () => undefined);
+  async dial(address, settings) {
+    const pool = await ConnectionPool.opened(() => opened(address, settings), settings);
     return {
-      exchange: (packet, caller) =>
-        withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, (signal) =>
-          pool.with(async ({ client }) => packetsOfBody(await call(client, bodyOfPackets([packet]), signal))),
-        ),
-      async close() {
-        pool.close();
-      },
+      call: (body, signal) => pool.with(({ client }) => call(client, Buffer.from(body), signal)),
+      close: () => pool.close(),
     };
   },
 });
 
-function answerWith(inbox: Inbox) {
+function handlerOf(answer: Answer) {
   return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
     const over = new AbortController();
     call.once('cancelled', () => over.abort());
-    const work = async () => bodyOfPackets(await inbox(packetOfBody(call.request), over.signal));
-    work().then(
-      (answer) => callback(null, answer),
+    answer(call.request, over.signal).then(
+      (body) => callback(null, body),
       (error) => callback({ code: INTERNAL, details: shortReason(messageOf(error)) }),
     );
   };
@@ -97,7 +83,7 @@ async function opened(address: string, { tls, deadlineMs }: BindingSettings): Pr
     client.waitForReady(Date.now() + deadlineMs, (error) => {
       if (error === undefined) return resolve();
       client.close();
-      reject(new MeshError('agent', `${NAME}: ${address}: ${messageOf(error)}`, { cause: error }));
+      reject(new MeshError('agent', `json/grpc: ${address}: ${messageOf(error)}`, { cause: error }));
     });
   });
   return { client, isClosed: false, close: () => client.close() };
@@ -109,7 +95,7 @@ function call(client: Client, request: Buffer, signal: AbortSignal): Promise<Buf
     const unary = client.makeUnaryRequest(PATH, bytes, bytes, request, (error, answer) => {
       signal.removeEventListener('abort', cancel);
       if (answer !== undefined) resolve(answer);
-      else reject(new MeshError('agent', `${NAME}: ${messageOf(error)}`, { cause: error }));
+      else reject(new MeshError('agent', `json/grpc: ${messageOf(error)}`, { cause: error }));
     });
     const cancel = () => unary.cancel();
     signal.addEventListener('abort', cancel, { once: true });

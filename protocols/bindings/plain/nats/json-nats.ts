@@ -3,15 +3,9 @@ import { MeshError } from '../../../../core/contracts/errors.ts';
 import { natsAddress } from '../../../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../../../core/transports/nats/nats-server.ts';
 import { hasNatsServer, NatsServerProcess } from '../../../../core/transports/nats/nats-server-process.ts';
-import { json } from '../../../json.ts';
 import type { BindingSettings, TlsIdentity } from '../../contract/binding.ts';
-import { metered } from '../../meter/metered.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
-import { streamTraits } from '../stream/framed-binding.ts';
-import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
-import { streamClient } from '../stream/packet-client.ts';
-import { coderOf } from '../stream/packet-coder.ts';
-import { packetHandler } from '../stream/packet-server.ts';
+import { type MessageStream, type StreamHandler, streamBinding } from '../stream/stream-binding.ts';
 
 const NAME = 'json/nats';
 const SUBJECT = 'mesh.packets';
@@ -22,27 +16,24 @@ const LARGEST_MESSAGE_BYTES = 1024 * 1024;
  * Packets as messages of NATS: requests to one subject, answers to one of the client's own. A broker, `nats-server`, is between the
  * ends, and what one end writes is not what the other one reads. Both ends have one connection, whatever the settings say of a pool.
  */
-export const jsonNats = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonNats = streamBinding({
   transport: 'nats',
   implementation: 'sdk',
   packages: ['@nats-io/transport-node'],
-  traits: { ...streamTraits, hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
-  async serve(inbox, { advertisedPort, tls }, meter) {
+  traits: { hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  hasOneConnection: true,
+  async listen(accept, { advertisedPort, tls }, meter) {
     if (!hasNatsServer())
       throw new MeshError('config', `${NAME} needs nats-server (Debian: apt-get install nats-server)`);
     const broker = await NatsServerProcess.start({ tls });
     const server = await connected(broker.url, tls);
-    const coder = coderOf(json);
     server.subscribe(SUBJECT, ({ bytes, reply }) => {
       meter.received(bytes.length);
-      const stream: MessageStream = {
+      accept(() => ({
         isClosed: false,
         send: (message) => publish(server, meter, reply ?? '', message),
         close: () => undefined,
-      };
-      packetHandler(inbox, coder, () => stream).onMessage(bytes);
+      })).onMessage(bytes);
     });
     await server.confirmed();
     const { protocol, port } = new URL(broker.url);
@@ -56,13 +47,7 @@ export const jsonNats = metered({
       },
     };
   },
-  connect: (address, settings, meter) =>
-    streamClient({
-      name: NAME,
-      settings: { ...settings, connections: 1, keepAliveMs: Number.POSITIVE_INFINITY },
-      coder: () => coderOf(json),
-      open: (handler) => opened(address, settings, handler, meter),
-    }),
+  dial: opened,
 });
 
 async function opened(

@@ -4,32 +4,22 @@ import https from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { json } from '../../../json.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
-import { metered } from '../../meter/metered.ts';
 import type { WireMeter } from '../../meter/wire-meter.ts';
-import { streamTraits } from '../stream/framed-binding.ts';
-import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
-import { streamClient } from '../stream/packet-client.ts';
-import { coderOf } from '../stream/packet-coder.ts';
-import { packetHandler } from '../stream/packet-server.ts';
+import { type MessageStream, type StreamHandler, streamBinding } from '../stream/stream-binding.ts';
 import { FrameParser, OPCODE, webSocketFrame } from './frames.ts';
 import { serveUpgrades } from './upgrade-server.ts';
 
-const NAME = 'json/websocket';
 /** What a server proves with that it knows the protocol (RFC 6455, 1.3). */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** Packets as text messages of WebSocket (RFC 6455) on Node's own HTTP: upgrade, frames, masks, pings, and no extension. */
-export const jsonWebSocketBare = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonWebSocketBare = streamBinding({
   transport: 'websocket',
   implementation: 'bare',
   packages: [],
-  traits: streamTraits,
-  async serve(inbox, settings, meter) {
-    return serveUpgrades(settings, (server) => {
+  listen: (accept, settings, meter) =>
+    serveUpgrades(settings, (server) => {
       server.on('upgrade', (request, socket, head) => {
         const { upgrade, 'sec-websocket-key': key, 'sec-websocket-version': version } = request.headers;
         if (upgrade?.toLowerCase() !== 'websocket' || key === undefined || version !== '13') {
@@ -39,24 +29,14 @@ export const jsonWebSocketBare = metered({
         socket.write(
           `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptOf(key)}\r\n\r\n`,
         );
-        const stream: MessageStream = streamOn(
-          socketOf(socket, settings.noDelay),
-          { isServer: true, head, meter },
-          packetHandler(inbox, coderOf(json), () => stream),
-        );
+        const own = socketOf(socket, settings.noDelay);
+        accept((handler) => streamOn(own, { isServer: true, head, meter }, handler));
       });
-    });
-  },
-  connect: (address, settings, meter) =>
-    streamClient({
-      name: NAME,
-      settings,
-      coder: () => coderOf(json),
-      async open(handler) {
-        const { socket, head } = await upgraded(address, settings);
-        return streamOn(socketOf(socket, settings.noDelay), { isServer: false, head, meter }, handler);
-      },
     }),
+  async dial(address, settings, handler, meter) {
+    const { socket, head } = await upgraded(address, settings);
+    return streamOn(socketOf(socket, settings.noDelay), { isServer: false, head, meter }, handler);
+  },
 });
 
 function upgraded(address: string, { tls }: BindingSettings): Promise<{ socket: Duplex; head: Buffer }> {
@@ -73,7 +53,7 @@ function upgraded(address: string, { tls }: BindingSettings): Promise<{ socket: 
     tls === null ? http.request(options) : https.request({ ...options, ca: tls.cert, minVersion: 'TLSv1.3' });
   const { promise, resolve, reject } = Promise.withResolvers<{ socket: Duplex; head: Buffer }>();
   const fail = (why: string, cause?: unknown) =>
-    reject(new MeshError('agent', `${NAME}: ${address}: ${why}`, { cause }));
+    reject(new MeshError('agent', `json/websocket: ${address}: ${why}`, { cause }));
   request.once('upgrade', ({ headers: answered }, socket, head) => {
     if (answered['sec-websocket-accept'] === acceptOf(key)) {
       resolve({ socket, head });

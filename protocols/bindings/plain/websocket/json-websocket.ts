@@ -3,47 +3,26 @@ import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
-import { json } from '../../../json.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
-import { metered } from '../../meter/metered.ts';
 import type { WireMeter } from '../../meter/wire-meter.ts';
-import { streamTraits } from '../stream/framed-binding.ts';
-import type { MessageStream, StreamHandler } from '../stream/message-stream.ts';
-import { streamClient } from '../stream/packet-client.ts';
-import { coderOf } from '../stream/packet-coder.ts';
-import { packetHandler } from '../stream/packet-server.ts';
+import { type MessageStream, type StreamHandler, streamBinding } from '../stream/stream-binding.ts';
 import { serveUpgrades } from './upgrade-server.ts';
 
-const NAME = 'json/websocket';
-
 /** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
-export const jsonWebSocket = metered({
-  name: NAME,
-  protocol: 'json',
+export const jsonWebSocket = streamBinding({
   transport: 'websocket',
   implementation: 'sdk',
   packages: ['ws'],
-  traits: streamTraits,
-  async serve(inbox, settings, meter) {
-    return serveUpgrades(settings, (server) => {
+  listen: (accept, settings, meter) =>
+    serveUpgrades(settings, (server) => {
       const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
       sockets.on('connection', (socket, request) => {
         if (!settings.noDelay) request.socket.setNoDelay(false);
-        const stream: MessageStream = streamOf(
-          socket,
-          packetHandler(inbox, coderOf(json), () => stream),
-          meter,
-        );
+        accept((handler) => streamOf(socket, handler, meter));
       });
-    });
-  },
-  connect: (address, settings, meter) =>
-    streamClient({
-      name: NAME,
-      settings,
-      coder: () => coderOf(json),
-      open: async (handler) => streamOf(await dialled(address, settings), handler, meter),
     }),
+  dial: async (address, settings, handler, meter) =>
+    streamOf(await dialled(address, settings), handler, meter),
 });
 
 async function dialled(address: string, { tls, noDelay }: BindingSettings): Promise<WebSocket> {
@@ -56,7 +35,7 @@ async function dialled(address: string, { tls, noDelay }: BindingSettings): Prom
   try {
     await once(webSocket, 'open');
   } catch (cause) {
-    throw new MeshError('agent', `${NAME}: ${address}: ${messageOf(cause)}`, { cause });
+    throw new MeshError('agent', `json/websocket: ${address}: ${messageOf(cause)}`, { cause });
   }
   if (!noDelay) below?.setNoDelay(false);
   return webSocket;

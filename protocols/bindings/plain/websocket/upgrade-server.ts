@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { BindingSettings } from '../../contract/binding.ts';
-import { closerOf, listenAt } from '../listen.ts';
+import { closerOf, listenAt } from '../../listen.ts';
 
 /** A server of HTTP that is there to be upgraded; `attach` says how. */
 export async function serveUpgrades(

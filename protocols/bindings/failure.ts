@@ -1,5 +1,5 @@
-import { messageOf } from '../../../../core/contracts/errors.ts';
-import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortReason } from '../../../../core/contracts/packet.ts';
+import { messageOf } from '../../core/contracts/errors.ts';
+import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortReason } from '../../core/contracts/packet.ts';
 
 /** A type that no application's packet can have. */
 const FAILED = `${MESH_TYPE_PREFIX}failed`;

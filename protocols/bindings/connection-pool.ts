@@ -1,3 +1,5 @@
+import type { BindingSettings } from './contract/binding.ts';
+
 /** A connection that several exchanges may use at the same time. */
 interface Pooled {
   readonly isClosed: boolean;
@@ -18,11 +20,24 @@ export class ConnectionPool<Connection extends Pooled> {
   readonly #keepAliveMs: number;
   #slots: Slot<Connection>[] = [];
 
-  /** @param keepAliveMs an idle connection is kept for so long; with 0 it is closed at once, and it may be for ever */
-  constructor(open: () => Promise<Connection>, most: number, keepAliveMs: number) {
+  private constructor(open: () => Promise<Connection>, most: number, keepAliveMs: number) {
     this.#open = open;
     this.#most = most;
     this.#keepAliveMs = keepAliveMs;
+  }
+
+  /**
+   * Resolves when the first connection is there: whoever is not there is not there now.
+   *
+   * @param settings an idle connection is kept for `keepAliveMs`; with 0 it is closed at once, and it may be for ever
+   */
+  static async opened<Connection extends Pooled>(
+    open: () => Promise<Connection>,
+    { connections, keepAliveMs }: Pick<BindingSettings, 'connections' | 'keepAliveMs'>,
+  ): Promise<ConnectionPool<Connection>> {
+    const pool = new ConnectionPool(open, connections, keepAliveMs);
+    await pool.with(async () => undefined);
+    return pool;
   }
 
   /** Does `work` on a connection. */

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 
-/** Where a server listens: a port of the loopback that is free, or a socket file. */
-export type Place = { readonly port: number } | { readonly path: string };
+/** Where a server listens: a port, 0 for any that is free, of the loopback or another address; or a socket file. */
+export type Place = { readonly port: number; readonly host?: string } | { readonly path: string };
 
 /** @returns the port; 0 for a socket file */
 export async function listenAt(server: Server, place: Place): Promise<number> {
-  server.listen('port' in place ? { port: place.port, host: '127.0.0.1' } : place);
+  server.listen('port' in place ? { host: '127.0.0.1', ...place } : place);
   await once(server, 'listening');
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,0 +1,66 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import type { Packet } from '../../core/contracts/packet.ts';
+import { unlessAborted } from '../../core/system/process/abort.ts';
+import { failureIn } from './failure.ts';
+
+interface Awaited extends PromiseWithResolvers<readonly Packet[]> {
+  readonly came: Packet[];
+  readonly wanted: number;
+}
+
+/**
+ * Packets whose answers come as messages of their own: each says in `reply_to` what it answers, and when as many have come as were
+ * expected, that was all.
+ */
+export class AwaitedAnswers {
+  readonly #name: string;
+  readonly #awaited = new Map<string, Awaited>();
+
+  /** @param name begins messages: `json/unix` */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Sends a packet and resolves with its answers.
+   *
+   * @throws MeshError `packet` for one of an id that is being answered, `agent` for one that failed at the other end
+   */
+  async to(
+    { id }: Packet,
+    wanted: number,
+    signal: AbortSignal,
+    send: () => Promise<void> | void,
+  ): Promise<readonly Packet[]> {
+    if (this.#awaited.has(id))
+      throw new MeshError('packet', `${this.#name}: a packet ${id} is being answered already`);
+    if (wanted === 0) {
+      await send();
+      return [];
+    }
+    const awaited = { came: [], wanted, ...Promise.withResolvers<readonly Packet[]>() };
+    this.#awaited.set(id, awaited);
+    try {
+      const [, came] = await Promise.all([send(), unlessAborted(signal, awaited.promise)]);
+      return came;
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** One came; nobody may wait for it any more. */
+  take(packet: Packet): void {
+    const awaited = this.#awaited.get(packet.reply_to ?? '');
+    if (awaited === undefined) return;
+    const failure = failureIn(packet);
+    if (failure !== undefined) awaited.reject(new MeshError('agent', `${this.#name}: ${failure}`));
+    else awaited.came.push(packet);
+    if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);
+  }
+
+  /** No answer comes any more. */
+  fail(error: MeshError): void {
+    for (const { reject } of this.#awaited.values()) reject(error);
+    this.#awaited.clear();
+  }
+}
