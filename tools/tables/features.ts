@@ -1,3 +1,4 @@
+import { hashWord } from '../reader/hash.ts';
 import type { Anchor, TableQuestion } from './anchors.ts';
 import type { Program, Role } from './programs.ts';
 import type { Column, Table } from './table.ts';
@@ -221,12 +222,8 @@ function sizeOf(value: number): string {
           : 'many';
 }
 
-/** FNV-1a, 32 bits, folded. */
+/** Folded to as many bits as there are features. */
 function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) {
-    hash ^= text.charCodeAt(at);
-    hash = Math.imul(hash, 0x01000193);
-  }
+  const hash = hashWord(text);
   return ((hash >>> FEATURE_BITS) ^ hash) & ((1 << FEATURE_BITS) - 1);
 }

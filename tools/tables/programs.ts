@@ -32,17 +32,10 @@ const MAX_LIST = 30;
 /** All programs of a bounded grammar that the anchors of a question allow. */
 export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] {
   const programs: Program[] = [];
-  const add = (
-    from: RowSet,
-    shape: string,
-    operation: string,
-    roles: readonly Role[],
-    answer: readonly string[],
-    type: ColumnType,
-  ) => {
+  const add: Add = (from, operation, roles, answer, type) => {
     if (programs.length >= MAX_PROGRAMS || answer.length === 0) return;
     programs.push({
-      shape: `${shape}(${from.shape})`,
+      shape: `${operation}(${from.shape})`,
       operations: [...from.operations, operation],
       anchors: from.anchors,
       roles: [...from.roles, ...roles],
@@ -60,10 +53,10 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
   }
   for (const set of bases) {
     if (programs.length >= MAX_PROGRAMS) break;
-    add(set, 'count', 'count', [], [String(set.rows.length)], 'number');
+    add(set, 'count', [], [String(set.rows.length)], 'number');
     for (const column of table.columns) aggregate(set, column, add);
   }
-  for (const set of near) add(set, 'count', 'count', [], [String(set.rows.length)], 'number');
+  for (const set of near) add(set, 'count', [], [String(set.rows.length)], 'number');
   for (const [a, b] of pairs(bases.filter(({ anchors: own }) => own.length === 1).slice(0, MAX_SINGLE))) {
     if (a.anchors[0]?.start === b.anchors[0]?.start) continue;
     const both: RowSet = {
@@ -74,30 +67,18 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
       roles: [...a.roles, ...b.roles],
     };
     const fewer = Math.abs(a.rows.length - b.rows.length);
-    add(both, 'difference of counts', 'difference of counts', [], [String(fewer)], 'number');
+    add(both, 'difference of counts', [], [String(fewer)], 'number');
     for (const column of table.columns) {
-      const [x, y] = [column.keys[a.rows[0] ?? -1], column.keys[b.rows[0] ?? -1]];
-      if (!column.isSortable || column.type === 'date' || x === undefined || y === undefined) {
-        const [p, q] = [column.cells[a.rows[0] ?? -1]?.date?.year, column.cells[b.rows[0] ?? -1]?.date?.year];
-        if (p !== undefined && q !== undefined)
-          add(
-            both,
-            'difference',
-            'difference',
-            [{ use: 'difference', column: column.index }],
-            [String(Math.abs(p - q))],
-            'number',
-          );
-        continue;
-      }
-      add(
-        both,
-        'difference',
-        'difference',
-        [{ use: 'difference', column: column.index }],
-        [numberText(Math.abs(x - y))],
-        'number',
-      );
+      const [x, y] = [a, b].map(({ rows: [row = -1] }) => {
+        const isNumber = column.isSortable && column.type !== 'date';
+        return isNumber ? column.keys[row] : undefined;
+      });
+      const [p, q] = [a, b].map(({ rows: [row = -1] }) => column.cells[row]?.date?.year);
+      const roles: Role[] = [{ use: 'difference', column: column.index }];
+      if (x !== undefined && y !== undefined)
+        add(both, 'difference', roles, [numberText(Math.abs(x - y))], 'number');
+      else if (p !== undefined && q !== undefined)
+        add(both, 'difference', roles, [String(Math.abs(p - q))], 'number');
     }
   }
   return programs;
@@ -105,7 +86,6 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
 
 type Add = (
   from: RowSet,
-  shape: string,
   operation: string,
   roles: readonly Role[],
   answer: readonly string[],
@@ -159,17 +139,26 @@ function ofRow(set: RowSet): Set<number> {
 
 const isWords = ({ kind }: Anchor) => kind === 'is' || kind === 'has' || kind === '=';
 
-/** One row of a set, or those that share its extreme. */
-function chosenFrom(set: RowSet, { columns }: Table): RowSet[] {
-  if (set.rows.length < 2) return [];
-  const made = (rows: readonly number[], operation: string, roles: readonly Role[] = []): RowSet => ({
+/** A set that an operation makes of another. */
+function madeOf(
+  set: RowSet,
+  operation: string,
+  rows: readonly number[],
+  roles: readonly Role[] = [],
+): RowSet {
+  return {
     ...set,
     rows,
     shape: `${operation}(${set.shape})`,
     operations: [...set.operations, operation],
     roles: [...set.roles, ...roles],
-  });
-  const sets = [made(set.rows.slice(0, 1), 'first'), made(set.rows.slice(-1), 'last')];
+  };
+}
+
+/** One row of a set, or those that share its extreme. */
+function chosenFrom(set: RowSet, { columns }: Table): RowSet[] {
+  if (set.rows.length < 2) return [];
+  const sets = [madeOf(set, 'first', set.rows.slice(0, 1)), madeOf(set, 'last', set.rows.slice(-1))];
   for (const { index, keys, isSortable } of columns) {
     if (!isSortable) continue;
     const known = set.rows.filter((row) => keys[row] !== undefined);
@@ -177,21 +166,14 @@ function chosenFrom(set: RowSet, { columns }: Table): RowSet[] {
     const values = known.map((row) => keys[row] ?? 0);
     const [most, least] = [Math.max(...values), Math.min(...values)];
     if (most === least) continue;
-    const role: Role = { use: 'order', column: index };
-    sets.push(
-      made(
-        known.filter((row) => keys[row] === most),
-        'most',
-        [role],
-      ),
-    );
-    sets.push(
-      made(
-        known.filter((row) => keys[row] === least),
-        'least',
-        [role],
-      ),
-    );
+    const roles: Role[] = [{ use: 'order', column: index }];
+    for (const [operation, extreme] of [
+      ['most', most],
+      ['least', least],
+    ] as const) {
+      const rows = known.filter((row) => keys[row] === extreme);
+      sets.push(madeOf(set, operation, rows, roles));
+    }
   }
   return sets;
 }
@@ -201,29 +183,22 @@ function neighbours(set: RowSet, { columns, size }: Table): RowSet[] {
   const [first] = set.rows;
   const last = set.rows.at(-1);
   if (first === undefined || last === undefined || set.shape === 'all' || set.rows.length > 5) return [];
-  const made = (rows: readonly number[], operation: string, roles: readonly Role[] = []): RowSet => ({
-    ...set,
-    rows,
-    shape: `${operation}(${set.shape})`,
-    operations: [...set.operations, operation],
-    roles: [...set.roles, ...roles],
-  });
   const sets: RowSet[] = [];
-  if (first > 0) sets.push(made([first - 1], 'before'));
-  if (last + 1 < size) sets.push(made([last + 1], 'after'));
+  if (first > 0) sets.push(madeOf(set, 'before', [first - 1]));
+  if (last + 1 < size) sets.push(madeOf(set, 'after', [last + 1]));
   if (set.rows.length > 1) return sets;
   const from = Array.from({ length: size }, (_, row) => row).filter((row) => row !== first);
   for (const { index, cells, keys, isSortable } of columns) {
     const value = cells[first]?.norm ?? '';
     const same = value === '' ? [] : from.filter((row) => cells[row]?.norm === value);
     if (same.length > 0 && same.length < from.length)
-      sets.push(made(same, 'same', [{ use: 'same', column: index }]));
+      sets.push(madeOf(set, 'same', same, [{ use: 'same', column: index }]));
     const key = keys[first];
     if (!isSortable || key === undefined) continue;
     const above = from.filter((row) => (keys[row] ?? -Infinity) > key);
     const below = from.filter((row) => (keys[row] ?? Infinity) < key);
-    if (above.length > 0) sets.push(made(above, 'more than', [{ use: 'order', column: index }]));
-    if (below.length > 0) sets.push(made(below, 'less than', [{ use: 'order', column: index }]));
+    if (above.length > 0) sets.push(madeOf(set, 'more than', above, [{ use: 'order', column: index }]));
+    if (below.length > 0) sets.push(madeOf(set, 'less than', below, [{ use: 'order', column: index }]));
   }
   return sets;
 }
@@ -234,13 +209,13 @@ function project(set: RowSet, { index, cells, type }: Column, add: Add): void {
   const roles: Role[] = [{ use: 'project', column: index }];
   const texts = [...new Set(own.map(({ text }) => text))];
   if (texts.length === 0 || texts.length > MAX_LIST) return;
-  add(set, 'project', 'project', roles, texts, type);
+  add(set, 'project', roles, texts, type);
   const numbers = own.flatMap(({ number }) => (number === undefined ? [] : [numberText(number)]));
   if (own.some(({ isNumber }) => !isNumber) && numbers.length === own.length && type !== 'date')
-    add(set, 'number', 'number', roles, [...new Set(numbers)], 'number');
+    add(set, 'number', roles, [...new Set(numbers)], 'number');
   const years = own.flatMap(({ date }) => (date?.year === undefined ? [] : [String(date.year)]));
   if (type === 'date' && own.some(({ isNumber }) => !isNumber) && years.length === own.length)
-    add(set, 'year', 'year', roles, [...new Set(years)], 'number');
+    add(set, 'year', roles, [...new Set(years)], 'number');
 }
 
 function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column, add: Add): void {
@@ -248,14 +223,7 @@ function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column
   const norms = set.rows.map((row) => cells[row]?.norm ?? '').filter((norm) => norm !== '');
   const distinct = new Set(norms);
   if (distinct.size < norms.length) {
-    add(
-      set,
-      'count distinct',
-      'count distinct',
-      [{ use: 'frequent', column: index }],
-      [String(distinct.size)],
-      'number',
-    );
+    add(set, 'count distinct', [{ use: 'frequent', column: index }], [String(distinct.size)], 'number');
     const times = new Map<string, number>();
     for (const norm of norms) times.set(norm, (times.get(norm) ?? 0) + 1);
     for (const [operation, most] of [
@@ -267,7 +235,7 @@ function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column
       const texts = found.map(
         (norm) => cells[set.rows.find((row) => cells[row]?.norm === norm) ?? -1]?.text ?? '',
       );
-      add(set, operation, operation, [{ use: 'frequent', column: index }], texts, type);
+      add(set, operation, [{ use: 'frequent', column: index }], texts, type);
     }
   }
   const numbers = set.rows.flatMap((row) => keys[row] ?? []);
@@ -276,7 +244,7 @@ function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column
   if (type === 'date') {
     const years = set.rows.flatMap((row) => cells[row]?.date?.year ?? []);
     if (years.length > 1)
-      add(set, 'range', 'range', roles, [String(Math.max(...years) - Math.min(...years))], 'number');
+      add(set, 'range', roles, [String(Math.max(...years) - Math.min(...years))], 'number');
     return;
   }
   const sum = numbers.reduce((total, value) => total + value, 0);
@@ -287,7 +255,7 @@ function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column
     ['minimum', Math.min(...numbers)],
     ['range', Math.max(...numbers) - Math.min(...numbers)],
   ] as const)
-    add(set, operation, operation, roles, [numberText(value)], 'number');
+    add(set, operation, roles, [numberText(value)], 'number');
 }
 
 function* pairs<Item>(items: readonly Item[]): Generator<[Item, Item]> {
