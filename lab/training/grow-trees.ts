@@ -1,5 +1,4 @@
-import { FOREST_KIND, FOREST_VERSION, type Forest, LEAF } from '../../tools/reader/trees.ts';
-import { packWeightFile } from '../../tools/reader/weight-file.ts';
+import { type Forest, LEAF } from '../../tools/reader/trees.ts';
 
 /** Rows of one question are neighbours: group g owns rows starts[g] to starts[g + 1]. */
 export type RankingRows = {
@@ -268,16 +267,4 @@ function bestSplit(
     }
   }
   return best;
-}
-
-export function packForest(forest: Forest): Uint8Array {
-  const trees = forest.roots.length;
-  const nodes = forest.feature.length;
-  const body = new Uint8Array(8 + 4 * (trees + 2 * nodes) + nodes);
-  new Uint32Array(body.buffer, 0, 2).set([trees, nodes]);
-  new Uint32Array(body.buffer, 8, trees).set(forest.roots);
-  new Uint32Array(body.buffer, 8 + 4 * trees, nodes).set(forest.left);
-  new Float32Array(body.buffer, 8 + 4 * (trees + nodes), nodes).set(forest.threshold);
-  body.set(forest.feature, 8 + 4 * (trees + 2 * nodes));
-  return packWeightFile(FOREST_KIND, FOREST_VERSION, body);
 }

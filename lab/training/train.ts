@@ -13,9 +13,9 @@ import { TOTAL_FEATURE, tripleFeatures } from '../../tools/reader/features/tripl
 import type { TripleSet } from '../../tools/reader/features/triple-schema.ts';
 import { parseQuestion } from '../../tools/reader/question.ts';
 import { searchPassages } from '../../tools/reader/search.ts';
-import type { Forest } from '../../tools/reader/trees.ts';
+import { type Forest, packForest } from '../../tools/reader/trees.ts';
 import { proposeWith } from '../../tools/reader/triple.ts';
-import { growForest, packForest, type RankingRows, seededRandom, type TreeOptions } from './grow-trees.ts';
+import { growForest, type RankingRows, seededRandom, type TreeOptions } from './grow-trees.ts';
 import { learnEdges, prepareSpans } from './prepare-spans.ts';
 import { cutChunks, type LabelledQuestion, readQuestions, squadScore } from './read-questions.ts';
 import { countFeatures, SPAN_OPTIONS, trainSpans } from './train-spans.ts';

@@ -1,7 +1,7 @@
 // Boosted regression trees, as the trained rankers of steps 2 and 4 use them.
 // Trained listwise: the softmax over a question's candidates (Cao et al. 2007, ListNet) boosted as in
 // Friedman 2001, "Greedy function approximation"; see lab/training/grow-trees.ts.
-import { readWeightFile } from './weight-file.ts';
+import { packWeightFile, readWeightFile } from './weight-file.ts';
 
 const KIND = 'TREE';
 const VERSION = 1;
@@ -40,4 +40,14 @@ export function loadForest(url: URL): Forest {
   return { roots, left, threshold, feature: body.subarray(8 + 4 * (trees + 2 * nodes)) };
 }
 
-export { KIND as FOREST_KIND, VERSION as FOREST_VERSION };
+export function packForest(forest: Forest): Uint8Array {
+  const trees = forest.roots.length;
+  const nodes = forest.feature.length;
+  const body = new Uint8Array(8 + 4 * (trees + 2 * nodes) + nodes);
+  new Uint32Array(body.buffer, 0, 2).set([trees, nodes]);
+  new Uint32Array(body.buffer, 8, trees).set(forest.roots);
+  new Uint32Array(body.buffer, 8 + 4 * trees, nodes).set(forest.left);
+  new Float32Array(body.buffer, 8 + 4 * (trees + nodes), nodes).set(forest.threshold);
+  body.set(forest.feature, 8 + 4 * (trees + 2 * nodes));
+  return packWeightFile(KIND, VERSION, body);
+}

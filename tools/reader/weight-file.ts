@@ -36,3 +36,32 @@ export function packWeightFile(kind: string, version: number, body: Uint8Array):
   bytes.set(body, HEADER_BYTES);
   return bytes;
 }
+
+/** Weights of which most are 0: for each that is not, the gap to the one before (LEB128) and the weight. */
+export function packSparse(weights: Int8Array): Uint8Array {
+  const bytes: number[] = [];
+  let previous = -1;
+  for (const [id, weight] of weights.entries()) {
+    if (weight === 0) continue;
+    let gap = id - previous;
+    for (; gap >= 128; gap >>>= 7) bytes.push((gap & 127) | 128);
+    bytes.push(gap, weight & 255);
+    previous = id;
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** Tells each weight of {@link packSparse} that is not 0. */
+export function readSparse(bytes: Uint8Array, tell: (id: number, weight: number) => void): void {
+  let id = -1;
+  for (let at = 0; at < bytes.length; ) {
+    let gap = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      gap |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    id += gap;
+    tell(id, ((bytes[at++] ?? 0) << 24) >> 24);
+  }
+}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { packWeightFile, readWeightFile } from '../reader/weight-file.ts';
+import { packSparse, packWeightFile, readSparse, readWeightFile } from '../reader/weight-file.ts';
 import { CHANCE_FACTORS } from './calibration.ts';
 import { FEATURE_BITS } from './features.ts';
 
@@ -24,7 +24,7 @@ const headSchema = z.object({
 
 const MAX_INT8 = 127;
 
-/** Sparse: the common words, the scale, and for each weight that is not 0 the gap to the one before (LEB128) and its int8. */
+/** What is known beside the weights, as JSON behind its length; then the weights as int8 of one scale, sparse. */
 export function packTableModel({ weights, common, calibration }: TableModel): Uint8Array {
   // The few that are largest are cut, so that the many are exact.
   const sizes = weights
@@ -33,20 +33,13 @@ export function packTableModel({ weights, common, calibration }: TableModel): Ui
     .sort();
   const most = sizes[Math.floor(sizes.length * 0.9999)] ?? 1;
   const scale = most / MAX_INT8;
-  const bytes: number[] = [];
-  let previous = -1;
-  for (const [id, weight] of weights.entries()) {
-    const rounded = Math.max(-MAX_INT8, Math.min(MAX_INT8, Math.round(weight / scale)));
-    if (rounded === 0) continue;
-    let gap = id - previous;
-    for (; gap >= 128; gap >>>= 7) bytes.push((gap & 127) | 128);
-    bytes.push(gap, rounded & 255);
-    previous = id;
-  }
+  const rounded = Int8Array.from(weights, (weight) =>
+    Math.max(-MAX_INT8, Math.min(MAX_INT8, Math.round(weight / scale))),
+  );
   const head = Buffer.from(JSON.stringify({ scale, common: [...common], calibration }));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(head.length);
-  return packWeightFile(KIND, VERSION, Buffer.concat([length, head, Buffer.from(bytes)]));
+  return packWeightFile(KIND, VERSION, Buffer.concat([length, head, packSparse(rounded)]));
 }
 
 export function readTableModel(url: URL): TableModel {
@@ -54,16 +47,8 @@ export function readTableModel(url: URL): TableModel {
   const end = 4 + body.readUInt32LE(0);
   const head = headSchema.parse(JSON.parse(body.toString('utf8', 4, end)));
   const weights = new Float32Array(1 << FEATURE_BITS);
-  let id = -1;
-  for (let at = end; at < body.length; ) {
-    let gap = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = body[at++] ?? 0;
-      gap |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    id += gap;
-    weights[id] = body.readInt8(at++) * head.scale;
-  }
+  readSparse(body.subarray(end), (id, weight) => {
+    weights[id] = weight * head.scale;
+  });
   return { weights, common: new Set(head.common), calibration: head.calibration };
 }

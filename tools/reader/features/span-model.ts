@@ -1,7 +1,7 @@
 // The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs an answer may begin or end at.
 
 import { TAGS, type Token } from '../language/tag-words.ts';
-import { packWeightFile, readWeightFile } from '../weight-file.ts';
+import { packSparse, packWeightFile, readSparse, readWeightFile } from '../weight-file.ts';
 import { HASH_BITS } from './feature-sink.ts';
 
 const KIND = 'SPAN';
@@ -44,47 +44,18 @@ export function listSpans(edges: Uint8Array, tokens: readonly Token[]): TokenSpa
   return spans;
 }
 
-/** Sparse on disk: for each weight that is not 0, the gap to the one before (LEB128) and the weight. */
-export function packSpanModel(model: SpanModel): Uint8Array {
-  const bytes: number[] = [];
-  let previous = -1;
-  for (let id = 0; id < model.weights.length; id++) {
-    const weight = model.weights[id] ?? 0;
-    if (weight === 0) continue;
-    let gap = id - previous;
-    while (gap >= 128) {
-      bytes.push((gap & 127) | 128);
-      gap >>>= 7;
-    }
-    bytes.push(gap, weight & 255);
-    previous = id;
-  }
-  const body = Buffer.alloc(4 + model.edges.length + bytes.length);
-  body.writeFloatLE(model.scale, 0);
-  body.set(model.edges, 4);
-  body.set(bytes, 4 + model.edges.length);
-  return packWeightFile(KIND, VERSION, body);
+export function packSpanModel({ scale, edges, weights }: SpanModel): Uint8Array {
+  const head = Buffer.alloc(4);
+  head.writeFloatLE(scale, 0);
+  return packWeightFile(KIND, VERSION, Buffer.concat([head, edges, packSparse(weights)]));
 }
 
 export function loadSpanModel(url: URL): SpanModel {
   const body = readWeightFile(url, KIND, VERSION);
-  const edgeBytes = SIDES * EDGE_TAGS * EDGE_TAGS;
+  const end = 4 + SIDES * EDGE_TAGS * EDGE_TAGS;
   const weights = new Int8Array(1 << HASH_BITS);
-  let id = -1;
-  let at = 4 + edgeBytes;
-  while (at < body.length) {
-    let gap = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = body[at++] ?? 0;
-      gap |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    id += gap;
-    weights[id] = ((body[at++] ?? 0) << 24) >> 24;
-  }
-  return {
-    edges: body.slice(4, 4 + edgeBytes),
-    weights,
-    scale: new DataView(body.buffer).getFloat32(0, true),
-  };
+  readSparse(body.subarray(end), (id, weight) => {
+    weights[id] = weight;
+  });
+  return { edges: body.slice(4, end), weights, scale: new DataView(body.buffer).getFloat32(0, true) };
 }
