@@ -1,5 +1,22 @@
-import { type Cell, cellOf, orderOf } from './cell.ts';
-import { stemOf, wordsOf } from './words.ts';
+import { type DateReading, dateOf, monthOf } from './values/date.ts';
+import { durationOf } from './values/duration.ts';
+import { plain, stemOf, wordsOf } from './words.ts';
+
+/** A cell of a table with what can be read from it, also where it says more than that. */
+export interface Cell {
+  /** As it stands in the table. */
+  readonly text: string;
+  /** Its words in one string, to be compared. */
+  readonly norm: string;
+  /** The first number in it: `5 km`, `$1,200`, `1st`, `12:34.5` (in seconds). */
+  readonly number: number | undefined;
+  /** Whether the cell is that number and nothing else. */
+  readonly isNumber: boolean;
+  readonly date: CellDate | undefined;
+}
+
+/** What is unknown is undefined. */
+type CellDate = Pick<DateReading, 'year' | 'month' | 'day'>;
 
 /** What most cells of a column are. */
 export type ColumnType = 'number' | 'date' | 'text';
@@ -52,4 +69,43 @@ export function tableOf(rows: readonly (readonly string[])[]): Table {
     };
   });
   return { columns, size: kept.length };
+}
+
+const FIRST_NUMBER = /[-+]?\d[\d,]*(?:\.\d+)?|[-+]?\.\d+/;
+const YEAR = /(?:^|[^\d.,])(1\d{3}|20\d\d)(?!\d|[.,]\d)/;
+/** Days up to which a date goes, and what stands behind it: `20-22 May`, `2 May-3 June`, `2 May (at home)`. */
+const REST =
+  /(?<=(?:^|[^-\d])\d{1,2})\s?-\s?\d{1,2}(?=,|\s|$)|(?<=[a-z])-\d{1,2}\s.*|\s*(?:\s-\s.*|[([].*|[*†‡]+)$/gs;
+
+export function cellOf(text: string): Cell {
+  const low = plain(text).trim();
+  const first = FIRST_NUMBER.exec(low)?.[0];
+  // `2004-05` is a season, not a number less than the first.
+  const digits = /\d-\d/.test(low) ? first?.replace('-', '') : first;
+  const clock = low.includes(':') ? durationOf(low)?.number : undefined;
+  const number = clock ?? Number(digits?.replaceAll(',', ''));
+  return {
+    text,
+    norm: wordsOf(text).join(' '),
+    number: Number.isFinite(number) ? number : undefined,
+    isNumber: first !== undefined && first.length === low.length,
+    date: dateIn(low),
+  };
+}
+
+/** A whole date, a month, or the year that a text mentions. */
+function dateIn(low: string): CellDate | undefined {
+  const { year, month, day } = dateOf(low.replaceAll(REST, '')) ?? {};
+  // `1996-03` is a season.
+  if (month !== undefined && (day !== undefined || /[a-z]/.test(low))) return { year, month, day };
+  const mentioned = YEAR.exec(low)?.[1];
+  const named = monthOf(low);
+  if (mentioned === undefined && named === undefined) return undefined;
+  return { year: mentioned === undefined ? undefined : Number(mentioned), month: named, day: undefined };
+}
+
+/** A number that orders dates; undefined where the year and the month are unknown. */
+function orderOf({ year, month, day }: CellDate): number | undefined {
+  if (year === undefined && month === undefined) return undefined;
+  return (year ?? 0) * 372 + (month ?? 0) * 31 + (day ?? 0);
 }

@@ -6,11 +6,11 @@ import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { anchorsOf, questionOf } from './anchors.ts';
 import { askedForItems, itemsOf, plainQuestion, separatorIn } from './answer-form.ts';
 import { tableAnswers } from './answer-table.ts';
-import { cellOf } from './cell.ts';
+
 import { FEATURE_BITS } from './features.ts';
 import { rowsIn } from './markdown-rows.ts';
 import { programsOf } from './programs.ts';
-import { tableOf } from './table.ts';
+import { cellOf, tableOf } from './table.ts';
 import { packTableModel, readTableModel } from './table-model.ts';
 
 const FERRIES = [
