@@ -1,6 +1,6 @@
 import { normalizeAnswer } from '../../evaluation/scorers/squad.ts';
-import type { Sentence } from '../../tools/reader/extract.ts';
 import { type SentenceFacts, viewSentence } from '../../tools/reader/features/sentence-facts.ts';
+import type { Sentence } from '../../tools/reader/features/sentence-schema.ts';
 import {
   EDGE_TAGS,
   edgeIndex,

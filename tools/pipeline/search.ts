@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Tool } from '../../core/contracts/tool.ts';
-import { type Passage, searchPassages } from '../reader/search.ts';
+import { passagesAround, searchPassages } from '../reader/search.ts';
 import { exampleDocument } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';
@@ -45,21 +45,4 @@ function chunksToList(question: string, chunks: readonly string[]): number[] {
   if (chunks.length <= MAX_LISTED_CHUNKS) return all;
   const passages = searchPassages(question, chunks);
   return all.filter((index) => passages.some(({ first, last }) => first <= index && index <= last));
-}
-
-/** Chunks are cut anywhere, so each one comes with its neighbours; those that touch are one passage. */
-function passagesAround(chosen: readonly number[], chunks: readonly string[]): Passage[] {
-  const near = new Set(chosen.flatMap((index) => [index - 1, index, index + 1]));
-  const passages: Passage[] = [];
-  for (const [index, text] of chunks.entries()) {
-    if (!near.has(index)) continue;
-    const previous = passages.at(-1);
-    if (previous?.last === index - 1) {
-      previous.last = index;
-      previous.text += text;
-    } else {
-      passages.push({ first: index, last: index, text });
-    }
-  }
-  return passages.filter(({ text }) => text.trim() !== '');
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractSentences, rankSentences, sentencesSchema } from './extract.ts';
-import { MAX_SENTENCES } from './features/sentence-schema.ts';
+import { z } from 'zod';
+import { extractSentences, rankSentences } from './extract.ts';
+import { MAX_SENTENCES, sentenceSchema } from './features/sentence-schema.ts';
 
 const TEXT =
   'The harbour was dug in 1830. Ships from Norway brought timber. The harbour master was Jon Fell. ' +
@@ -48,7 +49,8 @@ describe('extractSentences', () => {
         fc.string({ unit: 'binary' }),
         fc.string({ unit: 'binary', minLength: 1, maxLength: 2000 }),
         (question, text) => {
-          const sentences = sentencesSchema.parse(extractSentences(question, [{ first: 0, last: 0, text }]));
+          const found = extractSentences(question, [{ first: 0, last: 0, text }]);
+          const sentences = z.array(sentenceSchema).max(MAX_SENTENCES).parse(found);
           expect(sentences.length > 0).toBe(text.trim() !== '');
         },
       ),

@@ -8,8 +8,6 @@ import { parseQuestion } from './question.ts';
 import type { Passage } from './search.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 
-export { type Sentence, sentencesSchema } from './features/sentence-schema.ts';
-
 let forest: Forest | undefined;
 
 /**

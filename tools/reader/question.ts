@@ -1,18 +1,25 @@
 import { isCapital, isStopWord, splitWords, type Word } from './language/words.ts';
 
 /** What kind of thing a question asks for, read off its question word. */
-type QuestionKind =
-  | 'who'
-  | 'when'
-  | 'where'
-  | 'count'
-  | 'amount'
-  | 'degree'
-  | 'how'
-  | 'why'
-  | 'what'
-  | 'yes-no'
-  | 'other';
+const KINDS = [
+  'who',
+  'when',
+  'where',
+  'count',
+  'amount',
+  'degree',
+  'how',
+  'why',
+  'what',
+  'yes-no',
+  'other',
+] as const;
+type QuestionKind = (typeof KINDS)[number];
+
+/** The number by which trained rankers know a kind. */
+export function kindNumber({ kind }: Question): number {
+  return KINDS.indexOf(kind);
+}
 
 export type Question = {
   /** The question, cut at the bound. */

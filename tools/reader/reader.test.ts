@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { cpuMs } from '../../core/testing/cpu-time.ts';
-import { extractSentences, sentencesSchema } from './extract.ts';
+import { extractSentences } from './extract.ts';
+import { MAX_SENTENCES, sentenceSchema } from './features/sentence-schema.ts';
+import { tripleSetSchema } from './features/triple-schema.ts';
 import { answerSchema, chooseAnswer } from './reason.ts';
-import { passagesSchema, searchPassages } from './search.ts';
-import { proposeTriples, tripleSetSchema } from './triple.ts';
+import { passageSchema, searchPassages } from './search.ts';
+import { proposeTriples } from './triple.ts';
 
 function cut(document: string): string[] {
   const points = [...document];
@@ -15,8 +18,12 @@ function cut(document: string): string[] {
 /** The four steps as the agents run them: each reads only what came over the wire, checked. */
 function read(question: string, document: string) {
   const overWire = <T>(value: T): unknown => JSON.parse(JSON.stringify(value));
-  const passages = passagesSchema.parse(overWire(searchPassages(question, cut(document))));
-  const sentences = sentencesSchema.parse(overWire(extractSentences(question, passages)));
+  const passages = z
+    .array(passageSchema)
+    .max(32)
+    .parse(overWire(searchPassages(question, cut(document))));
+  const found = overWire(extractSentences(question, passages));
+  const sentences = z.array(sentenceSchema).max(MAX_SENTENCES).parse(found);
   const triples = tripleSetSchema.parse(overWire(proposeTriples(question, sentences)));
   return answerSchema.parse(overWire(chooseAnswer(question, triples)));
 }

@@ -14,7 +14,6 @@ export const passageSchema = z.strictObject({
   text: z.string().min(1).max(40_000),
 });
 export type Passage = z.infer<typeof passageSchema>;
-export const passagesSchema = z.array(passageSchema).max(32);
 
 // With both neighbours of each chunk, at most 24 chunks (about 10 KB) travel on, however long the document is.
 const TOP_CHUNKS = 8;
@@ -34,8 +33,7 @@ export function searchPassages(question: string, chunks: readonly string[]): Pas
 
   const scores = bm25(weighQuestion(parsed), words, places, chunks.length);
   addHop(scores, parsed, words, places, chunks.length);
-  const chosen = withNeighbours(topIndices(scores, TOP_CHUNKS), chunks.length);
-  return joinChunks(chosen, chunks).map((passage) => {
+  return passagesAround(topIndices(scores, TOP_CHUNKS), chunks).map((passage) => {
     const heading = headingAbove(document, starts[passage.first] ?? 0);
     return heading === '' ? passage : { ...passage, heading };
   });
@@ -137,25 +135,19 @@ function topIndices(scores: readonly number[], count: number): number[] {
     .slice(0, count);
 }
 
-function withNeighbours(indices: readonly number[], count: number): number[] {
-  const all = new Set<number>();
-  for (const index of indices) {
-    for (const near of [index - 1, index, index + 1]) if (near >= 0 && near < count) all.add(near);
-  }
-  return [...all].sort((a, b) => a - b);
-}
-
-function joinChunks(indices: readonly number[], chunks: readonly string[]): Passage[] {
-  const joined: Passage[] = [];
-  for (const index of indices) {
-    const text = chunks[index] ?? '';
-    const previous = joined.at(-1);
-    if (previous !== undefined && previous.last === index - 1) {
+/** These chunks with their neighbours, since chunks are cut anywhere; those that touch are one passage. */
+export function passagesAround(chosen: readonly number[], chunks: readonly string[]): Passage[] {
+  const near = new Set(chosen.flatMap((index) => [index - 1, index, index + 1]));
+  const passages: Passage[] = [];
+  for (const [index, text] of chunks.entries()) {
+    if (!near.has(index)) continue;
+    const previous = passages.at(-1);
+    if (previous?.last === index - 1) {
       previous.last = index;
       previous.text += text;
     } else {
-      joined.push({ first: index, last: index, text });
+      passages.push({ first: index, last: index, text });
     }
   }
-  return joined.filter((passage) => passage.text.trim() !== '');
+  return passages.filter(({ text }) => text.trim() !== '');
 }

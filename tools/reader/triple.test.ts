@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { proposeTriples, tripleSetSchema } from './triple.ts';
+import { tripleSetSchema } from './features/triple-schema.ts';
+import { proposeTriples } from './triple.ts';
 
 const sentence = (text: string, heading?: string) => ({
   chunk: 0,

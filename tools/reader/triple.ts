@@ -11,8 +11,6 @@ import { viewQuestion } from './language/asked-view.ts';
 import { type Token, tagWords } from './language/tag-words.ts';
 import { parseQuestion } from './question.ts';
 
-export { type Triple, type TripleSet, tripleSchema, tripleSetSchema } from './features/triple-schema.ts';
-
 let model: SpanModel | undefined;
 
 export function proposeTriples(question: string, sentences: readonly Sentence[]): TripleSet {

@@ -1,6 +1,6 @@
 import { largestSimilarity, wordRow } from '../language/vectors.ts';
 import { SIGN, type Word } from '../language/words.ts';
-import type { Question } from '../question.ts';
+import { kindNumber, type Question } from '../question.ts';
 
 /** A sentence as the ranker sees it: its words and where it stands. */
 export type SentenceView = {
@@ -33,7 +33,6 @@ type Asked = {
 /** What a sentence holds of the question: the number of each word, -1 for others; and 1 for each number it holds. */
 type Match = { words: Int32Array; holds: Uint8Array };
 
-const KINDS = ['who', 'when', 'where', 'count', 'amount', 'degree', 'how', 'why', 'what', 'yes-no', 'other'];
 const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|result)/i;
 const ASIDES = /["“«(]/;
 
@@ -45,7 +44,7 @@ export function sentenceFeatures(question: Question, views: readonly SentenceVie
   const { idf, total, terms } = asked;
   const covered = matches.map(({ holds }) => sumHeld(terms, holds, idf) / total);
   const best = Math.max(...covered, 0);
-  const kind = KINDS.indexOf(question.kind);
+  const kind = kindNumber(question);
 
   return views.map((view, index) => {
     const match = matches[index] ?? { words: new Int32Array(), holds: new Uint8Array() };

@@ -12,5 +12,3 @@ export const sentenceSchema = z.strictObject({
   score: z.int().min(-10_000).max(10_000),
 });
 export type Sentence = z.infer<typeof sentenceSchema>;
-
-export const sentencesSchema = z.array(sentenceSchema).max(MAX_SENTENCES);

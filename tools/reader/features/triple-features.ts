@@ -1,10 +1,9 @@
 import { rowSimilarity, wordRow } from '../language/vectors.ts';
 import { SIGN, splitWords, type Word } from '../language/words.ts';
-import type { Question } from '../question.ts';
+import { kindNumber, type Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 import type { Triple, TripleSet } from './triple-schema.ts';
 
-const KINDS = ['who', 'when', 'where', 'count', 'amount', 'degree', 'how', 'why', 'what', 'yes-no', 'other'];
 const MONTH = /\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;
 const NUMERAL =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion|half|twenty|thirty)\b/i;
@@ -48,7 +47,7 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   const objectWords = set.triples.map(({ object }) => splitWords(object));
   const forms = set.triples.map(({ object }, index) => formOf(object, objectWords[index] ?? []));
   const focusRow = question.focus === '' ? -1 : wordRow(question.focus);
-  const kind = KINDS.indexOf(question.kind);
+  const kind = kindNumber(question);
   const allText = set.sentences.map(({ text }) => text.toLowerCase()).join('\n');
 
   return set.triples.map((triple, index) => {

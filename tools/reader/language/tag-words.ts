@@ -2,7 +2,7 @@ import { hashWord } from '../hash.ts';
 import { stem } from './stem.ts';
 import { loadTagger } from './tag-model.ts';
 import { coarseClass, fineClass, hashRow } from './vectors.ts';
-import { isCapital } from './words.ts';
+import { isCapital, MONTHS } from './words.ts';
 
 /** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its place here. */
 export const TAGS = [
@@ -47,9 +47,6 @@ export type Token = {
 
 export const MARK = { month: 1, year: 2, money: 4, percent: 8, numeral: 16, quote: 32, list: 64 };
 
-const MONTHS = new Set(
-  'january february march april may june july august september october november december'.split(' '),
-);
 const NUMERALS = new Set(
   (
     'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen ' +

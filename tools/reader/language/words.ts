@@ -96,7 +96,7 @@ function readForm(text: string): WordForm {
   return { text, lower, stem: stem(lower), signs: signsOf(text, lower) };
 }
 
-const MONTHS = new Set(
+export const MONTHS: ReadonlySet<string> = new Set(
   'january february march april may june july august september october november december'.split(' '),
 );
 
