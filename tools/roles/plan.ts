@@ -83,23 +83,20 @@ export const plan: Tool = roleTool({
   input: planInput,
   async run(input, work) {
     const tools = await toolLines(input);
-    const made = await work.perform<Plan>({
+    const made = await work.perform({
       input,
       embedded: () => planWithoutModel(input),
-      model: {
-        prompt: 'plan',
-        variables: () => ({
-          question: input.question,
-          file: attachedText(input),
-          document: promptText(input.document),
-          tools,
-          brief: input.brief,
-          last: input.last,
-          feedback: input.feedback,
-        }),
-        reply: planSchema,
-        result: (reply) => planSchema.parse(reply),
-      },
+      prompt: 'plan',
+      variables: () => ({
+        question: input.question,
+        file: attachedText(input),
+        document: promptText(input.document),
+        tools,
+        brief: input.brief,
+        last: input.last,
+        feedback: input.feedback,
+      }),
+      reply: planSchema,
     });
     const { strategy, alternatives, contradictions } = made;
     work.result(`${strategy} — ${made.steps.map(({ task }, i) => `(${i + 1}) ${task}`).join(' ')}`);

@@ -17,6 +17,12 @@ const toolReplySchema = z.union([
   z.object({ text: z.string(), data: z.custom<JsonObject>(isJsonObject).exactOptional() }),
 ]);
 
+interface RoleStep<Result extends JsonObject>
+  extends Pick<Step<Result>, 'input' | 'embedded'>,
+    Pick<Step<Result>['model'], 'prompt' | 'variables'> {
+  readonly reply: z.ZodType<Result>;
+}
+
 /** What every role sends with its result. */
 const roleReplySchema = z.looseObject({
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
@@ -121,9 +127,10 @@ export class RoleWork {
     this.#step({ by: this.role, kind: 'result', text });
   }
 
-  /** One structured step of the engine. */
-  perform<Result extends JsonObject>(step: Step<Result>): Promise<Result> {
-    return this.context.engine.perform(step, this.#engineWork());
+  /** One structured step of the engine, whose result is what a model is to reply. */
+  perform<Result extends JsonObject>({ input, embedded, prompt, variables, reply }: RoleStep<Result>) {
+    const model = { prompt, variables, reply, result: (given: unknown) => reply.parse(given) };
+    return this.context.engine.perform<Result>({ input, embedded, model }, this.#engineWork());
   }
 
   /** One turn of a conversation with the engine. */

@@ -1,8 +1,7 @@
 import type { Tool } from '../../core/contracts/tool.ts';
 import { conclude } from './answer/answered.ts';
-import { answering } from './answer/answering.ts';
 import { attachedText } from './attached.ts';
-import { promptText } from './conversation/conversation.ts';
+import { converse, promptText } from './conversation/conversation.ts';
 import { entryTool, type Problem } from './role-tool.ts';
 import type { RoleWork } from './role-work.ts';
 
@@ -30,5 +29,5 @@ export const reactStep: Tool = entryTool({
 
 function answerFrom(problem: Problem, work: RoleWork, prompt: string) {
   const { question, document } = problem;
-  return answering(work, prompt, { question, file: attachedText(problem), document: promptText(document) });
+  return converse(work, prompt, { question, file: attachedText(problem), document: promptText(document) });
 }

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { renderPrompt } from '../../engines/prompt.ts';
+import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText } from '../trace.ts';
-import { type LoopEnd, type ReplyForm, reactLoop } from './react-loop.ts';
+import { type ReplyForm, reactLoop } from './react-loop.ts';
 
 /** Turns of a loop where the team file says nothing (RA-21). */
 const DEFAULT_ITERATIONS = 50;
@@ -31,7 +32,7 @@ export function converse(
   name: string,
   variables: Readonly<Record<string, string>>,
   form: ReplyForm = {},
-): Promise<LoopEnd> {
+): Promise<Answered> {
   const { iterations } = work.options(optionsSchema);
   const told = form.faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
   return reactLoop(work, { messages: opening(work, name, { ...variables, ...told }), iterations, ...form });

@@ -2,6 +2,7 @@ import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { asRetry } from '../../../core/contracts/prompt-part.ts';
 import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
+import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
 
@@ -18,16 +19,6 @@ interface LoopOptions extends ReplyForm {
   readonly messages: readonly ChatMessage[];
   /** Turns of the model at most (RA-21). */
   readonly iterations: number;
-}
-
-export interface LoopEnd {
-  /** Never empty. */
-  readonly text: string;
-  readonly ended: 'answer' | 'limit' | 'gave_up' | 'cut_off';
-  /** Turns that were taken. */
-  readonly iterations: number;
-  /** How probable it is that the answer is right, where the engine says it. */
-  readonly confidence?: number;
 }
 
 /** Tool calls of one turn. A model that asks for more is told so. */
@@ -57,7 +48,7 @@ const CUT_OFF =
 export async function reactLoop(
   work: RoleWork,
   { messages: begin, iterations, ...form }: LoopOptions,
-): Promise<LoopEnd> {
+): Promise<Answered> {
   const session = await ToolSession.of(work);
   const messages: ChatMessage[] = [...begin];
   const said = new Said(form);
@@ -77,21 +68,18 @@ export async function reactLoop(
     const text = endOf(reply.content.trim());
     if (reply.finish === 'refused' && said.stated === undefined) {
       work.reasoning(text);
-      return { text, ended: 'gave_up', iterations: turn };
+      return { text, ended: 'gave_up' };
     }
     if (reply.toolCalls.length === 0) {
       const fault = said.faultOf(text, reply.finish);
       if (fault === undefined) {
         work.reasoning(text);
         const { confidence } = reply;
-        return {
-          ...{ text, ended: 'answer', iterations: turn },
-          ...(confidence === undefined ? {} : { confidence }),
-        };
+        return { text, ended: 'answer', ...(confidence === undefined ? {} : { confidence }) };
       }
       if (said.stated !== undefined) {
         work.note('the last reply states no answer: the one that was stated before counts');
-        return { text: said.stated, ended: 'answer', iterations: turn };
+        return { text: said.stated, ended: 'answer' };
       }
       faulty += 1;
       if (text !== '') work.reasoning(text);
@@ -114,17 +102,17 @@ export async function reactLoop(
 }
 
 /** What a loop comes to whose model gave no answer that ended it. */
-function endWithout(work: RoleWork, turn: number, best: string | undefined): LoopEnd {
+function endWithout(work: RoleWork, turn: number, best: string | undefined): Answered {
   if (best !== undefined) {
     work.note(`stopped after ${turn} turns, with the best answer so far`);
-    return { text: best, ended: 'limit', iterations: turn };
+    return { text: best, ended: 'limit' };
   }
   if (work.isOutOfTime) {
     work.note(`its time was up in turn ${turn}, without an answer`);
-    return { text: 'No answer was found in time.', ended: 'cut_off', iterations: turn };
+    return { text: 'No answer was found in time.', ended: 'cut_off' };
   }
   work.note(`gave up after ${turn} turns without an answer`);
-  return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up', iterations: turn };
+  return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up' };
 }
 
 /** What a model has said so far: the last answer that it stated, and the last text that could be one. */

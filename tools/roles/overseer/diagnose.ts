@@ -49,20 +49,17 @@ export const diagnose: Tool = roleTool({
     return work.perform({
       input,
       embedded: () => diagnosisWithoutModel(input),
-      model: {
-        prompt: 'diagnose',
-        variables: () => ({
-          question,
-          plan: plan === null ? '' : planText(plan),
-          attempt: promptText(traceText(attempt)),
-          raw_answer: promptText(raw_answer),
-          answer,
-          truth,
-          resolution_type,
-        }),
-        reply: diagnosisSchema,
-        result: (reply) => diagnosisSchema.parse(reply),
-      },
+      prompt: 'diagnose',
+      variables: () => ({
+        question,
+        plan: plan === null ? '' : planText(plan),
+        attempt: promptText(traceText(attempt)),
+        raw_answer: promptText(raw_answer),
+        answer,
+        truth,
+        resolution_type,
+      }),
+      reply: diagnosisSchema,
     });
   },
 });
@@ -129,12 +126,9 @@ export const abstract: Tool = roleTool({
     return work.perform({
       input,
       embedded: () => gapWithoutModel(input),
-      model: {
-        prompt: 'abstract',
-        variables: () => ({ ...input }),
-        reply: gapSchema,
-        result: (reply) => gapSchema.parse(reply),
-      },
+      prompt: 'abstract',
+      variables: () => ({ ...input }),
+      reply: gapSchema,
     });
   },
 });

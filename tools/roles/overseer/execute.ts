@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
-import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
+import { converse } from '../conversation/conversation.ts';
 import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
 
@@ -18,6 +18,6 @@ export const execute: Tool = roleTool({
   input: executeInput,
   run(input, work) {
     const { question, plan } = input;
-    return answering(work, 'execute', { question, file: attachedText(input), plan: planText(plan) });
+    return converse(work, 'execute', { question, file: attachedText(input), plan: planText(plan) });
   },
 });

@@ -71,20 +71,17 @@ export const critique: Tool = roleTool({
     const judged = await work.perform({
       input,
       embedded: () => judgedWithoutModel(input),
-      model: {
-        prompt: 'critique',
-        variables: () => ({
-          question: input.question,
-          file: attachedText(input),
-          role: input.role,
-          work: promptText(input.work),
-          document: cutText(input.document, MAX_SHOWN_CHARACTERS),
-          facts: promptText(input.facts),
-          steps: cutText(input.steps, MAX_SHOWN_CHARACTERS),
-        }),
-        reply: judgementSchema,
-        result: (reply) => judgementSchema.parse(reply),
-      },
+      prompt: 'critique',
+      variables: () => ({
+        question: input.question,
+        file: attachedText(input),
+        role: input.role,
+        work: promptText(input.work),
+        document: cutText(input.document, MAX_SHOWN_CHARACTERS),
+        facts: promptText(input.facts),
+        steps: cutText(input.steps, MAX_SHOWN_CHARACTERS),
+      }),
+      reply: judgementSchema,
     });
     const isGoodEnough = judged.quality >= thresholds.quality && judged.relevance >= thresholds.relevance;
     const accepted = isGoodEnough && judged.missing.length === 0;

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { factLines, factSchema } from '../../answers/fact.ts';
-import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
-import { promptText } from '../conversation/conversation.ts';
+import { converse, promptText } from '../conversation/conversation.ts';
 import { planSchema, planText } from '../plan.ts';
 import { roleTool } from '../role-tool.ts';
 
@@ -25,7 +24,7 @@ export const expert: Tool = roleTool({
   input: expertInput,
   run(input, work) {
     const { question, document, plan, facts, last, feedback } = input;
-    return answering(work, 'expert', {
+    return converse(work, 'expert', {
       question,
       file: attachedText(input),
       document: promptText(document),

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import { type Fact, factLines, factSchema, REPORT_FORMAT } from '../../answers/fact.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
-import { answering } from '../answer/answering.ts';
 import { attachedShape, attachedText } from '../attached.ts';
+import { converse } from '../conversation/conversation.ts';
 import { roleTool } from '../role-tool.ts';
 
 const researchInput = z.object({
@@ -27,7 +27,7 @@ export const research: Tool = roleTool({
   input: researchInput,
   async run(input, work) {
     const { question, task, known, last, feedback } = input;
-    const { text, ended } = await answering(
+    const { text, ended } = await converse(
       work,
       'research',
       {

@@ -65,13 +65,10 @@ async function typeOf(
   const { type } = await work.perform({
     input: { question },
     // Only a model can tell from the question; without one it is taken for a question about facts.
-    embedded: () => ({ type: 'web' as const }),
-    model: {
-      prompt: 'route',
-      variables: () => ({ question, tools: toolLines(work), prior: priorText(known) }),
-      reply: typeSchema,
-      result: (reply) => typeSchema.parse(reply),
-    },
+    embedded: (): z.infer<typeof typeSchema> => ({ type: 'web' }),
+    prompt: 'route',
+    variables: () => ({ question, tools: toolLines(work), prior: priorText(known) }),
+    reply: typeSchema,
   });
   return type;
 }

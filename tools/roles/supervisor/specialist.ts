@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Tool } from '../../../core/contracts/tool.ts';
 import type { Answered } from '../answer/answered.ts';
-import { answering } from '../answer/answering.ts';
+import { converse } from '../conversation/conversation.ts';
 import { roleTool } from '../role-tool.ts';
 
 const SPECIALTIES = ['web', 'code', 'file', 'math'] as const;
@@ -36,7 +36,7 @@ export const specialist: Tool = roleTool({
   by: (options) => optionsSchema.safeParse(options).data?.specialty ?? 'answer',
   async run({ question, marker, prior }, work) {
     const { specialty } = work.options(optionsSchema);
-    const answered = await answering(
+    const answered = await converse(
       work,
       `answer-${specialty}`,
       {
