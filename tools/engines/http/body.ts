@@ -64,14 +64,12 @@ export async function* linesOf(response: Response, end: string | RegExp): AsyncG
   yield rest + decoder.decode();
 }
 
-async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
-  for await (const line of linesOf(response, '\n')) yield* jsonLine(line);
-}
-
 const lineSchema = z.record(z.string(), z.unknown());
 
-function* jsonLine(line: string): Generator<Uint8Array> {
-  if (line.trim() === '') return;
-  lineSchema.parse(JSON.parse(line));
-  yield Buffer.from(`${line}\n`);
+async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
+  for await (const line of linesOf(response, '\n')) {
+    if (line.trim() === '') continue;
+    lineSchema.parse(JSON.parse(line));
+    yield Buffer.from(`${line}\n`);
+  }
 }

@@ -4,13 +4,13 @@ import { messageOf } from '../../../core/contracts/errors.ts';
 import { isJsonObject, issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
 import { jsonCandidates, textsToParse } from './json-in-text.ts';
 
-type ReadReply = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
+type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
 /**
  * What a model said where JSON of a schema was asked for, whatever it wrote around it, or what is wrong with it, in words that the model
  * can use. Of several that fit, the likeliest counts (see {@link jsonCandidates}).
  */
-export function readJson(content: string, schema: z.ZodType): ReadReply {
+export function readJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
   let fault: string | undefined;
   for (const value of valuesIn(content)) {

@@ -1,8 +1,7 @@
 import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import { isAboutForm, type StatusFault } from '../http/fault.ts';
-import { withSchema } from '../replies/structured.ts';
-import { withTextTools } from '../replies/text-tools.ts';
 import type { ModelQuery, Omittable } from '../servers/model-client.ts';
+import { withSchema, withTextTools } from './in-words.ts';
 
 /** What is asked of a server beyond the conversation. Servers of one format differ in what they take of it. */
 export interface Demands {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { grammarFault } from '../../fixtures/llama-grammar.ts';
-import { portableSchema, schemaToSend } from './portable-schema.ts';
+import { isStrict, portableSchema, schemaToSend } from './portable-schema.ts';
 
 test('types, alternatives, names, words and small bounds are sent; patterns, formats, lengths and large bounds stay here', () => {
   const schema = z.strictObject({
@@ -67,4 +67,14 @@ test('whatever a schema asks for, llama.cpp makes a grammar of what is sent', ()
     }),
     { numRuns: 300 },
   );
+});
+
+const strict = (schema: z.ZodType) => isStrict(z.json().parse(z.toJSONSchema(schema)));
+
+test('strict is a schema whose objects are closed and have nothing optional, all the way down', () => {
+  const inner = z.object({ b: z.number() });
+  expect(strict(z.object({ a: z.array(inner), c: z.union([z.string(), z.null()]) }))).toBe(true);
+  expect(strict(z.object({ a: z.array(z.object({ b: z.number().optional() })) }))).toBe(false);
+  expect(strict(z.object({ a: z.union([inner, z.looseObject({})]) }))).toBe(false);
+  expect(strict(z.record(z.string(), z.number()))).toBe(false);
 });

@@ -66,3 +66,19 @@ function isSmall(key: string, value: JsonValue): boolean {
 export function schemaToSend(schema: z.ZodType, io: 'input' | 'output' = 'output'): JsonObject {
   return portableSchema(z.record(z.string(), z.json()).parse(z.toJSONSchema(schema, { io })));
 }
+
+/**
+ * Whether OpenAI's strict mode takes a schema: each object closed, and each of its properties required. Otherwise the schema
+ * is asked for without it, which the model mostly holds to.
+ */
+export function isStrict(schema: JsonValue): boolean {
+  if (typeof schema !== 'object' || schema === null) return true;
+  if (!isJsonObject(schema)) return schema.every(isStrict);
+  const { properties, required, additionalProperties } = schema;
+  if (schema.type === 'object') {
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
+    if (additionalProperties !== false || !Array.isArray(required) || required.length !== names.length)
+      return false;
+  }
+  return Object.values(schema).every(isStrict);
+}

@@ -7,7 +7,7 @@ import { modelEngine } from '../model-engine.ts';
 import { presetPrice } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
-import { withSchema } from '../replies/structured.ts';
+import { withSchema } from '../requests/in-words.ts';
 import { modelPlaces } from '../requests/model-place.ts';
 import { readMessage } from './anthropic-stream.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';

@@ -1,7 +1,17 @@
 import type { ChatMessage, ToolDefinition } from '../../../core/contracts/engine.ts';
+import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { PromptKind } from '../../../core/contracts/prompt-part.ts';
 import { partsOf } from '../../../core/tokens/parts-of.ts';
-import { argumentsObject } from './json-reply.ts';
-import { withSystem } from './structured.ts';
+import { argumentsObject } from '../replies/json-reply.ts';
+
+/** The conversation with the schema said in words, for servers that do not hold a model to one. */
+export function withSchema(messages: readonly ChatMessage[], schema: JsonObject): ChatMessage[] {
+  return withSystem(
+    messages,
+    `Reply with one JSON object and nothing else. It must fit this JSON Schema: ${JSON.stringify(schema)}`,
+    'structure',
+  );
+}
 
 const HOW = `You have tools. To use one, write a block of this form, with the name of the tool and its arguments as JSON, and nothing after it:
 
@@ -62,4 +72,19 @@ function joined(messages: readonly ChatMessage[]): ChatMessage[] {
     } else turns.push(message);
   }
   return turns;
+}
+
+/** The conversation with something more in its system message; `kind` is what the token ledger has it for. */
+function withSystem(
+  messages: readonly ChatMessage[],
+  told: string,
+  kind: PromptKind,
+): [ChatMessage, ...ChatMessage[]] {
+  const [first, ...rest] = messages;
+  // In the message that is there: some models' templates know only one, and only as the first.
+  if (first?.role !== 'system')
+    return [{ role: 'system', content: told, parts: [{ kind, text: told }] }, ...messages];
+  const text = `\n\n${told}`;
+  const { content, parts = [{ kind: 'system', text: content }] } = first;
+  return [{ role: 'system', content: content + text, parts: [...parts, { kind, text }] }, ...rest];
 }
