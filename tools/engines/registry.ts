@@ -5,8 +5,8 @@ import { withPackage } from '../../core/system/optional-package.ts';
 import type { ModelAbilities } from './abilities/model-abilities.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
-import { type Environment, KEY_HOSTS, requireKey } from './servers/server-key.ts';
-import { anthropicKey, anthropicUrl, ollamaUrl, openaiKey, openaiUrl } from './servers/server-url.ts';
+import { type Environment, requireKey } from './servers/server-key.ts';
+import { serverKind } from './servers/server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -63,33 +63,10 @@ export async function engineNamed(name: string, options: EngineOptions): Promise
   return (await engines.load(name))(options);
 }
 
-const SERVER_URLS = new Map([
-  ['ollama', ollamaUrl],
-  ['openai', checked(openaiUrl, openaiKey)],
-  ['anthropic', checked(anthropicUrl, anthropicKey)],
-]);
-
-/** Variables that engines read; those of a file of the user's are not known. */
-const VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  extractive: [],
-  recorded: [],
-  ollama: ['OLLAMA_HOST'],
-  openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
-  anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
-};
-
-/** What the process of an agent must be allowed that thinks with an engine. */
+/** What the process of an agent must be allowed that thinks with an engine; what one of the user's reads is not known. */
 export function engineNeeds(name: string): { network: boolean; environment: readonly string[] | 'all' } {
-  return { network: name !== 'extractive' && name !== 'recorded', environment: VARIABLES[name] ?? 'all' };
-}
-
-/** An address that may have the key. */
-function checked(urlOf: typeof openaiUrl, keyOf: typeof openaiKey): typeof openaiUrl {
-  return (host, environment) => {
-    const url = urlOf(host, environment);
-    keyOf(url, environment);
-    return url;
-  };
+  if (name === 'extractive' || name === 'recorded') return { network: false, environment: [] };
+  return { network: true, environment: serverKind(name)?.variables ?? 'all' };
 }
 
 /**
@@ -101,11 +78,13 @@ export function checkServers(
   name: string,
   { host, options = {}, environment = process.env }: Pick<EngineOptions, 'host' | 'options' | 'environment'>,
 ): void {
-  const urlOf = SERVER_URLS.get(name);
-  if (urlOf === undefined) return;
-  urlOf(host, environment);
+  const kind = serverKind(name);
+  if (kind === undefined) return;
   const { fallback_base_url: fallback } = options;
-  if (typeof fallback === 'string') urlOf(fallback, environment);
+  for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])]) {
+    const url = kind.urlOf(given, environment);
+    kind.key?.of(url, environment);
+  }
 }
 
 /**
@@ -118,11 +97,8 @@ export function checkKey(
   name: string,
   { host, environment = process.env }: Pick<EngineOptions, 'host' | 'environment'>,
 ): void {
-  if (name === 'openai') {
-    const url = openaiUrl(host, environment);
-    requireKey(url, 'OPENAI_API_KEY', openaiKey(url, environment));
-  } else if (name === 'anthropic') {
-    const url = anthropicUrl(host, environment);
-    requireKey(url, 'ANTHROPIC_API_KEY', anthropicKey(url, environment));
-  }
+  const kind = serverKind(name);
+  if (kind?.key === undefined) return;
+  const url = kind.urlOf(host, environment);
+  requireKey(url, kind.key.variable, kind.key.of(url, environment));
 }

@@ -1,5 +1,6 @@
 import { withPackage } from '../../../core/system/optional-package.ts';
 import type { Environment } from '../servers/server-key.ts';
+import { serverKind } from '../servers/server-url.ts';
 import type { ModelAbilities } from './model-abilities.ts';
 
 export interface AbilityQuestion {
@@ -8,34 +9,23 @@ export interface AbilityQuestion {
   readonly environment: Environment;
 }
 
-type AskAbilities = (question: AbilityQuestion) => Promise<ModelAbilities>;
-
 /** Who uses no model server loads nothing of it. */
 const engines: Readonly<
-  Record<string, { readonly model: string; readonly load: () => Promise<AskAbilities> }>
+  Record<string, () => Promise<(question: AbilityQuestion) => Promise<ModelAbilities>>>
 > = {
-  ollama: {
-    model: 'gemma-7b-it',
-    load: async () => (await import('./ollama-abilities.ts')).ollamaAbilities,
-  },
-  openai: {
-    model: 'gpt-4o',
-    load: () =>
-      withPackage(
-        'openai@7',
-        '--engine openai',
-        async () => (await import('./openai-abilities.ts')).openaiAbilities,
-      ),
-  },
-  anthropic: {
-    model: 'claude-sonnet-4-6',
-    load: () =>
-      withPackage(
-        '@anthropic-ai/sdk@1',
-        '--engine anthropic',
-        async () => (await import('./anthropic-abilities.ts')).anthropicAbilities,
-      ),
-  },
+  ollama: async () => (await import('./ollama-abilities.ts')).ollamaAbilities,
+  openai: () =>
+    withPackage(
+      'openai@7',
+      '--engine openai',
+      async () => (await import('./openai-abilities.ts')).openaiAbilities,
+    ),
+  anthropic: () =>
+    withPackage(
+      '@anthropic-ai/sdk@1',
+      '--engine anthropic',
+      async () => (await import('./anthropic-abilities.ts')).anthropicAbilities,
+    ),
 };
 
 /**
@@ -47,7 +37,8 @@ export async function modelAbilities(
   engine: string,
   { host, model, environment = process.env }: Partial<AbilityQuestion>,
 ): Promise<ModelAbilities | undefined> {
-  const known = Object.hasOwn(engines, engine) ? engines[engine] : undefined;
-  if (known === undefined) return undefined;
-  return (await known.load())({ host, model: model ?? known.model, environment });
+  const kind = serverKind(engine);
+  const load = engines[engine];
+  if (kind === undefined || load === undefined) return undefined;
+  return (await load())({ host, model: model ?? kind.defaultModel, environment });
 }

@@ -12,7 +12,7 @@ import { modelPlaces } from '../requests/model-place.ts';
 import { readMessage } from './anthropic-stream.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
-import { anthropicKey, anthropicUrl } from './server-url.ts';
+import { anthropicKey, anthropicUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model by Anthropic's Messages API.
@@ -28,7 +28,7 @@ export function anthropicEngine(options: EngineOptions): Engine {
     ANTHROPIC_RESERVED,
   );
   const places = modelPlaces(options, settings, {
-    defaultModel: 'claude-sonnet-4-6',
+    defaultModel: SERVER_KINDS.anthropic.defaultModel,
     clientAt: (host) => {
       const url = anthropicUrl(host, environment);
       return anthropicClient(url, anthropicKey(url, environment), model);

@@ -11,7 +11,7 @@ import type { EngineOptions } from '../registry.ts';
 import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
 import { modelPlaces } from '../requests/model-place.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
-import { ollamaUrl } from './server-url.ts';
+import { ollamaUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model on an Ollama server. The reply's schema goes with the request, so the server holds the model to it.
@@ -25,7 +25,7 @@ export function ollamaEngine(options: EngineOptions): Engine {
   const context = typeof given.context === 'number' ? { num_ctx: given.context } : {};
   const { settings, model } = engineSettings('Ollama', { ...context, ...given }, ollamaOptions);
   const places = modelPlaces(options, settings, {
-    defaultModel: 'gemma-7b-it',
+    defaultModel: SERVER_KINDS.ollama.defaultModel,
     clientAt: (host) => ollamaClient(ollamaUrl(host, environment), model),
     presetPrice: () => FREE,
     context: model.num_ctx,

@@ -16,7 +16,7 @@ import { isStrict } from '../schemas/portable-schema.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { readCompletion } from './openai-stream.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
-import { openaiKey, openaiUrl } from './server-url.ts';
+import { openaiKey, openaiUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
@@ -27,7 +27,7 @@ export function openaiEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
   const { settings, model } = engineSettings('OpenAI', options.options ?? {}, openaiOptions, OPENAI_RESERVED);
   const places = modelPlaces(options, settings, {
-    defaultModel: 'gpt-4o',
+    defaultModel: SERVER_KINDS.openai.defaultModel,
     clientAt: (host) => {
       const url = openaiUrl(host, environment);
       return openaiClient(url, openaiKey(url, environment), model);

@@ -7,7 +7,7 @@ const MAKERS = {
   OPENAI_API_KEY: 'https://api.openai.com',
   ANTHROPIC_API_KEY: 'https://api.anthropic.com',
 } as const;
-type KeyVariable = keyof typeof MAKERS;
+export type KeyVariable = keyof typeof MAKERS;
 
 /** Servers that the user named, beside the makers' own: addresses with commas between them. */
 export const KEY_HOSTS = 'GAIA_MESH_KEY_HOSTS';

@@ -1,6 +1,6 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { blockedPortFault } from '../../blocked-port.ts';
-import { type Environment, keyFor } from './server-key.ts';
+import { type Environment, KEY_HOSTS, type KeyVariable, keyFor } from './server-key.ts';
 
 /** How the address of a kind of server is written. */
 interface ServerAddress {
@@ -80,4 +80,39 @@ export function openaiKey(url: string, environment: Environment): string | undef
 /** The key for the server at `url`. @throws MeshError `usage`: see {@link keyFor} */
 export function anthropicKey(url: string, environment: Environment): string | undefined {
   return keyFor(url, 'ANTHROPIC_API_KEY', anthropicUrl(undefined, environment), environment);
+}
+
+interface ServerKind {
+  readonly defaultModel: string;
+  readonly urlOf: (host: string | undefined, environment: Environment) => string;
+  /** Of kinds whose servers may want one. */
+  readonly key?: {
+    readonly variable: KeyVariable;
+    readonly of: (url: string, environment: Environment) => string | undefined;
+  };
+  /** All that are read. */
+  readonly variables: readonly string[];
+}
+
+/** What is known of each kind of server before its client is loaded, by the name of its engine. */
+export const SERVER_KINDS = {
+  ollama: { defaultModel: 'gemma-7b-it', urlOf: ollamaUrl, variables: ['OLLAMA_HOST'] },
+  openai: {
+    defaultModel: 'gpt-4o',
+    urlOf: openaiUrl,
+    key: { variable: 'OPENAI_API_KEY', of: openaiKey },
+    variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
+  },
+  anthropic: {
+    defaultModel: 'claude-sonnet-4-6',
+    urlOf: anthropicUrl,
+    key: { variable: 'ANTHROPIC_API_KEY', of: anthropicKey },
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
+  },
+} as const satisfies Readonly<Record<string, ServerKind>>;
+
+/** Undefined for engines without a server, and for those of users. */
+export function serverKind(engine: string): ServerKind | undefined {
+  const kinds: Readonly<Record<string, ServerKind>> = SERVER_KINDS;
+  return Object.hasOwn(kinds, engine) ? kinds[engine] : undefined;
 }
