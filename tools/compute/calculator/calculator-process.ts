@@ -27,7 +27,7 @@ const replySchema = z.union([
     result: z.strictObject({
       text: z.string(),
       value: z.union([z.number(), z.string()]),
-      unit: z.string().optional(),
+      unit: z.string().exactOptional(),
     }),
   }),
   z.strictObject({ fault: z.string() }),
@@ -65,10 +65,7 @@ export class CalculatorProcess {
     }
     if (signal.aborted) throw ended(signal.reason);
     const reply = await this.#queue.add(() => this.#ask(expression, signal));
-    if ('result' in reply) {
-      const { text, value, unit } = reply.result;
-      return { text, value, ...(unit === undefined ? {} : { unit }) };
-    }
+    if ('result' in reply) return reply.result;
     if ('fault' in reply) throw new MeshError('tool', reply.fault);
     throw new MeshError(
       'tool',

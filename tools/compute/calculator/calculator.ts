@@ -24,7 +24,7 @@ export const calculator: DataTool<z.infer<typeof input>> = {
   description: 'Calculates, also statistics, matrices, units. log is natural; angles are radians.',
   input,
   async run({ expression }, { signal }) {
-    const { text, value, unit } = await calculators.evaluate(expression, signal);
-    return { text, data: { value, ...(unit === undefined ? {} : { unit }) } };
+    const { text, ...data } = await calculators.evaluate(expression, signal);
+    return { text, data };
   },
 };

@@ -1,15 +1,12 @@
 // The process that a JavaScript program of a question runs in, see node-javascript.ts. It takes two requests, a JSON line each, as
 // python-system.py does: a greeting, and the program to run; then the program is all there is in it.
 // Argument: the folder of the task's files, or "".
-
-// The process that a JavaScript program of a question runs in, see node-javascript.ts. It takes two requests, a JSON line each, as
-// python-system.py does: a greeting, and the program to run; then the program is all there is in it.
-// Argument: the folder of the task's files, or "".
-import fs, { readSync, writeSync } from 'node:fs';
+import fs, { readSync } from 'node:fs';
 import Module from 'node:module';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import { print } from '../print.ts';
 import { shutDoors } from './shut-doors.ts';
 
 interface Request {
@@ -20,7 +17,6 @@ interface Request {
 }
 
 const MAX_ERROR_CHARACTERS = 2000;
-const PRINT_ATTEMPTS = 1_000_000;
 
 const requests = lines();
 say(requests.next().value, { status: 'ok', version: process.version.slice(1) });
@@ -106,16 +102,4 @@ function say(request: Request | undefined, reply: object): void {
 
 function short(text: string): string {
   return text.slice(0, MAX_ERROR_CHARACTERS).toWellFormed();
-}
-
-/** Waits until it is written. */
-function print(text: string): void {
-  let rest = Buffer.from(text);
-  for (let attempt = 0; rest.length > 0 && attempt < PRINT_ATTEMPTS; attempt++) {
-    try {
-      rest = rest.subarray(writeSync(1, rest));
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
-    }
-  }
 }

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { mayHave } from '../../../core/system/platform.ts';
-import { childNode } from '../child-node.ts';
+import { canBoundData, childNode, works } from '../child-node.ts';
 import { GUARANTEES, type PythonBackend } from '../python/python-backend.ts';
 
 /**
@@ -18,7 +16,6 @@ const HEAP_SHARE = 0.5;
 const DATA_MEGABYTES = 768;
 /** Seconds of computing; whoever asked ends it long before. Holds where nobody is there any more. */
 const CPU_SECONDS = 120;
-const PROBE_MS = 10_000;
 
 const LIMITS = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$@"`;
 const NAMESPACES = ['--user', '--map-root-user', '--pid', '--net', '--ipc', '--fork', '--kill-child'];
@@ -34,7 +31,7 @@ export function findJavascript(): Promise<PythonBackend> {
 async function look(): Promise<PythonBackend> {
   const [hasNamespaces, canBound] = await Promise.all([
     mayHave('namespaces') && works('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...NAMESPACES, 'true']),
-    mayHave('prlimit') && works('prlimit', ['--data=100000000', 'true']),
+    canBoundData(),
   ]);
   const { memory, network, signals, writes, ...others } = GUARANTEES;
   const held = [
@@ -72,14 +69,4 @@ async function look(): Promise<PythonBackend> {
       return Promise.resolve({ program: first, args: rest, environment, language: 'JavaScript' });
     },
   };
-}
-
-async function works(program: string, args: readonly string[]): Promise<boolean> {
-  try {
-    await promisify(execFile)(program, args, { timeout: PROBE_MS });
-    return true;
-  } catch {
-    // Not there, or not allowed: told as a promise that is missing.
-    return false;
-  }
 }

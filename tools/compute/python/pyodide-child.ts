@@ -5,6 +5,7 @@ import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
+import { print } from '../print.ts';
 import { openRealm, type Realm } from './pyodide-realm.ts';
 import { DESK_BYTES, FILE_BYTES } from './python-backend.ts';
 
@@ -19,7 +20,6 @@ const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 const WRITTEN_BYTES = 2 * DESK_BYTES;
 /** The parent ends a call in time; this process ends it a little later, for the case that nobody is there any more. */
 const GRACE_MS = 2_000;
-const PRINT_ATTEMPTS = 1_000_000;
 
 const [task = 'serve', pyodideFolder = '', snapshotFile = '', filesFolder = ''] = process.argv.slice(2);
 const here = import.meta.dirname;
@@ -33,7 +33,7 @@ const realm: Realm = open({
   random: (count) =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(Math.min(count, 65_536)))).toString('base64'),
   asset: (name) => readFileSync(path.join(pyodideFolder, path.basename(name))),
-  print: (bytes) => print(Buffer.from(bytes)),
+  print,
   complain: (text) => {
     writeSync(2, `${text}\n`);
   },
@@ -57,7 +57,7 @@ const snapshot = await realm.start({
   snapshot: snapshotFile === '' ? undefined : readFileSync(snapshotFile),
   makesSnapshot: task === 'snapshot',
 });
-if (snapshot !== undefined) print(Buffer.from(snapshot));
+if (snapshot !== undefined) print(snapshot);
 else await serve();
 
 async function serve(): Promise<void> {
@@ -71,7 +71,7 @@ async function serve(): Promise<void> {
       reply = realm.perform(line);
     };
     call.runInThisContext({ timeout: Number(timeoutMs) + GRACE_MS });
-    print(Buffer.from(`\x1e${mark} ${reply}\n`));
+    print(`\x1e${mark} ${reply}\n`);
   }
 }
 
@@ -115,17 +115,4 @@ async function moduleIn(name: string): Promise<object> {
   });
   await module.evaluate();
   return module.namespace;
-}
-
-/** Waits until it is written: what is printed keeps its order, and takes no memory here. */
-function print(bytes: Buffer): void {
-  let rest = bytes;
-  for (let attempt = 0; rest.length > 0 && attempt < PRINT_ATTEMPTS; attempt++) {
-    try {
-      rest = rest.subarray(writeSync(1, rest));
-    } catch (error) {
-      // A full pipe, where it does not wait by itself.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
-    }
-  }
 }

@@ -1,14 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { mayHave } from '../../../core/system/platform.ts';
-import { childNode, folderOf } from '../child-node.ts';
+import { canBoundData, childNode, folderOf } from '../child-node.ts';
 import { codeFolder } from './guest/python-code.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
 
@@ -28,7 +26,6 @@ const HEAP_MEGABYTES = 256;
 /** The process that makes a snapshot does nothing else. */
 const SNAPSHOT_MS = 120_000;
 const SNAPSHOT_MEGABYTES = 512;
-const PRLIMIT_MS = 10_000;
 const PAGES_PER_MEGABYTE = 16;
 /**
  * Of memory that can be written to, besides Python's: Node and the compiled code have 750 MB of it (most never touched), JavaScript's heap
@@ -77,18 +74,6 @@ export async function findPyodide(): Promise<PythonBackend> {
       return { program: 'prlimit', args: [`--data=${bytes}`, '--core=0', program, ...args], environment };
     },
   };
-}
-
-/** Bounds what a process may write to in memory, arrays of JavaScript outside its heap among it: on Linux, where util-linux is. */
-async function canBoundData(): Promise<boolean> {
-  if (!mayHave('prlimit')) return false;
-  try {
-    await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PRLIMIT_MS });
-    return true;
-  } catch {
-    // Not there, or not allowed: both are told as a promise that is missing.
-    return false;
-  }
 }
 
 const making = new Map<string, Promise<string>>();

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { JsonObject } from '../../../core/contracts/packet.ts';
+import { jsonIn } from '../../../core/system/json-line.ts';
 import { whenAborted } from '../../../core/system/process/abort.ts';
 
 /** How a process that speaks the driver's protocol is started. */
@@ -13,19 +14,6 @@ export interface PythonCommand {
   readonly environment: Readonly<Record<string, string>>;
   /** For messages; Python unless it says otherwise. */
   readonly language?: string;
-}
-
-/** What became of a cell or a script. */
-export interface PythonOutcome {
-  readonly status: 'ok' | 'error' | 'syntax_error';
-  /** Last line of the traceback, as `ZeroDivisionError: division by zero`. */
-  readonly error?: string;
-  /** The module that it asked for and that is not there. */
-  readonly lacking?: string;
-  /** What was printed, to both streams, in its order; where it was longer, its beginning. */
-  readonly output: string;
-  /** Of what was printed in all. */
-  readonly outputBytes: number;
 }
 
 interface Limits {
@@ -50,11 +38,23 @@ const SHOWN_CHARACTERS = 2_000;
 
 const replySchema = z.object({
   status: z.enum(['ok', 'error', 'syntax_error']),
+  /** Last line of the traceback, as `ZeroDivisionError: division by zero`. */
   error: z.string().exactOptional(),
+  /** The module that it asked for and that is not there. */
   lacking: z.string().exactOptional(),
   version: z.string().optional(),
 });
-type Reply = z.infer<typeof replySchema>;
+type Reply = z.infer<typeof replySchema> & Printed;
+
+interface Printed {
+  /** What was printed, to both streams, in its order; where it was longer, its beginning. */
+  readonly output: string;
+  /** Of what was printed in all. */
+  readonly outputBytes: number;
+}
+
+/** What became of a cell or a script. */
+export type PythonOutcome = Omit<Reply, 'version'>;
 
 /**
  * A Python process that keeps its names from one call to the next; see python-driver.py for the other side. Requests are JSON lines on
@@ -138,10 +138,7 @@ export class PythonInterpreter {
     await this.#ended;
   }
 
-  async #request(
-    request: JsonObject,
-    { timeoutMs, signal }: Limits,
-  ): Promise<Reply & { output: string; outputBytes: number }> {
+  async #request(request: JsonObject, { timeoutMs, signal }: Limits): Promise<Reply> {
     const stop = (why: string) => {
       this.#end ??= why;
       this.kill();
@@ -195,11 +192,11 @@ export class PythonInterpreter {
 /** One request on its way: takes what is printed until the reply comes. */
 class Call {
   readonly mark = randomBytes(16).toString('hex');
-  readonly reply: Promise<Reply & { output: string; outputBytes: number }>;
+  readonly reply: Promise<Reply>;
   readonly #start = Buffer.from(`${FRAME}${this.mark} `);
   readonly #language: string;
   readonly #onFlood: () => void;
-  readonly #resolve: (reply: Reply & { output: string; outputBytes: number }) => void;
+  readonly #resolve: (reply: Reply) => void;
   readonly #reject: (error: Error) => void;
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -211,9 +208,7 @@ class Call {
   constructor(language: string, onFlood: () => void) {
     this.#language = language;
     this.#onFlood = onFlood;
-    const { promise, resolve, reject } = Promise.withResolvers<
-      Reply & { output: string; outputBytes: number }
-    >();
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -264,7 +259,7 @@ class Call {
     const end = bytes.indexOf('\n');
     this.#rest = bytes;
     if (end < 0 && bytes.length <= MAX_FRAME_BYTES) return;
-    const parsed = replySchema.safeParse(jsonOf(bytes.toString('utf8', 0, Math.max(0, end))));
+    const parsed = replySchema.safeParse(jsonIn(bytes.toString('utf8', 0, Math.max(0, end))));
     if (parsed.success)
       this.#resolve({ ...parsed.data, output: this.#output(), outputBytes: this.#outputBytes });
     else this.fail('said something else than a result: its code has written over the driver');
@@ -272,13 +267,5 @@ class Call {
 
   #output(): string {
     return Buffer.concat(this.#kept).toString('utf8').toWellFormed();
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

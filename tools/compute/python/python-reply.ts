@@ -23,15 +23,7 @@ export async function pythonJob(
   request: PythonJob['request'],
   timeoutS: number | undefined,
 ): Promise<PythonJob> {
-  const { choice, memoryMegabytes, timeoutMs } = pythonOptions(place.options);
-  const files = place.files !== undefined && existsSync(place.files) ? place.files : undefined;
-  return {
-    backend: await pythonBackend(choice),
-    place: { files, workspace: place.workspace, memoryMegabytes },
-    request,
-    timeoutMs: timeoutS === undefined ? timeoutMs : timeoutS * 1000,
-    signal: place.signal,
-  };
+  return jobOf(place, request, timeoutS, await pythonBackend(pythonOptions(place.options).choice));
 }
 
 /** The same for a program in JavaScript; limits are those of Python. */
@@ -40,16 +32,26 @@ export async function javascriptJob(
   request: PythonJob['request'] & { readonly path: string },
   timeoutS: number | undefined,
 ): Promise<PythonJob> {
-  const { memoryMegabytes, timeoutMs } = pythonOptions(place.options);
-  const files = place.files !== undefined && existsSync(place.files) ? realpathSync(place.files) : undefined;
-  const program =
-    files !== undefined && request.path.startsWith(files + path.sep) ? {} : { program: request.path };
+  const job = jobOf(place, request, timeoutS, await findJavascript());
+  const files = job.place.files === undefined ? undefined : realpathSync(job.place.files);
+  const isInFiles = files !== undefined && request.path.startsWith(files + path.sep);
+  return { ...job, place: { ...job.place, files, ...(isInFiles ? {} : { program: request.path }) } };
+}
+
+function jobOf(
+  { options, files, workspace, signal }: DataToolPlace,
+  request: PythonJob['request'],
+  timeoutS: number | undefined,
+  backend: PythonBackend,
+): PythonJob {
+  const { memoryMegabytes, timeoutMs } = pythonOptions(options);
+  const known = files !== undefined && existsSync(files) ? files : undefined;
   return {
-    backend: await findJavascript(),
-    place: { files, workspace: place.workspace, memoryMegabytes, ...program },
+    backend,
+    place: { files: known, workspace, memoryMegabytes },
     request,
     timeoutMs: timeoutS === undefined ? timeoutMs : timeoutS * 1000,
-    signal: place.signal,
+    signal,
   };
 }
 
