@@ -21,7 +21,7 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
   return result.data;
 }
 
-/** The value of a line of a log; undefined where it is no JSON: the last line of a process that was killed may be cut. */
+/** The value of a JSON text; undefined where it is none: the last line of a log may be cut, and services reply pages. */
 export function jsonIn(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { shortReason } from '../../core/contracts/packet.ts';
-import { parsedJson } from './parse-reply.ts';
+import { jsonIn } from '../../core/system/json-line.ts';
 import { SERVICES, type Service, type ServiceName, type ServicePlace, withoutSecrets } from './services.ts';
 
 /**
@@ -69,7 +69,7 @@ const saidSchema = z.union([
 
 /** The message in the body of a failure: each service has a place of its own for it; a page of HTML says nothing. */
 function saidIn(data: unknown): string {
-  const said = saidSchema.safeParse(typeof data === 'string' ? (parsedJson(data) ?? data) : data);
+  const said = saidSchema.safeParse(typeof data === 'string' ? (jsonIn(data) ?? data) : data);
   if (said.success) return said.data.trim();
   return typeof data === 'string' && !data.includes('<') ? data.trim().slice(0, 300) : '';
 }

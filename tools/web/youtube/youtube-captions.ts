@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { parsedJson } from '../parse-reply.ts';
+import { jsonIn } from '../../../core/system/json-line.ts';
 
 const jsonSchema = z.object({
   events: z
@@ -20,7 +20,7 @@ const jsonSchema = z.object({
  * @throws MeshError `tool` for anything else
  */
 export async function captionLines(text: string): Promise<string[]> {
-  const json = jsonSchema.safeParse(parsedJson(text));
+  const json = jsonSchema.safeParse(jsonIn(text));
   const lines = json.success
     ? json.data.events.map(({ tStartMs, segs }) => lineOf(tStartMs, segs.map(({ utf8 }) => utf8).join('')))
     : await linesOfXml(text);
