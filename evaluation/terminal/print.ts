@@ -17,9 +17,18 @@ export function print(line = ''): void {
   printText(`${line}\n`);
 }
 
-/** Lines on standard output, as they are. False where the reader is behind. */
-export function printText(text: string): boolean {
-  return process.stdout.write(visible(text));
+/** Lines on standard output, as they are. */
+export function printText(text: string): void {
+  process.stdout.write(visible(text));
+}
+
+/** `value` as files of results and `--json` have it. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export function printJson(value: unknown): void {
+  printText(jsonText(value));
 }
 
 /** A line on standard error: progress, warnings, faults. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
@@ -12,6 +11,7 @@ import { guard } from '../../core/system/process/guard.ts';
 import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
 import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
+import { inTemporaryFolder } from '../../scripts/command-line/temporary-folder.ts';
 
 /** Ctrl-C ends a measurement in order: one for all of them, made when the first begins. */
 let interruption: AbortController | undefined;
@@ -26,18 +26,16 @@ export async function inFolder<T>(work: (folder: string, signal: AbortSignal) =>
   interruption ??= interruptible('the measurement');
   const { signal } = interruption;
   signal.throwIfAborted();
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-lab-'));
-  const release = guard({ folder });
-  const working = work(folder, signal);
-  try {
-    return await unlessAborted(signal, working);
-  } finally {
-    for (const child of children) child.kill();
-    // Without them it cannot go on, and tidies up what it has in the folder.
-    await working.catch(() => undefined);
-    rmSync(folder, { recursive: true, force: true });
-    release();
-  }
+  return inTemporaryFolder('lab', async (folder) => {
+    const working = work(folder, signal);
+    try {
+      return await unlessAborted(signal, working);
+    } finally {
+      for (const child of children) child.kill();
+      // Without them it cannot go on, and tidies up what it has in the folder.
+      await working.catch(() => undefined);
+    }
+  });
 }
 
 /** A process that a measurement has started. */

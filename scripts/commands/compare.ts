@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
@@ -7,7 +5,6 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
-import { guard } from '../../core/system/process/guard.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { comparedAdapters } from '../../evaluation/compare/compared-adapters.ts';
 import { type ComparisonFile, hasMatrix, readComparison } from '../../evaluation/compare/comparison-file.ts';
@@ -25,7 +22,7 @@ import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, jsonText, print, printJson } from '../../evaluation/terminal/print.ts';
 import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
 import { comparisonEvents } from '../../evaluation/watch/comparison-events.ts';
 import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
@@ -34,32 +31,10 @@ import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
-import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
-import { checkTogether } from '../compare/bindings-options.ts';
-import { demandsOf, type OutcomeOptions, settle } from '../compare/compare-outcome.ts';
-
-interface CompareCommandOptions extends OutcomeOptions, WatchChoice {
-  readonly recording?: string;
-  readonly scenario?: readonly string[];
-  readonly teams?: readonly string[];
-  readonly engines?: readonly string[];
-  readonly tool?: readonly string[];
-  readonly agents?: readonly string[];
-  readonly adapters?: readonly string[];
-  readonly bindings?: readonly string[];
-  readonly implementation?: readonly string[];
-  readonly factor?: readonly string[];
-  readonly rate: number;
-  readonly budget?: number;
-  readonly rounds: number;
-  readonly invocations: number;
-  readonly margin: number;
-  readonly maxAgents: number;
-  readonly seed: number;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
-}
+import { inTemporaryFolder } from '../command-line/temporary-folder.ts';
+import { watchOf, watchOptions } from '../command-line/watching.ts';
+import { type CompareOptions, checkTogether } from '../compare/compare-options.ts';
+import { demandsOf, settle } from '../compare/compare-outcome.ts';
 
 export function compare(command: Command): void {
   watchOptions(command)
@@ -133,12 +108,12 @@ export function compare(command: Command): void {
 const DEFAULT_BUDGET_S = 75;
 
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
-async function run(options: CompareCommandOptions): Promise<void> {
+async function run(options: CompareOptions): Promise<void> {
   const { bindings } = options;
-  checkTogether(options, bindings !== undefined);
+  checkTogether(options);
   if (bindings !== undefined) {
     const { compareBindings } = await import('../compare/compare-bindings.ts');
-    return onScenario(options, (chosen) => compareBindings({ ...chosen, bindings }));
+    return onScenario(options, (chosen) => compareBindings(bindings, chosen));
   }
   const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
@@ -152,75 +127,61 @@ async function run(options: CompareCommandOptions): Promise<void> {
   checkWritable(outOf(options));
   const { signal } = interruptible();
   const watch = await watchOf(options, 'compare');
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-compare-'));
-  const release = guard({ folder });
   try {
-    const scenarios = await scenariosOf(choice, folder, signal);
-    const reports: ComparisonFile[] = [];
-    for (const [index, scenario] of scenarios.entries()) {
-      if (signal.aborted && reports.length > 0) break;
-      if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
-      const workspaces = path.join(folder, `replay-${index}`);
-      reports.push(
-        await compareOne(scenario, adapters, options, { workspaces, signal, watch, of: scenarios.length }),
-      );
-    }
-    const [first] = reports;
-    if (first === undefined) throw new Error('there was nothing to compare');
-    const command = commandOf(process.argv.slice(2));
-    const report = { ...first, command, matrix: reports.flatMap(({ matrix }) => matrix) };
-    write(report, options);
-    if (options.json) printText(jsonOf(report));
-    else print(comparisonText(report));
-    await writePage(report, scenarios, options);
-    settle(comparedAdapters(report), demands, { ...options, json: jsonOf(report) });
-    if (signal.aborted) {
-      process.exitCode = INTERRUPTED_EXIT;
-      return;
-    }
-    if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
-    const written = path.join(outOf(options), 'comparison.json');
-    await watch?.end('compared', signal, () => reportOfComparison(written));
+    await inTemporaryFolder('compare', async (folder) => {
+      const scenarios = await scenariosOf(choice, folder, signal);
+      const reports: ComparisonFile[] = [];
+      for (const [index, scenario] of scenarios.entries()) {
+        if (signal.aborted && reports.length > 0) break;
+        if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
+        const workspaces = path.join(folder, `replay-${index}`);
+        reports.push(
+          await compareOne(scenario, adapters, options, { workspaces, signal, watch, of: scenarios.length }),
+        );
+      }
+      const [first] = reports;
+      if (first === undefined) throw new Error('there was nothing to compare');
+      const command = commandOf(process.argv.slice(2));
+      const report = { ...first, command, matrix: reports.flatMap(({ matrix }) => matrix) };
+      write(report, options);
+      if (options.json) printJson(report);
+      else print(comparisonText(report));
+      await writePage(report, scenarios, options);
+      settle(comparedAdapters(report), demands, options, jsonText(report));
+      if (signal.aborted) {
+        process.exitCode = INTERRUPTED_EXIT;
+        return;
+      }
+      if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
+      const written = path.join(outOf(options), 'comparison.json');
+      await watch?.end('compared', signal, () => reportOfComparison(written));
+    });
   } finally {
     await watch?.close();
-    rmSync(folder, { recursive: true, force: true });
-    release();
   }
 }
 
 /** Bindings take one recording: that of the scenario, where one is asked for. */
 async function onScenario(
-  options: CompareCommandOptions,
-  run: (options: CompareCommandOptions) => Promise<void>,
+  options: CompareOptions,
+  run: (options: CompareOptions) => Promise<void>,
 ): Promise<void> {
   const { scenarios = [] } = choiceOf(options);
   const [name, other] = scenarios;
   if (other !== undefined)
     throw new MeshError('usage', `--bindings: one --scenario at a time, not also ${other}`);
   if (name === undefined) return run(options);
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-scenario-'));
-  const release = guard({ folder });
-  try {
+  await inTemporaryFolder('scenario', async (folder) => {
     const recording = await recordScenario(name, folder, interruptible().signal);
     await run({ ...options, recording });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    release();
-  }
+  });
 }
 
 /** Far more processes than two cores can serve; a typing error must not start thousands. */
 const MAX_AGENTS = 256;
 
 /** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
-function choiceOf({
-  recording,
-  scenario,
-  teams,
-  engines,
-  tool,
-  agents,
-}: CompareCommandOptions): ScenarioChoice {
+function choiceOf({ recording, scenario, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
   if (scenario !== undefined && [recording, teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
       'usage',
@@ -262,7 +223,7 @@ interface Surroundings {
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
-  { budget = DEFAULT_BUDGET_S, invocations, rounds, margin, seed, maxAgents }: CompareCommandOptions,
+  { budget = DEFAULT_BUDGET_S, invocations, rounds, margin, seed, maxAgents }: CompareOptions,
   { workspaces, signal, watch, of }: Surroundings,
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
@@ -290,9 +251,9 @@ async function compareOne(
   });
 }
 
-function write(report: ComparisonFile, options: CompareCommandOptions): void {
+function write(report: ComparisonFile, options: CompareOptions): void {
   const out = outOf(options);
-  writeWhole(path.join(out, 'comparison.json'), jsonOf(report));
+  writeWhole(path.join(out, 'comparison.json'), jsonText(report));
   writeWhole(path.join(out, 'comparison.csv'), adaptersCsv(report));
   writeWhole(path.join(out, 'comparison.md'), comparisonMarkdown(report));
   if (hasMatrix(report)) writeWhole(path.join(out, 'matrix.csv'), matrixCsv(report));
@@ -303,7 +264,7 @@ function write(report: ComparisonFile, options: CompareCommandOptions): void {
 async function writePage(
   report: ComparisonFile,
   scenarios: readonly Scenario[],
-  options: CompareCommandOptions,
+  options: CompareOptions,
 ): Promise<void> {
   // A recording by itself is no run: there are neither metrics nor answers to show.
   const archives = new Set(scenarios.map(({ archive }) => archive).filter(isArchive));
@@ -314,10 +275,6 @@ async function writePage(
   complain(`written: ${file}`);
 }
 
-function outOf({ out }: CompareCommandOptions): string {
+function outOf({ out }: CompareOptions): string {
   return out === undefined ? defaultOut() : userPath(out);
-}
-
-function jsonOf(report: ComparisonFile): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
 }

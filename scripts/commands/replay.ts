@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
@@ -8,14 +6,14 @@ import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { ReplayMesh, type Round } from '../../core/recording/replay/replay-mesh.ts';
 import { codeFolder, readableByAgents } from '../../core/system/package-root.ts';
-import { guard } from '../../core/system/process/guard.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { filesFor, readsOf } from '../../evaluation/teams/user-files.ts';
 import { adapterOf } from '../../evaluation/teams/user-options.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, print, printJson } from '../../evaluation/terminal/print.ts';
 import { count, decimals, table } from '../../evaluation/terminal/table.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { positiveInteger, positiveNumber } from '../command-line/option-values.ts';
+import { inTemporaryFolder } from '../command-line/temporary-folder.ts';
 
 interface ReplayCommandOptions {
   readonly adapter: string;
@@ -48,11 +46,9 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
   const adapter = await adapterOf(options.adapter);
   const recording = await readRecording(userPath(archive));
   for (const caveat of caveatsOf(recording)) complain(caveat);
-  const workspaces = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-replay-'));
-  const release = guard({ folder: workspaces });
   const { signal } = interruptible();
   const rounds: Round[] = [];
-  try {
+  await inTemporaryFolder('replay', async (workspaces) => {
     const mesh = await ReplayMesh.start({
       recording,
       toolTime: toolTimeOf(options.toolTime),
@@ -71,10 +67,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
     } finally {
       await mesh.stop();
     }
-  } finally {
-    rmSync(workspaces, { recursive: true, force: true });
-    release();
-  }
+  });
   const { run_id, team, adapter: recordedWith } = recording.header;
   if (options.json) {
     const result = {
@@ -84,7 +77,7 @@ async function run(archive: string, options: ReplayCommandOptions): Promise<void
       adapter: adapter.name,
       rounds: rounds.map(roundJson),
     };
-    printText(`${JSON.stringify(result, null, 2)}\n`);
+    printJson(result);
     return;
   }
   print(`run ${run_id} (team ${team}, recorded with ${recordedWith}) through ${adapter.name}\n`);

@@ -26,7 +26,7 @@ import { comparisonFileText } from '../../evaluation/compare/comparison-file.ts'
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, jsonText, print, printJson } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { bindingsEvents } from '../../evaluation/watch/comparison-events.ts';
 import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
@@ -36,21 +36,21 @@ import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { watchOf } from '../command-line/watching.ts';
-import { type CompareBindingsOptions, implementationsOf } from './bindings-options.ts';
+import { type CompareOptions, implementationsOf } from './compare-options.ts';
 import { demandsOf, settle } from './compare-outcome.ts';
 
 /** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
 const BUDGET_S = { each: 18, most: 540 };
 
 /** Compares bindings: the same exchanges through each, every end in a process of its own. */
-export async function compareBindings(options: CompareBindingsOptions): Promise<void> {
+export async function compareBindings(names: readonly string[], options: CompareOptions): Promise<void> {
   const { seed } = options;
   const demands = demandsOf(options, (file) =>
     comparedBindings(parseBindings(comparisonFileText(file), `--baseline ${file}`)),
   );
   const factors = parseFactors(options.factor ?? []);
   const implementations = implementationsOf(options.implementation);
-  const { chosen, leftOut } = await chosenBindings({ names: options.bindings, implementations });
+  const { chosen, leftOut } = await chosenBindings({ names, implementations });
   const { arms, leftOut: lacking } = armsOf(chosen, factors);
   const [baseline, ...others] = arms;
   if (baseline === undefined) {
@@ -122,10 +122,10 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
       margin: options.margin / 100,
     });
     await writeAll(report, out);
-    if (options.json) printText(jsonOf(report));
+    if (options.json) printJson(report);
     else print(bindingsText(report));
     if (report.failed.length > 0) process.exitCode = 1;
-    settle(comparedBindings(report), demands, { ...options, json: jsonOf(report) });
+    settle(comparedBindings(report), demands, options, jsonText(report));
     if (signal.aborted) {
       process.exitCode = INTERRUPTED_EXIT;
       return;
@@ -137,7 +137,7 @@ export async function compareBindings(options: CompareBindingsOptions): Promise<
   }
 }
 
-async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recording> {
+async function recordingOf({ recording }: CompareOptions): Promise<Recording> {
   if (recording === undefined) return readRecording(defaultRecording);
   const recorded = await readRecording(userPath(recording));
   for (const caveat of caveatsOf(recorded)) complain(caveat);
@@ -145,13 +145,9 @@ async function recordingOf({ recording }: CompareBindingsOptions): Promise<Recor
 }
 
 async function writeAll(report: BindingsFile, out: string): Promise<void> {
-  writeWhole(path.join(out, 'bindings.json'), jsonOf(report));
+  writeWhole(path.join(out, 'bindings.json'), jsonText(report));
   writeWhole(path.join(out, 'bindings.csv'), bindingsCsv(report));
   writeWhole(path.join(out, 'bindings.md'), bindingsMarkdown(report));
   writeWhole(path.join(out, 'bindings.html'), await reportHtml({ bindings: report, runs: [] }));
   complain(`written: bindings.html, bindings.json, bindings.csv and bindings.md in ${out}`);
-}
-
-function jsonOf(report: BindingsFile): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
 }

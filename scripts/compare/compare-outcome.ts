@@ -33,13 +33,8 @@ export interface OutcomeOptions {
   readonly saveBaseline?: string;
 }
 
-interface Settled extends Omit<OutcomeOptions, 'json'> {
-  /** The whole comparison, as it is kept. */
-  readonly json: string;
-}
-
 /** What CI asks of a comparison, read and checked before the minutes that it takes. */
-export interface Demands {
+interface Demands {
   readonly thresholds: readonly Threshold[];
   readonly saved: Compared | undefined;
 }
@@ -63,9 +58,18 @@ export function demandsOf(
   return { thresholds, saved };
 }
 
-/** Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget. */
-export function settle(now: Compared, { thresholds, saved }: Demands, options: Settled): void {
-  const { junit, summary, saveBaseline, baseline = '', json } = options;
+/**
+ * Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget.
+ *
+ * @param json the whole comparison, as it is kept
+ */
+export function settle(
+  now: Compared,
+  { thresholds, saved }: Demands,
+  options: OutcomeOptions,
+  json: string,
+): void {
+  const { junit, summary, saveBaseline, baseline = '' } = options;
   if (saved !== undefined) checkComparable(saved, now, baseline);
   const changes = saved === undefined ? [] : changesSince(saved, now);
   sayChanges(changes);

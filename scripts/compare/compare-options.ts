@@ -3,16 +3,23 @@ import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from './compare-outcome.ts';
 
 /** What `compare` takes; all of it, since one command compares adapters and bindings. */
-export interface CompareBindingsOptions extends OutcomeOptions, WatchChoice {
-  readonly bindings: readonly string[];
+export interface CompareOptions extends OutcomeOptions, WatchChoice {
+  readonly recording?: string;
+  readonly scenario?: readonly string[];
+  readonly teams?: readonly string[];
+  readonly engines?: readonly string[];
+  readonly tool?: readonly string[];
+  readonly agents?: readonly string[];
+  readonly adapters?: readonly string[];
+  readonly bindings?: readonly string[];
   readonly implementation?: readonly string[];
   readonly factor?: readonly string[];
   readonly rate: number;
-  readonly recording?: string;
   readonly budget?: number;
-  readonly invocations: number;
   readonly rounds: number;
+  readonly invocations: number;
   readonly margin: number;
+  readonly maxAgents: number;
   readonly seed: number;
   readonly out?: string;
   readonly json?: boolean;
@@ -20,37 +27,31 @@ export interface CompareBindingsOptions extends OutcomeOptions, WatchChoice {
 }
 
 /** Options of adapters alone, and what there is for bindings instead. */
-const OF_ADAPTERS = {
-  adapters: 'name them as bindings, e.g. mesh/msgpack',
-  teams: '--recording takes a run that was made',
-  engines: '--recording takes a run that was made',
-  tool: '--recording takes a run that was made',
-  agents: '--factor agents=4,16 is the same',
-} as const;
+const OF_ADAPTERS = [
+  ['adapters', 'name them as bindings, e.g. mesh/msgpack'],
+  ['teams', '--recording takes a run that was made'],
+  ['engines', '--recording takes a run that was made'],
+  ['tool', '--recording takes a run that was made'],
+  ['agents', '--factor agents=4,16 is the same'],
+] as const;
 
 /** Options of bindings alone. */
 const OF_BINDINGS = ['implementation', 'factor'] as const;
-
-type Unknown = { readonly [key: string]: unknown };
 
 /**
  * Options that would be of no effect are refused: who gives one expects it to do something.
  *
  * @throws MeshError `usage`
  */
-export function checkTogether(options: object, isOfBindings: boolean): void {
-  const given: Unknown = { ...options };
-  if (isOfBindings) {
-    for (const [name, instead] of Object.entries(OF_ADAPTERS)) {
-      if (given[name] !== undefined) {
-        throw new MeshError('usage', `--${dashed(name)} goes with adapters, not with --bindings: ${instead}`);
-      }
-    }
+export function checkTogether(options: CompareOptions): void {
+  if (options.bindings === undefined) {
+    for (const name of OF_BINDINGS)
+      if (options[name] !== undefined) throw new MeshError('usage', `--${name} goes with --bindings`);
     return;
   }
-  for (const name of OF_BINDINGS) {
-    if (given[name] !== undefined) throw new MeshError('usage', `--${name} goes with --bindings`);
-  }
+  for (const [name, instead] of OF_ADAPTERS)
+    if (options[name] !== undefined)
+      throw new MeshError('usage', `--${name} goes with adapters, not with --bindings: ${instead}`);
 }
 
 /** @throws MeshError `usage` for what is no implementation */
@@ -61,8 +62,4 @@ export function implementationsOf(asked: readonly string[] = ['bare', 'sdk']): r
     }
   }
   return asked;
-}
-
-function dashed(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { guard } from '../../core/system/process/guard.ts';
+
+/** Gives `work` a folder of its own, which is gone afterwards, also when this process is killed before. */
+export async function inTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), `gaia-mesh-${name}-`));
+  const release = guard({ folder });
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    release();
+  }
+}
