@@ -19,7 +19,7 @@ import { answerPlace } from '../../evaluation/questions/answer-place.ts';
 import type { Question } from '../../evaluation/questions/question.ts';
 import { evidenceIn } from '../../evaluation/results/evidence.ts';
 import { batchReport, failureLine, runReport } from '../../evaluation/results/tables/bench-report.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, print, printJson, printText } from '../../evaluation/terminal/print.ts';
 import {
   barProgress,
   flowProgress,
@@ -33,7 +33,7 @@ import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
-import { type OtlpOption, runExports } from '../command-line/otlp-option.ts';
+import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
@@ -70,7 +70,7 @@ export function bench(command: Command): void {
 
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
-  const exports = await runExports(options);
+  const exportRun = await runExporter(options);
   const plan = await planOf(options);
   const out = options.out === undefined ? defaultOut() : userPath(options.out);
   const { journalFile } = RunFolder.at(out);
@@ -109,7 +109,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = exitCodeOfEnd(batch.end);
   // A batch is done when every task was finished, whatever its score.
   else process.exitCode = exitCodeOfStatus(batch?.summary.status ?? metrics.status);
-  await exports.run(mesh.folder.archiveFile);
+  await exportRun(mesh.folder.archiveFile);
   await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
     reportOfRun(mesh.folder.archiveFile),
   );
@@ -191,7 +191,7 @@ function report(
 ): void {
   const summary = batch && benchSummary(batch, metrics);
   if (options.json) {
-    printText(`${JSON.stringify(summary?.json ?? metrics, null, 2)}\n`);
+    printJson(summary?.json ?? metrics);
     return;
   }
   const [task] = plan.tasks;

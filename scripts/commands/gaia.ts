@@ -26,14 +26,14 @@ import { WrongAnswers } from '../../evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '../../evaluation/results/write-results.ts';
 import type { Store } from '../../evaluation/store/store.ts';
 import { pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, print, printJson, printText } from '../../evaluation/terminal/print.ts';
 import { reportOfBatch } from '../../evaluation/watch/finished-report.ts';
 import type { Watch } from '../../evaluation/watch/watch.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
-import { type OtlpOption, type RunExports, runExports } from '../command-line/otlp-option.ts';
+import { type ExportRun, type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
@@ -93,7 +93,7 @@ export function gaia(command: Command): void {
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
 async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<void> {
   loadKeys();
-  const exports = await runExports(options);
+  const exportRun = await runExporter(options);
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
   const resultsPage = options.write === true ? pageToWrite(`docs/results/${name}`) : undefined;
   const interruption = interruptible('the batch');
@@ -101,7 +101,7 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   const watch = await watchOf(options, 'gaia');
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
-    await runPlan(plan, options, { store, resultsPage, exports, signal: interruption.signal, watch });
+    await runPlan(plan, options, { store, resultsPage, exportRun, signal: interruption.signal, watch });
   } catch (error) {
     await watch?.close();
     throw error;
@@ -115,14 +115,14 @@ interface Surroundings {
   readonly store: BatchStore;
   /** With `--write`. */
   readonly resultsPage: string | undefined;
-  readonly exports: RunExports;
+  readonly exportRun: ExportRun;
   readonly signal: AbortSignal;
   readonly watch: Watch | undefined;
 }
 
 async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surroundings): Promise<void> {
   const { places, questions, setup } = plan;
-  const { store, signal, resultsPage, exports, watch } = around;
+  const { store, signal, resultsPage, exportRun, watch } = around;
   const redact = redactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
@@ -163,7 +163,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surrounding
     await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
     for (const [team, { archive }] of teams)
-      if (archive !== undefined) await exports.run(archive, teams.size === 1 ? undefined : team);
+      if (archive !== undefined) await exportRun(archive, teams.size === 1 ? undefined : team);
   } catch (error) {
     log.error(error);
     throw error;
@@ -256,7 +256,7 @@ async function finish(
       teams: summaries,
       ...(submissions.size === 0 ? {} : { submissions: Object.fromEntries(submissions) }),
     };
-    printText(`${JSON.stringify(summary, null, 2)}\n`);
+    printJson(summary);
   } else {
     printText(`\n${batchTable(summaries)}`);
     printText(`\n${wrongIn(batch).lines().join('\n')}`);

@@ -17,7 +17,7 @@ import { oneLine } from '../../evaluation/terminal/table.ts';
 import { serveStdio } from '../../protocols/bindings/mcp/stdio/bare-server.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
-import { type OtlpOption, runExports } from '../command-line/otlp-option.ts';
+import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { teamOptions } from '../command-line/run-options.ts';
 
 /** What tasks that were ended say of it has been written to their clients after this time. */
@@ -68,7 +68,7 @@ export function serve(command: Command): void {
 /** Keeps a team up and has it answer whoever asks, until Ctrl-C. */
 async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const token = tokenOf(options);
-  const exports = await runExports(options);
+  const exportRun = await runExporter(options);
   const plan = await servePlan(options);
   const interruption = interruptible('the server');
   const { signal } = interruption;
@@ -114,7 +114,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortPath(path.join(out, 'metrics.json'))}`,
       );
     // Of a team that nobody asked there is nothing to export.
-    if (metrics.tasks > 0) await exports.run(served.archiveFile);
+    if (metrics.tasks > 0) await exportRun(served.archiveFile);
   }
 }
 
