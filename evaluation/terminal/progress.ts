@@ -17,7 +17,7 @@ const silent = { note: () => undefined, cached: () => undefined, end: () => unde
 
 /** Only what must not be missed. */
 export function quietProgress(): Progress {
-  return { ...silent, observer: alarms(stylesFor(process.stderr), print) };
+  return { ...silent, observer: alarms(stylesFor(process.stderr), complain) };
 }
 
 /** Every agent that comes up and every packet that is relayed: who → whom, type, bytes. */
@@ -26,18 +26,18 @@ export function flowProgress(): Progress {
   const startMs = performance.now();
   const line = (from: string, to: string, type: string, bytes: number, copies: number) => {
     const ms = (performance.now() - startMs).toFixed(1).padStart(8);
-    print(
+    complain(
       `${styles.dim(`${ms} ms`)}  ${from.padEnd(12)} → ${to.padEnd(8)} ${styles.cyan(type.padEnd(12))} ${count(bytes).padStart(9)} B${styles.dim(copies > 1 ? ` × ${copies}` : '')}`,
     );
   };
   return {
     ...silent,
-    note: (text) => print(text),
+    note: (text) => complain(text),
     observer: {
-      ...alarms(styles, print),
+      ...alarms(styles, complain),
       agentUp({ id, tool, where, pid }) {
         const ms = (performance.now() - startMs).toFixed(1).padStart(8);
-        print(
+        complain(
           `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} ${where}  ${styles.dim(`process ${pid}`)}`,
         );
       },
@@ -79,8 +79,4 @@ function alarms(styles: Styles, say: (text: string) => void): RunObserver {
       say(styles.yellow(`refused from ${node}: ${oneLine(reason, 200)} (${count(bytes)} B)`)),
     agentLost: (node, reason) => say(styles.red(`agent ${node.id} (${node.tool}) is gone: ${reason}`)),
   };
-}
-
-function print(text: string): void {
-  complain(text);
 }

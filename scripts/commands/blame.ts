@@ -8,7 +8,7 @@ import { blameText } from '../../evaluation/blame/blame-table.ts';
 import { REPLACEMENTS } from '../../evaluation/blame/judge.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, jsonText, print, printText } from '../../evaluation/terminal/print.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -70,7 +70,7 @@ async function run(id: string, options: BlameOptions): Promise<void> {
     note: (text) => progress.note(text),
     resume: options.resume === true,
   }).finally(() => progress.end());
-  const text = `${JSON.stringify(found, null, 2)}\n`;
+  const text = jsonText(found);
   writeWhole(places.json, text);
   writeWhole(places.page, await reportHtml({ runs: [], blame: found }));
   if (options.json === true) printText(text);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { userPath } from '../../core/system/user-paths.ts';
 import { CHECK_SECONDS, checkContract } from '../../evaluation/teams/contract-thread.ts';
 import { fileIn } from '../../evaluation/teams/user-files.ts';
-import { print, printText } from '../../evaluation/terminal/print.ts';
+import { print, printJson } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { positiveNumber } from '../command-line/option-values.ts';
 
@@ -42,7 +42,7 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
       passed: results.length - failed.length,
       failed,
     };
-    printText(`${JSON.stringify(report, null, 2)}\n`);
+    printJson(report);
   } else {
     const verdict = failed.length === 0 ? 'conforms' : `fails ${failed.length} of ${results.length} checks`;
     print(`\n${adapter} ${verdict}`);

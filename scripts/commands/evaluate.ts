@@ -5,8 +5,8 @@ import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/error
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type Scorer, scorerNamed } from '../../evaluation/scorers/scorer.ts';
-import { printText } from '../../evaluation/terminal/print.ts';
 import { type InputLine, inputLines } from '../command-line/line-input.ts';
+import { isRead, printLine } from '../command-line/line-output.ts';
 
 // A JSON number is made text, as the scorers compare texts.
 const textSchema = z.union([z.string(), z.number()]).transform(String);
@@ -41,7 +41,6 @@ async function run(options: { readonly scorer: string; readonly input: string })
 }
 
 async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file: string): Promise<void> {
-  const closed = new Promise((resolve) => process.stdout.once('error', resolve));
   for await (const { number, bytes } of lines) {
     const { prediction, truth, aliases } = parseJsonLine(
       bytes.toString('utf8'),
@@ -51,9 +50,7 @@ async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file:
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
-    if (process.stdout.errored !== null) return;
-    if (!printText(`${JSON.stringify(shown)}\n`)) {
-      await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
-    }
+    if (!isRead()) return;
+    await printLine(JSON.stringify(shown));
   }
 }

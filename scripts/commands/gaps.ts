@@ -6,7 +6,7 @@ import { gapList } from '../../evaluation/results/tables/gap-list.ts';
 import { openStore } from '../../evaluation/store/open-store.ts';
 import { storeFile } from '../../evaluation/store/sql/store-file.ts';
 import type { Store } from '../../evaluation/store/store.ts';
-import { complain, print, printText } from '../../evaluation/terminal/print.ts';
+import { complain, print, printJson } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import {
   informsPlans,
@@ -62,7 +62,7 @@ async function run(options: GapsOptions): Promise<void> {
     const reviewed: StoredGapRecord[] = [];
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : options.all === true ? all : all.filter(waitsForReview);
-    if (options.json === true) printRecords(shown);
+    if (options.json === true) printJson({ schema_version: 1, records: shown.map(withUse) });
     else print(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : nothing(all));
   } finally {
     await store.close();
@@ -75,9 +75,8 @@ function nothing({ length }: readonly StoredGapRecord[]): string {
     : `nothing waits for you; --all shows all ${length} records`;
 }
 
-function printRecords(records: readonly StoredGapRecord[]): void {
-  const shown = records.map((record) => ({ ...record, informs_plans: informsPlans(record) }));
-  printText(`${JSON.stringify({ schema_version: 1, records: shown }, null, 2)}\n`);
+function withUse(record: StoredGapRecord) {
+  return { ...record, informs_plans: informsPlans(record) };
 }
 
 function verdictsOf({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {

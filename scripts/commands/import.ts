@@ -3,7 +3,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { recordingLines } from '../../core/recording/recording.ts';
 import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { print, printText } from '../../evaluation/terminal/print.ts';
+import { print, printJson } from '../../evaluation/terminal/print.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
 import { type FormatName, formatNames, formatOf, isFormatName } from '../../evaluation/traffic/formats.ts';
 import { type ImportReport, importTraffic } from '../../evaluation/traffic/import-traffic.ts';
@@ -42,7 +42,7 @@ async function run(file: string, { as, out, redact = false, json }: ImportComman
   if (target === userPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
   const { recording, report } = await importTraffic(userPath(file), { format: as ?? null, redact });
   writeWhole(target, recordingLines(recording).join(''));
-  if (json) printText(`${JSON.stringify({ ...report, recording: target }, null, 2)}\n`);
+  if (json) printJson({ ...report, recording: target });
   else print(reportText(report, out));
 }
 

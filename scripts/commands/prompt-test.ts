@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { print, printText } from '../../evaluation/terminal/print.ts';
+import { print, printJson } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
@@ -77,7 +77,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   const passed = passedOf(pairs);
   if (options.json === true) {
     const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
-    printText(`${JSON.stringify(summary, null, 2)}\n`);
+    printJson(summary);
   } else {
     print(reportText(name, pairs, stylesFor(process.stdout)));
   }

@@ -8,8 +8,8 @@ import { adapterOf } from '../../evaluation/teams/user-options.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { json } from '../../protocols/json.ts';
 import { type InputLine, inputLines } from '../command-line/line-input.ts';
+import { isRead, printLine } from '../command-line/line-output.ts';
 import { extendKeys, freshKeys, type Keys, readKeys } from '../wire/key-file.ts';
-import { isRead, printLine } from '../wire/line-output.ts';
 import { Members } from '../wire/members.ts';
 
 interface WireOptions {

@@ -5,6 +5,7 @@ import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.t
 import { nodeIdSchema } from '../../core/contracts/node-id.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 import { userPath } from '../../core/system/user-paths.ts';
+import { jsonText } from '../../evaluation/terminal/print.ts';
 
 /**
  * What ends that are not connected must know of each other: the run's secret, from which all keys are derived, and who is a
@@ -52,7 +53,7 @@ export function extendKeys(name: string, members: readonly string[]): Keys {
   const keys: Keys = { ...known, members: all };
   const part = `${file}.${process.pid}.part`;
   try {
-    writeFileSync(part, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(part, jsonText(keys), { mode: 0o600, flag: 'wx' });
     renameSync(part, file);
   } catch (error) {
     throw new MeshError('io', `--session ${file}: ${fileFaultOf(error)}`, { cause: error });

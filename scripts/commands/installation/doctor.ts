@@ -13,7 +13,7 @@ import { defaultOut, userPath } from '../../../core/system/user-paths.ts';
 import { natsAddress } from '../../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../../core/transports/nats/nats-server.ts';
 import { loadTeam } from '../../../evaluation/teams/load-team.ts';
-import { print, printText } from '../../../evaluation/terminal/print.ts';
+import { print, printJson } from '../../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../../evaluation/terminal/style.ts';
 import { probePython } from '../../../tools/compute/python/python-sandbox.ts';
 import { checkOllama } from '../../../tools/engines/servers/ollama.ts';
@@ -56,7 +56,7 @@ async function run(options: DoctorOptions): Promise<void> {
     ...[keys(process.env), python(), images(process.env), disk()],
     ...(options.engine === undefined && options.baseUrl === undefined ? [] : [modelFinding(options)]),
   ]);
-  if (options.json) printText(`${JSON.stringify(findings, null, 2)}\n`);
+  if (options.json) printJson(findings);
   else {
     const { green, yellow, red, bold } = stylesFor(process.stdout);
     const mark = { ok: green('✓'), note: yellow('–'), bad: red('✗') };

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { teamSchema } from '../../../core/contracts/team.ts';
-import { printText } from '../../../evaluation/terminal/print.ts';
+import { jsonText, printText } from '../../../evaluation/terminal/print.ts';
 
 /** The JSON Schema of the team file, as `config/team.schema.json` holds it for editors. */
 export function teamJsonSchema(): string {
   const schema = z.toJSONSchema(teamSchema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
-  return `${JSON.stringify({ ...schema, title: 'Gaia Mesh team' }, null, 2)}\n`;
+  return jsonText({ ...schema, title: 'Gaia Mesh team' });
 }
 
 export function schema(command: Command): void {
