@@ -1,20 +1,18 @@
 import type { Command } from 'commander';
 import { type Design, designs } from '../../evaluation/compare/bindings/testing/planted.ts';
 import { playDesign } from '../../evaluation/compare/bindings/testing/play-design.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { table } from '../../evaluation/terminal/table.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 
-interface AttributionOptions {
+interface AttributionOptions extends PublishOptions {
   readonly seeds: number;
   readonly each?: boolean;
   readonly only?: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 /** A design as it was compared, with a defect in it or without. */
@@ -46,8 +44,8 @@ export function attributionCommand(command: Command): void {
 }
 
 /** Plants defects in bindings, compares them in fresh processes, and says how often the right factor is named. Exit code 1 below the floor. */
-async function run({ seeds, each = false, only, json, write }: AttributionOptions): Promise<void> {
-  const page = write === true ? pageToWrite('docs/results/attribution.md') : undefined;
+async function run({ seeds, each = false, only, ...options }: AttributionOptions): Promise<void> {
+  const publish = publisher('docs/results/attribution.md', options);
   const { signal } = interruptible('the comparisons');
   const tried: Tried[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
@@ -59,7 +57,7 @@ async function run({ seeds, each = false, only, json, write }: AttributionOption
   }
   const sentences = sentencesOf(tried);
   const text = [table([['', 'planted in', 'named', 's'], ...tried.map(rowOf)]), ...sentences].join('\n');
-  await publish({ report: { tried }, text, part: partOf(tried, sentences) }, json, page);
+  await publish({ report: { tried }, text, part: partOf(tried, sentences) });
   const { planted, honest } = split(tried);
   if (rightOf(planted) < NAMED * planted.length || rightOf(honest) < honest.length) process.exitCode = 1;
 }

@@ -1,20 +1,18 @@
 import type { Command } from 'commander';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { decimals, table } from '../../evaluation/terminal/table.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { startModelServer } from '../../tools/fixtures/model-server.ts';
 import { inFolder } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { honestTrial, type Known, known, lieTrial, settingsIn, type Trial } from './trials.ts';
 import { type Temper, witness } from './witness.ts';
 
-interface Options {
+interface Options extends PublishOptions {
   readonly trials: number;
   readonly only: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 /** How often the witness says another number than it knows, while blame asks it. */
@@ -33,17 +31,14 @@ export function blameTrialsCommand(command: Command): void {
 }
 
 /** Plants lies at places that seeds draw, and counts how often blame names them first, and whom it names where nobody lied. */
-async function run({ trials, only, json, write }: Options): Promise<void> {
-  const page = write === true ? pageToWrite('docs/results/blame.md') : undefined;
+async function run({ trials, only, ...options }: Options): Promise<void> {
+  const publish = publisher('docs/results/blame.md', options);
   const temper: Temper = { slips: 0 };
   const server = await startModelServer(witness(temper, SEED), { capabilities: ['completion', 'tools'] });
   const results = await inFolder((folder) => tryAll(folder)).finally(() => server.close());
   const measured = figuresOf(results);
-  await publish(
-    { report: { ...results, ...measured.figures }, text: measured.text, part: pageOf(results, measured) },
-    json,
-    page,
-  );
+  const { figures, text } = measured;
+  await publish({ report: { ...results, ...figures }, text, part: pageOf(results, measured) });
   if (!measured.isEnough) process.exitCode = 1;
 
   async function tryAll(folder: string): Promise<Results> {

@@ -5,18 +5,16 @@ import { readRecording } from '../../core/recording/read-archive.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { parseBindings } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { table } from '../../evaluation/terminal/table.ts';
 import { severalOf } from '../../scripts/command-line/option-values.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { readClaims } from './claim.ts';
 import { type Decided, decide, VERDICTS } from './decide.ts';
 
-interface ClaimsOptions {
+interface ClaimsOptions extends PublishOptions {
   readonly bindings?: readonly string[];
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 export function claimsCommand(command: Command): void {
@@ -31,14 +29,14 @@ export function claimsCommand(command: Command): void {
     .action(run);
 }
 
-async function run({ bindings = [], json, write }: ClaimsOptions): Promise<void> {
-  const page = write ? pageToWrite('docs/claims.md') : undefined;
+async function run({ bindings = [], ...options }: ClaimsOptions): Promise<void> {
+  const publish = publisher('docs/claims.md', options);
   const recording = await readRecording(defaultRecording);
   const files = bindings.map((file) => parseBindings(textOf(userPath(file)), file));
   const decided: Decided[] = [];
   for (const claim of readClaims()) decided.push(await decide(claim, { recording, bindings: files }));
   const rows = decided.map(({ claim, verdict, figures }) => [claim.id, verdict, figures[0] ?? '']);
-  await publish({ report: { claims: decided }, text: table(rows), part: claimsPart(decided) }, json, page);
+  await publish({ report: { claims: decided }, text: table(rows), part: claimsPart(decided) });
 }
 
 function textOf(file: string): string {

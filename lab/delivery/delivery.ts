@@ -5,19 +5,17 @@ import { hasNatsServer, NatsServerProcess } from '../../core/transports/nats/nat
 import { DELIVERIES, type DeliveryMode } from '../../core/wire/delivery.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
 import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count, percent, table } from '../../evaluation/terminal/table.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { inFolder, metricsIn, runBench, shippedQuestions, writeTasks } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { interleaved, ratioText } from '../measure/rounds.ts';
 
-interface DeliveryOptions {
+interface DeliveryOptions extends PublishOptions {
   readonly rounds: number;
   readonly tasks: number;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 export function delivery(command: Command): void {
@@ -29,11 +27,11 @@ export function delivery(command: Command): void {
     .action(run);
 }
 
-async function run({ rounds, tasks, json, write }: DeliveryOptions): Promise<void> {
-  const page = write ? pageToWrite('docs/delivery.md') : undefined;
+async function run({ rounds, tasks, ...options }: DeliveryOptions): Promise<void> {
+  const publish = publisher('docs/delivery.md', options);
   const report = await measureDelivery(rounds, tasks);
   const text = `${table(deliveryRows(report))}\n\n${timeLines(report)}`;
-  await publish({ report, text, part: deliveryPart(report) }, json, page);
+  await publish({ report, text, part: deliveryPart(report) });
 }
 
 const summarySchema = z.object({ p50_ms: z.number() });

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { printJson } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, decimals, table } from '../../evaluation/terminal/table.ts';
 import { layerNames } from '../../protocols/layers/registry.ts';
@@ -54,7 +55,7 @@ async function run(options: FuzzOptions): Promise<void> {
     path !== undefined && first !== undefined
       ? [await replayed(first, seed, path)]
       : await campaign(targets, { seed, minutes, signal });
-  if (options.json) process.stdout.write(`${JSON.stringify({ seed, minutes, targets: reports }, null, 2)}\n`);
+  if (options.json) printJson({ seed, minutes, targets: reports });
   else print(reports);
   if (reports.some((report) => report.failure !== null)) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;

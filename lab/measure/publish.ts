@@ -1,4 +1,16 @@
-import { type MeasuredPart, machine, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import {
+  type MeasuredPart,
+  machine,
+  pageToWrite,
+  writeMeasured,
+} from '../../evaluation/terminal/docs-page.ts';
+import { print, printJson } from '../../evaluation/terminal/print.ts';
+
+/** Options of every command that measures. */
+export interface PublishOptions {
+  readonly json?: boolean;
+  readonly write?: boolean;
+}
 
 /** What a command has measured, in each form that somebody may ask for. */
 interface Measured {
@@ -7,12 +19,20 @@ interface Measured {
   readonly part: MeasuredPart;
 }
 
-/** Prints it, as one JSON value with the machine or as text, and writes its page if there is one. */
-export async function publish(
-  { report, text, part }: Measured,
-  json: boolean | undefined,
-  page: string | undefined,
-): Promise<void> {
-  console.log(json === true ? JSON.stringify({ machine: machine(), ...report }, null, 2) : text);
-  if (page !== undefined) await writeMeasured(page, process.argv.slice(2), part);
+/**
+ * What is to be called with the figures: it prints them, as one JSON value with the machine or as text, and with `--write` puts them into
+ * `page`. Ask for it before anything is measured.
+ *
+ * @throws MeshError as {@link pageToWrite} does
+ */
+export function publisher(
+  page: string,
+  { json, write }: PublishOptions,
+): (measured: Measured) => Promise<void> {
+  const file = write === true ? pageToWrite(page) : undefined;
+  return async ({ report, text, part }) => {
+    if (json === true) printJson({ machine: machine(), ...report });
+    else print(text);
+    if (file !== undefined) await writeMeasured(file, process.argv.slice(2), part);
+  };
 }

@@ -2,19 +2,17 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { percent, table } from '../../evaluation/terminal/table.ts';
 import { inFolder } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { mutants } from './mutants.ts';
 import { Plot, type Tried } from './run-mutants.ts';
 
-interface MutantsOptions {
+interface MutantsOptions extends PublishOptions {
   readonly only?: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 /** The share of planted bugs that the tests must find. */
@@ -31,10 +29,10 @@ export function mutantsCommand(command: Command): void {
 }
 
 /** Plants bugs in a copy of the project, one at a time, and says which of them no test of theirs finds. Exit code 1 below the floor. */
-async function run({ only = '', json, write }: MutantsOptions): Promise<void> {
+async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
   const chosen = mutants.filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
   if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);
-  const page = write === true ? pageToWrite('docs/results/mutants.md') : undefined;
+  const publish = publisher('docs/results/mutants.md', options);
   const tried = await inFolder((folder, signal) => tryAll(folder, signal));
   const killed = tried.filter(({ outcome }) => outcome === 'killed').length;
   const share = killed / tried.length;
@@ -53,7 +51,7 @@ async function run({ only = '', json, write }: MutantsOptions): Promise<void> {
     ]),
     sentence,
   ].join('\n');
-  await publish({ report: { tried, share }, text, part: pageOf(tried, sentence) }, json, page);
+  await publish({ report: { tried, share }, text, part: pageOf(tried, sentence) });
   if (share < FLOOR) process.exitCode = 1;
   if (survivors.length > 0) complain(`${survivors.length} survived`);
 

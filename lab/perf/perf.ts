@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { userPath } from '../../core/system/user-paths.ts';
 import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
 import { machine, pageToWrite, writePart } from '../../evaluation/terminal/docs-page.ts';
-import { print } from '../../evaluation/terminal/print.ts';
+import { print, printJson } from '../../evaluation/terminal/print.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { shippedQuestions } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { ratioText } from '../measure/rounds.ts';
 import { relayPart, relayReport, relayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
@@ -22,9 +22,7 @@ const CODEC_ROUNDS = 101;
 const RELAY_ROUNDS = 5;
 const WATCH_ROUNDS = 15;
 
-interface PerfOptions {
-  readonly json?: boolean;
-  readonly write?: boolean;
+interface PerfOptions extends PublishOptions {
   readonly questions?: string;
   /** Only the relay, whole; false: without it; else with its quick loads. */
   readonly relay?: boolean;
@@ -59,7 +57,7 @@ async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true || options.against !== undefined) return onlyRelay(options);
   if (options.watch === true) return onlyWatch(options);
   const { rounds } = options;
-  const page = options.write ? pageToWrite('docs/results/runs.md') : undefined;
+  const publish = publisher('docs/results/runs.md', options);
   const readme = options.write ? pageToWrite('README.md') : undefined;
   const file = options.questions === undefined ? undefined : userPath(options.questions);
   const questions = file === undefined ? shippedQuestions() : readTaskFile(file).tasks;
@@ -73,26 +71,24 @@ async function run(options: PerfOptions): Promise<void> {
   const answers = await measureAnswers(questions);
   const relay = options.relay === false ? undefined : await relayOf({ ...options, quick: true });
   const tables = resultsTables(start, batch, codecs, answers);
-  const measured = {
+  await publish({
     report: { start, batch, codecs, answers, relay: relay && relayReport(relay) },
     text: [...Object.values(tables), ...(relay === undefined ? [] : [relayTables(relay)])].join('\n\n'),
     part: resultsPart(tables, file && path.basename(file)),
-  };
-  await publish(measured, options.json, page);
+  });
   if (readme !== undefined) writePart(readme, `${tables.speed}\n\n${machine()}`);
 }
 
 async function onlyRelay(options: PerfOptions): Promise<void> {
-  const page = options.write ? pageToWrite('docs/results/relay.md') : undefined;
+  const publish = publisher('docs/results/relay.md', options);
   const results = await relayOf(options);
-  const measured = { report: relayReport(results), text: relayTables(results), part: relayPart(results) };
-  await publish(measured, options.json, page);
+  await publish({ report: relayReport(results), text: relayTables(results), part: relayPart(results) });
 }
 
 /** The goal: a run that is watched takes at most 3 % longer. */
 async function onlyWatch({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
   const { tasks, time } = await measureWatch(rounds, TASKS);
-  if (json === true) print(JSON.stringify({ tasks, time }, null, 2));
+  if (json === true) printJson({ tasks, time });
   else
     print(
       `${tasks} tasks with a page that reads, times those without: ${ratioText(time)}; wanted: at most 1.03`,

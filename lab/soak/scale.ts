@@ -11,21 +11,19 @@ import { routerNamed } from '../../core/hub/routing.ts';
 import { runLedger } from '../../core/run/metrics/run-ledger.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { count, decimals, table } from '../../evaluation/terminal/table.ts';
 import { json } from '../../protocols/json.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
 import { listOf, positiveNumber } from '../../scripts/command-line/option-values.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { Swarm } from './swarm.ts';
 
-interface ScaleOptions {
+interface ScaleOptions extends PublishOptions {
   readonly agents: string;
   readonly seconds: number;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 const MAX_AGENTS = 1000;
@@ -56,7 +54,7 @@ export function scale(command: Command): void {
 
 /** Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a book does not balance. */
 async function run(options: ScaleOptions): Promise<void> {
-  const page = options.write ? pageToWrite('docs/results/scale.md') : undefined;
+  const publish = publisher('docs/results/scale.md', options);
   const numbers = listOf(options.agents).map(agentsIn);
   const [only, ...others] = numbers;
   if (only === undefined) throw new MeshError('usage', '--agents: expected numbers, e.g. 4,16,64');
@@ -74,7 +72,7 @@ async function run(options: ScaleOptions): Promise<void> {
     bar.end();
   }
   const part = scalePart(points, options.seconds);
-  await publish({ report: { points }, text: table(scaleRows(points)), part }, options.json, page);
+  await publish({ report: { points }, text: table(scaleRows(points)), part });
   if (points.some(({ isBalanced }) => !isBalanced)) process.exitCode = 1;
 }
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
+import { printJson } from '../../evaluation/terminal/print.ts';
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
@@ -73,7 +74,7 @@ async function run(options: SoakOptions): Promise<void> {
       throw error;
     })
     .finally(() => bar.end());
-  if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  if (options.json) printJson(report);
   else print(report);
   if (report.violations.length > 0) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;

@@ -8,24 +8,21 @@ import * as z from 'zod';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
-import { pageToWrite } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count, decimals, percent, table } from '../../evaluation/terminal/table.ts';
 import { readTableModel } from '../../tools/tables/table-model.ts';
 import { inFolder } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { type HeldOutFigures, heldOutFigures } from './held-out.ts';
 import { type ReaderFigures, readerFigures } from './reader-figures.ts';
 import { wtqData } from './wtq-data.ts';
 
 const run = promisify(execFile);
 
-interface EmbeddedOptions {
+interface EmbeddedOptions extends PublishOptions {
   readonly wtq: string;
   readonly weights: readonly string[];
   readonly qa: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 /** Says how often the embedded engine is right, how sure it may be, and how long it takes. */
@@ -43,7 +40,7 @@ export function embedded(command: Command): void {
 }
 
 async function measure(options: EmbeddedOptions): Promise<void> {
-  const page = options.write === true ? pageToWrite('docs/results/embedded.md') : undefined;
+  const publish = publisher('docs/results/embedded.md', options);
   const data = wtqData(userPath(options.wtq));
   const report: Report = {
     tables: options.weights.map((file, at) => {
@@ -59,7 +56,7 @@ async function measure(options: EmbeddedOptions): Promise<void> {
     })),
     lines: linesOf(),
   };
-  await publish({ report, text: textOf(report), part: partOf(report) }, options.json, page);
+  await publish({ report, text: textOf(report), part: partOf(report) });
 }
 
 interface Samples {

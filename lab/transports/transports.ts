@@ -10,24 +10,22 @@ import { NatsServerProcess } from '../../core/transports/nats/nats-server-proces
 import { openTransport, type RunTransport, tcpTransport } from '../../core/transports/run-transport.ts';
 import { median } from '../../evaluation/statistics/inference/quantile.ts';
 import { compareLevels, type JudgedLevels } from '../../evaluation/statistics/level-verdicts.ts';
-import { type MeasuredPart, pageToWrite } from '../../evaluation/terminal/docs-page.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { count } from '../../evaluation/terminal/table.ts';
 import { json } from '../../protocols/json.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
 import { inFolder, runBench } from '../measure/bench-runs.ts';
-import { publish } from '../measure/publish.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { digits, interleaved, ratioText } from '../measure/rounds.ts';
 import { type EchoPeer, MeasuredLink, startEchoPeer } from './echo-peer.ts';
 
-interface TransportsOptions {
+interface TransportsOptions extends PublishOptions {
   readonly recording?: string;
   readonly natsUrl?: string;
   readonly invocations: number;
   readonly rounds: number;
   readonly seed: number;
-  readonly json?: boolean;
-  readonly write?: boolean;
 }
 
 export function transports(command: Command): void {
@@ -43,7 +41,7 @@ export function transports(command: Command): void {
 }
 
 async function run(options: TransportsOptions): Promise<void> {
-  const page = options.write ? pageToWrite('docs/nats.md') : undefined;
+  const publish = publisher('docs/nats.md', options);
   const report = await inFolder(async (folder, signal) => {
     const server = options.natsUrl === undefined ? await NatsServerProcess.start() : undefined;
     try {
@@ -72,7 +70,7 @@ async function run(options: TransportsOptions): Promise<void> {
       await server?.stop();
     }
   });
-  await publish({ report, text: transportsTable(report), part: transportsPart(report) }, options.json, page);
+  await publish({ report, text: transportsTable(report), part: transportsPart(report) });
 }
 
 interface Measuring {
