@@ -1,5 +1,9 @@
+import { attemptTable } from './sql/attempt-table.ts';
+import { cacheTable } from './sql/cache-table.ts';
+import { gapTable } from './sql/gap-table.ts';
 import type { Warn } from './sql/set-aside.ts';
-import { sqlStore } from './sql/sql-store.ts';
+import type { SqlDatabase } from './sql/sql-database.ts';
+import { SqlTables } from './sql/sql-tables.ts';
 import { storeFile } from './sql/store-file.ts';
 import type { Store } from './store.ts';
 
@@ -29,4 +33,16 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
   }
   const { openPostgres } = await import('./sql/postgres-store.ts');
   return sqlStore(await openPostgres(url, rest), now);
+}
+
+/** All that is the same for both databases, which is all but how they are reached. */
+function sqlStore(database: SqlDatabase, now: () => Date): Store {
+  const tables = new SqlTables(database, now);
+  return {
+    location: database.location,
+    ...attemptTable(tables),
+    ...gapTable(tables),
+    ...cacheTable(tables),
+    close: () => database.close(),
+  };
 }

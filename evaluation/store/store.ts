@@ -47,16 +47,16 @@ export interface AttemptFilter {
   readonly attempt_id?: string;
 }
 
-export interface Page {
+interface Page {
   readonly after?: number;
   /** 1 to 50, by default 50. */
   readonly limit?: number;
 }
 
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly answer: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
 }
 
-export type CacheFilter = Partial<Pick<CacheKey, 'team' | 'model' | 'promptVersion'>>;
+type CacheFilter = Partial<Pick<CacheKey, 'team' | 'model' | 'promptVersion'>>;

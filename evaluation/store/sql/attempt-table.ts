@@ -2,17 +2,11 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
-import {
-  type Attempt,
-  type AttemptOutcome,
-  attemptSchema,
-  RESOLUTION_TYPES,
-  type RecordedAttempt,
-} from '../../../tools/roles/memory/attempt.ts';
+import { attemptSchema, RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
 import { gapRecordSchema } from '../../../tools/roles/memory/gap-record.ts';
 import { isJsonList } from '../../../tools/roles/memory/storable.ts';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../limits.ts';
-import type { AttemptFilter, Page } from '../store.ts';
+import type { AttemptFilter, Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import {
   booleanCell,
@@ -62,92 +56,87 @@ const OUTCOME_COLUMNS = Object.keys(outcomeRow.shape).join(', ');
 const ATTEMPT_COLUMNS = Object.keys(attemptRow.shape).join(', ');
 
 /** `gaia_attempts`. See {@link Store} for what each does. */
-export class AttemptTable {
-  readonly #tables: SqlTables;
-
-  constructor(tables: SqlTables) {
-    this.#tables = tables;
-  }
-
-  async recordAttempt(given: Attempt): Promise<number> {
-    const attempt = checked(attemptSchema, given, 'an attempt');
-    const question_hash = createHash('sha256').update(attempt.question).digest('hex');
-    const row: Record<string, SqlValue> = {
-      ...attempt,
-      pm_plan: attempt.pm_plan === null ? null : JSON.stringify(attempt.pm_plan),
-      tool_calls: JSON.stringify(attempt.tool_calls),
-      trace: JSON.stringify(attempt.trace),
-      question_hash,
-      created_at: this.#tables.time(),
-    };
-    const names = Object.keys(row);
-    const place = (name: string) => `$${names.indexOf(name) + 1}`;
-    const insert: Statement = {
-      text: `
-        INSERT INTO gaia_attempts (${names.join(', ')}, attempt_number)
-        VALUES (${names.map(place).join(', ')}, (
-          SELECT coalesce(max(attempt_number), 0) + 1 FROM gaia_attempts
-          WHERE team = ${place('team')} AND task_id = ${place('task_id')} AND question_hash = ${place('question_hash')}
-        )) ON CONFLICT DO NOTHING RETURNING attempt_number`,
-      values: Object.values(row),
-    };
-    for (let tries = 0; tries < MAX_NUMBERING_TRIES; tries++) {
-      const [inserted = []] = await this.#tables.database.write([insert]);
-      const [numbered] = this.#tables.parse(numberedRow, inserted, 'gaia_attempts');
-      if (numbered !== undefined) return numbered.attempt_number;
-      // Either another process took the number at the same moment, or the id is there.
-      const same = await this.recording(attempt.attempt_id);
-      if (same !== undefined) {
-        throw new MeshError(
-          'store',
-          `${this.#tables.location}: attempt ${attempt.attempt_id} was recorded already, at ${same.created_at}`,
-        );
+export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | 'attempts' | 'outcomes'> {
+  return {
+    async recordAttempt(given) {
+      const attempt = checked(attemptSchema, given, 'an attempt');
+      const question_hash = createHash('sha256').update(attempt.question).digest('hex');
+      const row: Record<string, SqlValue> = {
+        ...attempt,
+        pm_plan: attempt.pm_plan === null ? null : JSON.stringify(attempt.pm_plan),
+        tool_calls: JSON.stringify(attempt.tool_calls),
+        trace: JSON.stringify(attempt.trace),
+        question_hash,
+        created_at: tables.time(),
+      };
+      const names = Object.keys(row);
+      const place = (name: string) => `$${names.indexOf(name) + 1}`;
+      const insert: Statement = {
+        text: `
+          INSERT INTO gaia_attempts (${names.join(', ')}, attempt_number)
+          VALUES (${names.map(place).join(', ')}, (
+            SELECT coalesce(max(attempt_number), 0) + 1 FROM gaia_attempts
+            WHERE team = ${place('team')} AND task_id = ${place('task_id')} AND question_hash = ${place('question_hash')}
+          )) ON CONFLICT DO NOTHING RETURNING attempt_number`,
+        values: Object.values(row),
+      };
+      for (let tries = 0; tries < MAX_NUMBERING_TRIES; tries++) {
+        const [inserted = []] = await tables.database.write([insert]);
+        const [numbered] = tables.parse(numberedRow, inserted, 'gaia_attempts');
+        if (numbered !== undefined) return numbered.attempt_number;
+        // Either another process took the number at the same moment, or the id is there.
+        const same = await recordingOf(tables, attempt.attempt_id);
+        if (same !== undefined) {
+          throw new MeshError(
+            'store',
+            `${tables.location}: attempt ${attempt.attempt_id} was recorded already, at ${same.created_at}`,
+          );
+        }
       }
-    }
-    throw new MeshError(
-      'store',
-      `${this.#tables.location}: attempt ${attempt.attempt_id} got no number in ${MAX_NUMBERING_TRIES} tries: too many processes record ` +
-        `attempts at task ${attempt.task_id} at once`,
-    );
-  }
-
-  async attempts({
-    after = 0,
-    limit = MAX_ATTEMPTS_PER_PAGE,
-    ...filter
-  }: AttemptFilter & Page): Promise<RecordedAttempt[]> {
-    const rows = checkedLimit(limit, MAX_ATTEMPTS_PER_PAGE);
-    const where = filterOf(filter);
-    const values = [...where.values, after];
-    return this.#tables.rows(attemptRow, 'gaia_attempts', {
-      text: `SELECT ${ATTEMPT_COLUMNS} FROM gaia_attempts WHERE ${where.text} AND id > $${values.length} ORDER BY id LIMIT ${rows}`,
-      values,
-    });
-  }
-
-  async outcomes(filter: AttemptFilter): Promise<AttemptOutcome[]> {
-    const where = filterOf(filter);
-    const found = await this.#tables.rows(outcomeRow, 'gaia_attempts', {
-      text: `SELECT ${OUTCOME_COLUMNS} FROM gaia_attempts WHERE ${where.text} ORDER BY id LIMIT ${MAX_OUTCOMES + 1}`,
-      values: where.values,
-    });
-    if (found.length > MAX_OUTCOMES) {
       throw new MeshError(
         'store',
-        `${this.#tables.location}: more than ${MAX_OUTCOMES} attempts for one report: narrow it to a run or a team`,
+        `${tables.location}: attempt ${attempt.attempt_id} got no number in ${MAX_NUMBERING_TRIES} tries: too many processes record ` +
+          `attempts at task ${attempt.task_id} at once`,
       );
-    }
-    return found;
-  }
+    },
 
-  /** When an attempt was recorded, if it was. */
-  async recording(attemptId: string): Promise<z.infer<typeof recordedRow> | undefined> {
-    const [found] = await this.#tables.rows(recordedRow, 'gaia_attempts', {
-      text: 'SELECT created_at FROM gaia_attempts WHERE attempt_id = $1',
-      values: [attemptId],
-    });
-    return found;
-  }
+    async attempts({ after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }) {
+      const rows = checkedLimit(limit, MAX_ATTEMPTS_PER_PAGE);
+      const where = filterOf(filter);
+      const values = [...where.values, after];
+      return tables.rows(attemptRow, 'gaia_attempts', {
+        text: `SELECT ${ATTEMPT_COLUMNS} FROM gaia_attempts WHERE ${where.text} AND id > $${values.length} ORDER BY id LIMIT ${rows}`,
+        values,
+      });
+    },
+
+    async outcomes(filter) {
+      const where = filterOf(filter);
+      const found = await tables.rows(outcomeRow, 'gaia_attempts', {
+        text: `SELECT ${OUTCOME_COLUMNS} FROM gaia_attempts WHERE ${where.text} ORDER BY id LIMIT ${MAX_OUTCOMES + 1}`,
+        values: where.values,
+      });
+      if (found.length > MAX_OUTCOMES) {
+        throw new MeshError(
+          'store',
+          `${tables.location}: more than ${MAX_OUTCOMES} attempts for one report: narrow it to a run or a team`,
+        );
+      }
+      return found;
+    },
+  };
+}
+
+/** When an attempt was recorded, if it was. */
+export async function recordingOf(
+  tables: SqlTables,
+  attemptId: string,
+): Promise<z.infer<typeof recordedRow> | undefined> {
+  const [found] = await tables.rows(recordedRow, 'gaia_attempts', {
+    text: 'SELECT created_at FROM gaia_attempts WHERE attempt_id = $1',
+    values: [attemptId],
+  });
+  return found;
 }
 
 /** Key by key: a filter may come from a packet, and its other keys must not become part of a statement. */

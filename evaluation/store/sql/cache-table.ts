@@ -9,7 +9,7 @@ import {
 } from '../../../tools/roles/memory/storable.ts';
 import { type CacheKey, cacheKeyHash } from '../cache-key.ts';
 import { MAX_CACHE_ENTRIES } from '../limits.ts';
-import type { CachedAnswer, CacheFilter } from '../store.ts';
+import type { Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import { checked, conditions, type SqlTables, timeCell } from './sql-tables.ts';
 
@@ -34,71 +34,61 @@ const answerSchema = storableText(MAX_TEXT_CHARACTERS).refine(
 );
 
 /** `cached_answers`. See {@link Store} for what each does. */
-export class CacheTable {
-  readonly #tables: SqlTables;
-
-  constructor(tables: SqlTables) {
-    this.#tables = tables;
-  }
-
-  async cachedAnswer(key: CacheKey): Promise<CachedAnswer | undefined> {
-    const [found] = await this.#tables.rows(cacheRow, 'cached_answers', {
-      text: 'SELECT answer, created_at FROM cached_answers WHERE cache_key = $1',
-      values: [cacheKeyHash(key)],
-    });
-    return found;
-  }
-
-  async cacheAnswer(key: CacheKey, answer: string): Promise<void> {
-    const row = this.#cacheRow(key, answer);
-    const newer = 'DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at';
-    await this.#tables.database.write([insertAnswers([row], newer)]);
-  }
-
-  async exportCache({ team, model, promptVersion }: CacheFilter = {}): Promise<Map<string, string>> {
-    const where = conditions({ team, model, prompt_version: promptVersion });
-    const rows = await this.#tables.rows(exportRow, 'cached_answers', {
-      text:
-        `SELECT question, answer FROM cached_answers WHERE ${where.text} ` +
-        `ORDER BY created_at DESC, id DESC LIMIT ${MAX_CACHE_ENTRIES}`,
-      values: where.values,
-    });
-    return new Map(rows.reverse().map(({ question, answer }) => [question, answer]));
-  }
-
-  async importCache(
-    answers: ReadonlyMap<string, string>,
-    keyOf: (question: string) => CacheKey,
-  ): Promise<number> {
-    if (answers.size > MAX_CACHE_ENTRIES) {
-      throw new MeshError(
-        'store',
-        `${answers.size} answers to import, more than ${MAX_CACHE_ENTRIES}: split the file`,
-      );
-    }
-    const rows = [...answers].map(([question, answer]) => this.#cacheRow(keyOf(question), answer));
-    let added = 0;
-    for (let start = 0; start < rows.length; start += IMPORT_BATCH) {
-      const insert = insertAnswers(rows.slice(start, start + IMPORT_BATCH), 'DO NOTHING');
-      added += (await this.#tables.database.write([insert])).flat().length;
-    }
-    return added;
-  }
-
+export function cacheTable(
+  tables: SqlTables,
+): Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'> {
   /** In the order of {@link CACHE_COLUMNS}. */
-  #cacheRow(given: CacheKey, answer: string): readonly SqlValue[] {
-    const key = checked(keySchema, given, 'a key of the answer cache');
-    return [
-      cacheKeyHash(given),
-      key.question,
-      key.fileHash,
-      key.team,
-      key.model,
-      key.promptVersion,
-      checked(answerSchema, answer, 'an answer for the cache'),
-      this.#tables.time(),
-    ];
-  }
+  const rowOf = (given: CacheKey, answer: string): readonly SqlValue[] => {
+    const { question, fileHash, team, model, promptVersion } = checked(
+      keySchema,
+      given,
+      'a key of the answer cache',
+    );
+    const kept = checked(answerSchema, answer, 'an answer for the cache');
+    return [cacheKeyHash(given), question, fileHash, team, model, promptVersion, kept, tables.time()];
+  };
+  return {
+    async cachedAnswer(key) {
+      const [found] = await tables.rows(cacheRow, 'cached_answers', {
+        text: 'SELECT answer, created_at FROM cached_answers WHERE cache_key = $1',
+        values: [cacheKeyHash(key)],
+      });
+      return found;
+    },
+
+    async cacheAnswer(key, answer) {
+      const row = rowOf(key, answer);
+      const newer = 'DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at';
+      await tables.database.write([insertAnswers([row], newer)]);
+    },
+
+    async exportCache({ team, model, promptVersion } = {}) {
+      const where = conditions({ team, model, prompt_version: promptVersion });
+      const rows = await tables.rows(exportRow, 'cached_answers', {
+        text:
+          `SELECT question, answer FROM cached_answers WHERE ${where.text} ` +
+          `ORDER BY created_at DESC, id DESC LIMIT ${MAX_CACHE_ENTRIES}`,
+        values: where.values,
+      });
+      return new Map(rows.reverse().map(({ question, answer }) => [question, answer]));
+    },
+
+    async importCache(answers, keyOf) {
+      if (answers.size > MAX_CACHE_ENTRIES) {
+        throw new MeshError(
+          'store',
+          `${answers.size} answers to import, more than ${MAX_CACHE_ENTRIES}: split the file`,
+        );
+      }
+      const rows = [...answers].map(([question, answer]) => rowOf(keyOf(question), answer));
+      let added = 0;
+      for (let start = 0; start < rows.length; start += IMPORT_BATCH) {
+        const insert = insertAnswers(rows.slice(start, start + IMPORT_BATCH), 'DO NOTHING');
+        added += (await tables.database.write([insert])).flat().length;
+      }
+      return added;
+    },
+  };
 }
 
 /** One statement for many rows: each would be a trip to the database. */

@@ -1,20 +1,17 @@
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import type { GapOrigin, GapQuery, GapReceipt } from '../../../tools/roles/memory/attempt-memory.ts';
 import {
-  type GapRecord,
   gapRecordSchema,
   gapRecordText,
   REVIEW_STATUSES,
-  type ReviewVerdict,
   type StoredGapRecord,
 } from '../../../tools/roles/memory/gap-record.ts';
 import { storable } from '../../../tools/roles/memory/storable.ts';
 import { rankGapRecords, termsOf } from '../gaps/gap-ranking.ts';
 import { leaksIn } from '../gaps/leak-check.ts';
 import { MAX_GAP_CANDIDATES, MAX_GAP_RECORDS, MAX_QUERY_TERMS } from '../limits.ts';
-import type { Page } from '../store.ts';
-import type { AttemptTable } from './attempt-table.ts';
+import type { Store } from '../store.ts';
+import { recordingOf } from './attempt-table.ts';
 import type { SqlValue } from './sql-database.ts';
 import { checked, checkedLimit, type SqlTables, timeCell, wholeNumberCell } from './sql-tables.ts';
 
@@ -40,96 +37,92 @@ const GAP_COLUMNS = [
 const RETRIEVABLE = "(status = 'approved' OR (status = 'proposed' AND kind = 'planning_hint'))";
 
 /** `gap_records`. See {@link Store} for what each does. */
-export class GapTable {
-  readonly #tables: SqlTables;
-  readonly #attempts: AttemptTable;
+export function gapTable(
+  tables: SqlTables,
+): Pick<Store, 'addGapRecord' | 'gapRecords' | 'gapRecordPage' | 'reviewGapRecord'> {
+  return {
+    async addGapRecord(given, { attempt_id, ...secrets }) {
+      const record = checked(gapRecordSchema, given, 'a gap record');
+      const text = gapRecordText(record);
+      const leaks = leaksIn(text, secrets);
+      if (leaks.length > 0) return { stored: false, leaks };
+      if (attempt_id !== null && (await recordingOf(tables, attempt_id)) === undefined) {
+        throw new MeshError(
+          'store',
+          `${tables.location}: a gap record of attempt ${attempt_id}, which is not recorded: record it first`,
+        );
+      }
+      const row: Record<string, SqlValue> = {
+        ...record,
+        attempt_id,
+        status: 'proposed',
+        // The question's words find the record again, and are never shown.
+        terms: termsOf(`${text}\n${secrets.question}`).join(' '),
+        created_at: tables.time(),
+      };
+      const [inserted = []] = await tables.database.write([
+        {
+          text:
+            `INSERT INTO gap_records (${Object.keys(row).join(', ')}) VALUES ` +
+            `(${Object.keys(row)
+              .map((_, index) => `$${index + 1}`)
+              .join(', ')}) RETURNING id`,
+          values: Object.values(row),
+        },
+        {
+          text: 'UPDATE gaia_attempts SET gap_record = $1 WHERE attempt_id = $2',
+          values: [JSON.stringify(record), attempt_id],
+        },
+      ]);
+      const [stored] = tables.parse(idRow, inserted, 'gap_records');
+      if (stored === undefined) throw new Error('the database returned no id for a new gap record');
+      return { stored: true, id: stored.id };
+    },
 
-  constructor(tables: SqlTables, attempts: AttemptTable) {
-    this.#tables = tables;
-    this.#attempts = attempts;
-  }
+    async gapRecords({ questionType, tools = [], question, limit }) {
+      const count = checkedLimit(limit, MAX_GAP_RECORDS);
+      const terms = termsOf(question, MAX_QUERY_TERMS);
+      const candidates = await tables.rows(gapRow, 'gap_records', {
+        text: `
+          SELECT ${GAP_COLUMNS} FROM gap_records WHERE ${RETRIEVABLE} AND (
+            id IN (SELECT id FROM gap_records WHERE question_type = $2 AND ${RETRIEVABLE} ORDER BY id DESC LIMIT ${MAX_GAP_CANDIDATES})
+            OR id IN (${tables.database.termSearch(RETRIEVABLE)} LIMIT ${MAX_GAP_CANDIDATES})
+          )`,
+        values: [tables.database.anyOf(terms), storable(questionType)],
+      });
+      const seen = new Set<string>();
+      return rankGapRecords(candidates, { questionType: storable(questionType), tools, terms })
+        .filter((record) => {
+          // The same failure in every cycle must not fill the brief.
+          const text = gapRecordText(record);
+          return !seen.has(text) && seen.add(text);
+        })
+        .slice(0, count)
+        .map(withoutTerms);
+    },
 
-  async addGapRecord(given: GapRecord, { attempt_id, ...secrets }: GapOrigin): Promise<GapReceipt> {
-    const record = checked(gapRecordSchema, given, 'a gap record');
-    const text = gapRecordText(record);
-    const leaks = leaksIn(text, secrets);
-    if (leaks.length > 0) return { stored: false, leaks };
-    if (attempt_id !== null && (await this.#attempts.recording(attempt_id)) === undefined) {
-      throw new MeshError(
-        'store',
-        `${this.#tables.location}: a gap record of attempt ${attempt_id}, which is not recorded: record it first`,
-      );
-    }
-    const row: Record<string, SqlValue> = {
-      ...record,
-      attempt_id,
-      status: 'proposed',
-      // The question's words find the record again, and are never shown.
-      terms: termsOf(`${text}\n${secrets.question}`).join(' '),
-      created_at: this.#tables.time(),
-    };
-    const [inserted = []] = await this.#tables.database.write([
-      {
-        text:
-          `INSERT INTO gap_records (${Object.keys(row).join(', ')}) VALUES ` +
-          `(${Object.keys(row)
-            .map((_, index) => `$${index + 1}`)
-            .join(', ')}) RETURNING id`,
-        values: Object.values(row),
-      },
-      {
-        text: 'UPDATE gaia_attempts SET gap_record = $1 WHERE attempt_id = $2',
-        values: [JSON.stringify(record), attempt_id],
-      },
-    ]);
-    const [stored] = this.#tables.parse(idRow, inserted, 'gap_records');
-    if (stored === undefined) throw new Error('the database returned no id for a new gap record');
-    return { stored: true, id: stored.id };
-  }
+    async gapRecordPage({ after = 0, limit = MAX_GAP_RECORDS }) {
+      const rows = checkedLimit(limit, MAX_GAP_RECORDS);
+      const found = await tables.rows(gapRow, 'gap_records', {
+        text: `SELECT ${GAP_COLUMNS} FROM gap_records WHERE id > $1 ORDER BY id LIMIT ${rows}`,
+        values: [after],
+      });
+      return found.map(withoutTerms);
+    },
 
-  async gapRecords({ questionType, tools = [], question, limit }: GapQuery): Promise<StoredGapRecord[]> {
-    const count = checkedLimit(limit, MAX_GAP_RECORDS);
-    const terms = termsOf(question, MAX_QUERY_TERMS);
-    const candidates = await this.#tables.rows(gapRow, 'gap_records', {
-      text: `
-        SELECT ${GAP_COLUMNS} FROM gap_records WHERE ${RETRIEVABLE} AND (
-          id IN (SELECT id FROM gap_records WHERE question_type = $2 AND ${RETRIEVABLE} ORDER BY id DESC LIMIT ${MAX_GAP_CANDIDATES})
-          OR id IN (${this.#tables.database.termSearch(RETRIEVABLE)} LIMIT ${MAX_GAP_CANDIDATES})
-        )`,
-      values: [this.#tables.database.anyOf(terms), storable(questionType)],
-    });
-    const seen = new Set<string>();
-    return rankGapRecords(candidates, { questionType: storable(questionType), tools, terms })
-      .filter((record) => {
-        // The same failure in every cycle must not fill the brief.
-        const text = gapRecordText(record);
-        return !seen.has(text) && seen.add(text);
-      })
-      .slice(0, count)
-      .map(withoutTerms);
-  }
-
-  async gapRecordPage({ after = 0, limit = MAX_GAP_RECORDS }: Page): Promise<StoredGapRecord[]> {
-    const rows = checkedLimit(limit, MAX_GAP_RECORDS);
-    const found = await this.#tables.rows(gapRow, 'gap_records', {
-      text: `SELECT ${GAP_COLUMNS} FROM gap_records WHERE id > $1 ORDER BY id LIMIT ${rows}`,
-      values: [after],
-    });
-    return found.map(withoutTerms);
-  }
-
-  async reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<StoredGapRecord> {
-    const [updated = []] = await this.#tables.database.write([
-      {
-        text: `UPDATE gap_records SET status = $1 WHERE id = $2 RETURNING ${GAP_COLUMNS}`,
-        values: [verdict, id],
-      },
-    ]);
-    const [reviewed] = this.#tables.parse(gapRow, updated, 'gap_records');
-    if (reviewed === undefined)
-      throw new MeshError('store', `${this.#tables.location}: there is no gap record ${id}`);
-    return withoutTerms(reviewed);
-  }
+    async reviewGapRecord(id, verdict) {
+      const [updated = []] = await tables.database.write([
+        {
+          text: `UPDATE gap_records SET status = $1 WHERE id = $2 RETURNING ${GAP_COLUMNS}`,
+          values: [verdict, id],
+        },
+      ]);
+      const [reviewed] = tables.parse(gapRow, updated, 'gap_records');
+      if (reviewed === undefined)
+        throw new MeshError('store', `${tables.location}: there is no gap record ${id}`);
+      return withoutTerms(reviewed);
+    },
+  };
 }
 
 function withoutTerms({ terms: _, ...record }: z.infer<typeof gapRow>): StoredGapRecord {
