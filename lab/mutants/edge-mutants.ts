@@ -173,8 +173,8 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'evaluation/terminal/print.ts',
-    find: 'return process.stdout.write(visible(text));',
-    put: 'return process.stdout.write(text);',
+    find: 'process.stdout.write(visible(text));',
+    put: 'process.stdout.write(text);',
     breaks: 'a packet drives the terminal',
     tests: ['evaluation/terminal/print.test.ts', 'scripts/tests/run/bench-output.test.ts'],
   },
