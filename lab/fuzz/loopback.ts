@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { closerOf, listenAt } from '../../protocols/bindings/listen.ts';
 
 /** A server on a free port of this machine, and how to end it with all its connections. */
 interface FuzzListener {
@@ -7,23 +8,13 @@ interface FuzzListener {
 }
 
 export async function listen(onConnection: (socket: net.Socket) => void): Promise<FuzzListener> {
-  const sockets = new Set<net.Socket>();
   const server = net.createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
     // Whoever was cut off hears of it by an error: that is what is tested.
     socket.on('error', () => socket.destroy());
     onConnection(socket);
   });
-  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('a server without a port');
-  return {
-    port: address.port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  const close = closerOf(server);
+  return { port: await listenAt(server, { port: 0 }), close };
 }
 
 /** Settles as `promise` does, or with `late` after `ms`. */

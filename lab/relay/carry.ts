@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { MAX_RECORDED_BYTES } from '../../core/recording/frame-log.ts';
@@ -9,6 +10,7 @@ import { freePort } from '../../core/system/process/free-port.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { inFolder, started } from '../measure/bench-runs.ts';
 import { type Load, loadSettings, RUNS } from './loads.ts';
@@ -102,10 +104,7 @@ async function listener(): Promise<{ readonly port: number; readonly socket: Pro
     server.close();
     resolve(socket);
   });
-  server.unref().listen({ host: '127.0.0.1', port: 0 });
-  await once(server, 'listening');
-  const address = server.address();
-  return { port: typeof address === 'object' && address !== null ? address.port : 0, socket: promise };
+  return { port: await listenAt(server.unref(), { port: 0 }), socket: promise };
 }
 
 /** The agents' ends of all connections, after the handshake if there is one. Nothing has been read of them beyond it. */
@@ -184,6 +183,6 @@ async function listening(port: number, fail: Fail): Promise<void> {
     socket.destroy();
     if (isUp) return;
     if (performance.now() > deadlineMs) throw fail('it does not listen');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
 }

@@ -9,6 +9,7 @@ import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES } from '../../core/wire/frame.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import { PacketOrder } from './packet-order.ts';
 
@@ -73,15 +74,7 @@ export class SyntheticAgent {
 
   static async listen(options: SyntheticOptions): Promise<SyntheticAgent> {
     const server = net.createServer({ noDelay: true });
-    await new Promise<void>((resolve, reject) =>
-      server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve),
-    );
-    const address = server.address();
-    return new SyntheticAgent(
-      options,
-      server,
-      typeof address === 'object' && address !== null ? address.port : 0,
-    );
+    return new SyntheticAgent(options, server, await listenAt(server, { port: 0 }));
   }
 
   get id(): string {

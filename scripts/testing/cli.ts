@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll } from 'vitest';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 
 export { temporaryFolder };
 
@@ -167,12 +168,8 @@ export function isRunning(pid: number): boolean {
 /** Holds a port that was free; close it to free it again. */
 export async function takePort(port = 0): Promise<{ port: number; free: () => Promise<void> }> {
   const server = net.createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host: '127.0.0.1', port }, resolve);
-  });
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: await listenAt(server, { port }),
     free: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -4,6 +4,7 @@ import type { Codec } from '../../core/contracts/adapter.ts';
 import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
@@ -31,9 +32,7 @@ export class MemberAgent {
   /** Listens on a free port until the test is over. */
   static async listen(id: string, tool: string, onPacket: Misdeed): Promise<MemberAgent> {
     const server = net.createServer();
-    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-    const address = server.address();
-    const member = new MemberAgent(id, typeof address === 'object' && address !== null ? address.port : 0);
+    const member = new MemberAgent(id, await listenAt(server, { port: 0 }));
     server.on('connection', (socket) => void member.#serve(FrameSocket.accept(socket), tool, onPacket));
     onTestFinished(() => {
       member.#socket?.destroy();

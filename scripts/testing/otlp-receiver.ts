@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 
 /** What of the compiled definitions is used here; their own types leave it out. */
 interface Kind {
@@ -52,15 +52,12 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenAt(server, { port: 0 });
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('it listens on no port');
-  return { url: `http://127.0.0.1:${address.port}`, ...received };
+  return { url: `http://127.0.0.1:${port}`, ...received };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { lineOf } from '../../core/contracts/ledger.ts';
 import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
+import { listenAt } from '../../protocols/bindings/listen.ts';
 import { json } from '../../protocols/json.ts';
 
 /** What a hand-written agent says of itself, and what it does. */
@@ -50,13 +51,7 @@ export class RawAgent {
   /** Listens on a free port until the test is over. */
   static async listen(options: RawAgentOptions): Promise<RawAgent> {
     const server = net.createServer();
-    await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-    const address = server.address();
-    const agent = new RawAgent(
-      options,
-      server,
-      typeof address === 'object' && address !== null ? address.port : 0,
-    );
+    const agent = new RawAgent(options, server, await listenAt(server, { port: 0 }));
     onTestFinished(() => {
       agent.hangUp();
       server.close();

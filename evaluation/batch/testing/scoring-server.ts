@@ -1,5 +1,6 @@
 import http from 'node:http';
 import * as z from 'zod';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 
 /** A local server with the shapes of the agents course's scoring API, for tests. */
 export interface ScoringServer {
@@ -114,10 +115,8 @@ export async function startScoringServer(script: ScoringScript): Promise<Scoring
   }
 
   const { questions } = script;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    url: `http://127.0.0.1:${await listenAt(server, { port: 0 })}`,
     requests,
     submissions,
     close: async () => {

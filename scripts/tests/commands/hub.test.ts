@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readRecording } from '../../../core/recording/read-archive.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A program that knows nothing of the mesh but frames: it listens, and keeps every byte that comes. */
@@ -28,9 +29,7 @@ class Foreigner {
 
   static async listen(): Promise<Foreigner> {
     const server = net.createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    return new Foreigner(server, typeof address === 'object' && address !== null ? address.port : 0);
+    return new Foreigner(server, await listenAt(server, { port: 0 }));
   }
 
   write(bytes: Uint8Array): void {

@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Packet } from '../../../core/contracts/packet.ts';
 import { readArchivedRun } from '../../../evaluation/report/run/archived-run.ts';
 import { runView } from '../../../evaluation/report/run/run-view.ts';
 import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';
@@ -149,9 +149,8 @@ describe('a file of tasks', () => {
       ...{ task_id: `t-${i}`, question: 'When?', answer: '1804', document: 'The mill was built in 1804.' },
     }));
     // Nobody listens there any more.
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listenAt(server, { port: 0 });
     server.close();
     const out = temporaryFolder();
     const { code, stderr } = await runCli([

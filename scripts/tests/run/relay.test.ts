@@ -7,6 +7,7 @@ import { MeshNetwork, type MeshNetworkOptions } from '../../../core/hub/mesh-net
 import { routerNamed } from '../../../core/hub/routing.ts';
 import { Random } from '../../../core/system/random.ts';
 import { frameOf } from '../../../core/wire/frame.ts';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { json } from '../../../protocols/json.ts';
 
 /** A foreign agent that keeps every byte that it got. */
@@ -17,10 +18,9 @@ class Keeper {
   socket: net.Socket | undefined;
   fault: string | undefined;
 
-  private constructor(server: net.Server) {
+  private constructor(server: net.Server, port: number) {
     this.#server = server;
-    const address = server.address();
-    this.port = typeof address === 'object' && address !== null ? address.port : 0;
+    this.port = port;
     server.on('connection', (socket) => {
       this.socket = socket;
       socket.on('error', (error) => {
@@ -36,9 +36,7 @@ class Keeper {
 
   static async listen(): Promise<Keeper> {
     const server = net.createServer();
-    server.listen({ host: '127.0.0.1', port: 0 });
-    await once(server, 'listening');
-    return new Keeper(server);
+    return new Keeper(server, await listenAt(server, { port: 0 }));
   }
 
   get byteCount(): number {

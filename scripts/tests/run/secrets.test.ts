@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { list } from 'tar';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
@@ -13,12 +14,10 @@ async function listeningServer() {
     requests.push(JSON.stringify([request.url, request.headers]));
     response.writeHead(400).end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenAt(server, { port: 0 });
   onTestFinished(() => {
     server.close();
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return { requests, url: `http://127.0.0.1:${port}/v1` };
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseRecording, RECORDING_FILE } from '../../../core/recording/recording.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
 import { freePort } from '../../../core/system/process/free-port.ts';
+import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -55,11 +56,11 @@ async function countingProxy(port: number) {
     ] as const)
       socket.on('error', () => other.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const own = await listenAt(server, { port: 0 });
   onTestFinished(() => {
     server.close();
   });
-  return { bytes, port: (server.address() as net.AddressInfo).port };
+  return { bytes, port: own };
 }
 
 /** An agent of the guide that listens, and runs with it; each run ends before the next one begins. */
