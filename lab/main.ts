@@ -64,7 +64,7 @@ await runProgram({
       name: 'lab:traffic',
       group: 'Make',
       summary: 'write the recording that compare takes by itself: traffic of four kinds',
-      load: async () => (await import('./traffic/write-traffic.ts')).writeTraffic,
+      load: async () => (await import('./traffic/traffic-set.ts')).writeTraffic,
     },
     {
       name: 'soak',

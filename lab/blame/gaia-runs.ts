@@ -5,7 +5,7 @@ import { parseJsonLine } from '../../core/system/json-line.ts';
 import { type BlameFile, blameSchema } from '../../evaluation/blame/blame-file.ts';
 import { outputOf } from '../measure/bench-runs.ts';
 
-const runGaia = (args: readonly string[]) => outputOf('gaia', args, `gaia ${args.join(' ')}`);
+const runGaia = (args: readonly string[]) => outputOf('gaia', args, { named: `gaia ${args.join(' ')}` });
 
 /** A team at work on questions, and where the results go. */
 export interface Setting {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../../core/contracts/limits.ts';
@@ -126,7 +127,7 @@ export const handshake = fuzzTarget('handshake', cases, async () => async (one) 
   const deadlineMs = performance.now() + MAX_LATE_MS;
   while (openSockets() > before) {
     if (performance.now() > deadlineMs) throw new Defect('a connection stays open');
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 });
 

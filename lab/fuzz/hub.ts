@@ -1,13 +1,11 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import type { Link } from '../../core/hub/link.ts';
-import { MeshNetwork } from '../../core/hub/mesh-network.ts';
-import { routerNamed } from '../../core/hub/routing.ts';
 import { frameOf } from '../../core/wire/frame.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
 import { bytes, type Damage, damaged, damages } from './damage.ts';
 import { framesOf } from './framing.ts';
-import { MeshMember, SECRET } from './mesh-member.ts';
+import { type MeshMember, onMesh } from './mesh-member.ts';
 import { anyPacket } from './packets.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
@@ -37,26 +35,10 @@ type HubCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
  * A live hub with an honest pair and a hostile member, over real sockets: whatever the hostile one writes, what the honest ones write
  * arrives, in order; and every byte that the sockets moved is on one of the hub's counters.
  */
-export const hub = fuzzTarget('hub', cases, async () => async (one) => {
-  const members = await Promise.all(['a', 'c', HOSTILE].map((id) => MeshMember.listen(id)));
-  let network: MeshNetwork | undefined;
-  try {
-    network = await MeshNetwork.connect({
-      runId: 'fuzz',
-      adapter: await adapterNamed(one.adapter),
-      secret: SECRET,
-      nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),
-      final: one.final,
-      router: routerNamed(one.routing),
-      observer: {},
-      maxFrameBytes: MAX_FRAME_BYTES,
-    });
-    await Promise.all(members.map((member) => member.joined));
-    await exchange(network.links, members, one);
-  } finally {
-    network?.close();
-    await Promise.all(members.map((member) => member.close()));
-  }
+export const hub = fuzzTarget('hub', cases, async () => (one) => {
+  const { adapter, final, routing } = one;
+  const mesh = { ids: ['a', 'c', HOSTILE], adapter, final, routing, maxFrameBytes: MAX_FRAME_BYTES };
+  return onMesh(mesh, (links, members) => exchange(links, members, one));
 });
 
 async function exchange(links: readonly Link[], members: readonly MeshMember[], one: HubCase): Promise<void> {
@@ -73,7 +55,7 @@ async function exchange(links: readonly Link[], members: readonly MeshMember[], 
     hostile.socket.write(Buffer.concat(written.slice(turn * third, (turn + 1) * third)));
     a.socket.write(frameOf(a.encode(fromA[turn] ?? note('a', turn))));
     c.socket.write(frameOf(c.encode(fromC[turn] ?? note('c', turn))));
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   if (one.ending === 'hang up') hostile.socket.end();
   await until('the honest members do not hear each other', () => isHeard(c, fromA) && isHeard(a, fromC));
@@ -128,7 +110,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   const deadlineMs = performance.now() + MAX_WAIT_MS;
   while (!isSo()) {
     if (performance.now() > deadlineMs) throw new Defect(what);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await sleep(1);
   }
 }
 

@@ -1,6 +1,9 @@
 import type net from 'node:net';
 import { type Codec, headOf } from '../../core/contracts/adapter.ts';
 import type { Packet } from '../../core/contracts/packet.ts';
+import type { Link } from '../../core/hub/link.ts';
+import { MeshNetwork, type MeshNetworkOptions } from '../../core/hub/mesh-network.ts';
+import { type Routing, routerNamed } from '../../core/hub/routing.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import type { FrameRun } from '../../core/wire/frame.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
@@ -90,5 +93,36 @@ export class MeshMember {
     } catch (error) {
       this.fault ??= error;
     }
+  }
+}
+
+interface Mesh extends Pick<MeshNetworkOptions, 'final' | 'maxFrameBytes'> {
+  readonly ids: readonly string[];
+  readonly adapter: string;
+  readonly routing: Routing;
+}
+
+/** Lets `work` have a live hub and its members, over real sockets. */
+export async function onMesh(
+  { ids, adapter, routing, ...options }: Mesh,
+  work: (links: readonly Link[], members: readonly MeshMember[]) => Promise<void>,
+): Promise<void> {
+  const members = await Promise.all(ids.map((id) => MeshMember.listen(id)));
+  let network: MeshNetwork | undefined;
+  try {
+    network = await MeshNetwork.connect({
+      runId: 'fuzz',
+      adapter: await adapterNamed(adapter),
+      secret: SECRET,
+      nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),
+      router: routerNamed(routing),
+      observer: {},
+      ...options,
+    });
+    await Promise.all(members.map((member) => member.joined));
+    await work(network.links, members);
+  } finally {
+    network?.close();
+    await Promise.all(members.map((member) => member.close()));
   }
 }

@@ -1,11 +1,10 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Packet } from '../../core/contracts/packet.ts';
 import type { Link } from '../../core/hub/link.ts';
-import { MeshNetwork } from '../../core/hub/mesh-network.ts';
-import { routerNamed } from '../../core/hub/routing.ts';
 import { frameOf } from '../../core/wire/frame.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { MeshMember, SECRET } from './mesh-member.ts';
+import { type MeshMember, onMesh } from './mesh-member.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 /** Looks, not time: what is missing after so many in which nothing came is lost. */
@@ -33,26 +32,11 @@ const MIN_PACKETS = 12_000;
  * Two senders and a hearer over real sockets, thousands of packets: each sender's come whole, once and in order, and every byte that
  * the sockets moved is counted once.
  */
-export const volume = fuzzTarget('volume', cases, async () => async (bursts) => {
-  const members = await Promise.all(['a', 'b-2', 'c'].map((id) => MeshMember.listen(id)));
-  let network: MeshNetwork | undefined;
-  try {
-    network = await MeshNetwork.connect({
-      runId: 'fuzz',
-      adapter: await adapterNamed('json'),
-      secret: SECRET,
-      nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),
-      final: null,
-      router: routerNamed('broadcast'),
-      observer: {},
-      maxFrameBytes: 1_000_000,
-    });
-    await Promise.all(members.map((member) => member.joined));
-    await flood(network.links, members, bursts);
-  } finally {
-    network?.close();
-    await Promise.all(members.map((member) => member.close()));
-  }
+export const volume = fuzzTarget('volume', cases, async () => (bursts) => {
+  const mesh = { ids: ['a', 'b-2', 'c'], adapter: 'json', routing: 'broadcast' as const };
+  return onMesh({ ...mesh, final: null, maxFrameBytes: 1_000_000 }, (links, members) =>
+    flood(links, members, bursts),
+  );
 });
 
 async function flood(
@@ -61,36 +45,24 @@ async function flood(
   bursts: readonly { readonly packets: number; readonly bytes: number; readonly yields: boolean }[],
 ): Promise<void> {
   if (!a || !b || !c) throw new Defect('a member is missing');
-  const sent = { a: 0, b: 0 };
-  const send = async (member: MeshMember, key: 'a' | 'b', packets: number, bytes: number) => {
-    const frames = Array.from({ length: packets }, () => {
-      sent[key] += 1;
-      return frameOf(member.encode(numbered(member.id, sent[key], bytes)));
-    });
-    if (!member.socket.write(Buffer.concat(frames)))
-      await new Promise((resolve) => member.socket.once('drain', resolve));
-  };
+  const [first, second] = [new Sender(a), new Sender(b)];
   for (const [index, { packets, bytes, yields }] of bursts.entries()) {
     const count = Math.max(1, Math.min(packets, Math.floor(MAX_BURST_BYTES / (bytes + 150))));
-    const [key, member] = index % 2 === 0 ? (['a', a] as const) : (['b', b] as const);
-    await send(member, key, count, bytes);
-    if (yields) await new Promise((resolve) => setImmediate(resolve));
+    await (index % 2 === 0 ? first : second).send(count, bytes);
+    if (yields) await nextTurn();
   }
-  for (const [key, member] of [
-    ['a', a],
-    ['b', b],
-  ] as const)
-    if (sent[key] < MIN_PACKETS / 2) await send(member, key, MIN_PACKETS / 2 - sent[key], 0);
-  const all = sent.a + sent.b;
+  for (const sender of [first, second])
+    if (sender.sent < MIN_PACKETS / 2) await sender.send(MIN_PACKETS / 2 - sender.sent, 0);
+  const all = first.sent + second.sent;
   let heard = -1;
   for (let quietMs = 0; c.heard.length < all && quietMs < MAX_QUIET_MS; quietMs += LOOK_EVERY_MS) {
     if (heard !== c.heard.length) quietMs = 0;
     heard = c.heard.length;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS);
   }
   for (const { fault } of [a, b, c]) if (fault !== undefined) throw fault;
-  check(c, a.id, sent.a);
-  check(c, b.id, sent.b);
+  check(c, a.id, first.sent);
+  check(c, b.id, second.sent);
   for (const { counts, socket, node } of links) {
     const written = counts.bytesTx + counts.sessionTx;
     if (written !== socket.bytesWritten)
@@ -98,6 +70,26 @@ async function flood(
     const read = counts.bytesRx + counts.sessionRx + counts.refusedBytes;
     if (read !== socket.bytesRead)
       throw new Defect(`from ${node.id}: ${read} bytes are counted, ${socket.bytesRead} were read`);
+  }
+}
+
+/** A member that numbers what it sends, from 1. */
+class Sender {
+  readonly #member: MeshMember;
+  sent = 0;
+
+  constructor(member: MeshMember) {
+    this.#member = member;
+  }
+
+  /** So many packets in one write. */
+  async send(packets: number, bytes: number): Promise<void> {
+    const { socket, id } = this.#member;
+    const frames = Array.from({ length: packets }, () => {
+      this.sent += 1;
+      return frameOf(this.#member.encode(numbered(id, this.sent, bytes)));
+    });
+    if (!socket.write(Buffer.concat(frames))) await once(socket, 'drain');
   }
 }
 

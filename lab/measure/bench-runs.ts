@@ -83,13 +83,23 @@ export async function runBench(
   return { wallMs: performance.now() - startMs, stdout, memory };
 }
 
+interface OutputOptions {
+  /** What an error calls it. */
+  readonly named?: string;
+  /** Hears the end of what it has said on standard error, each time that there is more. */
+  readonly onError?: (said: string) => void;
+}
+
 /**
  * Runs `npm run <command>` as a user would; what it prints.
  *
- * @param named what an error calls it
  * @throws Error when it does not end with exit code 0
  */
-export async function outputOf(command: string, args: readonly string[], named = command): Promise<string> {
+export async function outputOf(
+  command: string,
+  args: readonly string[],
+  { named = command, onError = () => undefined }: OutputOptions = {},
+): Promise<string> {
   const npm = ['run', '-s', command, '--', ...args];
   const child = started(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
   let stdout = '';
@@ -99,6 +109,7 @@ export async function outputOf(command: string, args: readonly string[], named =
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-4096);
+    onError(stderr);
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
   if (code !== 0) throw new Error(`${named} ended with exit code ${code}: ${stderr}`);

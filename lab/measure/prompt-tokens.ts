@@ -127,13 +127,15 @@ export function promptTokens(command: Command): void {
     .addOption(new Option('--against <revision>', 'measure another revision of the project beside this one'))
     .addOption(new Option('--json', 'print the figures as JSON'))
     .action(async ({ against, json }: Options) => {
-      const measure = (tree: string, folder: string, signal: AbortSignal) =>
-        TEAMS.reduce<Promise<PromptCost[]>>(async (before, team) => {
-          const done = await before;
+      const measure = async (tree: string, folder: string, signal: AbortSignal) => {
+        const costs: PromptCost[] = [];
+        for (const team of TEAMS) {
           const own = path.join(folder, team);
           mkdirSync(own);
-          return [...done, await costOf(tree, team, own, signal)];
-        }, Promise.resolve([]));
+          costs.push(await costOf(tree, team, own, signal));
+        }
+        return costs;
+      };
       const now = await inFolder((folder, signal) => measure(codeFolder, folder, signal));
       const then =
         against === undefined

@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import * as z from 'zod';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
-import { inFolder, shippedQuestions, started, writeTasks } from '../measure/bench-runs.ts';
+import { inFolder, outputOf, shippedQuestions, started, writeTasks } from '../measure/bench-runs.ts';
 import { interleaved } from '../measure/rounds.ts';
 
 const summarySchema = z.object({ tasks_per_s: z.number().positive() });
 
 /** What a page that follows a run costs it. */
-export interface WatchCost {
+interface WatchCost {
   readonly tasks: number;
   /** Seconds of a task with a page that reads, over those without. */
   readonly time: Comparison;
@@ -29,37 +27,19 @@ export function measureWatch(rounds: number, tasks: number): Promise<WatchCost> 
   });
 }
 
+/** A process reads the events of the page as soon as its address is there. */
 async function tasksPerS(options: readonly string[]): Promise<number> {
-  const args = ['run', '-s', 'bench', '--', '--port-base', 'auto', ...options];
-  const child = started(spawn('npm', args, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
-  const stdout = textOf(child.stdout);
-  const reader = readerOf(child.stderr);
-  const [code] = await new Promise<[number | null]>((resolve) => child.on('close', (how) => resolve([how])));
-  const stderr = await reader;
-  if (code !== 0) throw new Error(`bench ended with exit code ${code}: ${stderr}`);
-  return summarySchema.parse(JSON.parse(await stdout)).tasks_per_s;
-}
-
-async function textOf(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const part of stream.setEncoding('utf8')) text += part;
-  return text;
-}
-
-/** Reads the events of the page as soon as its address is there, until the run has ended. */
-async function readerOf(stderr: Readable): Promise<string> {
-  let text = '';
   let isReading = false;
-  for await (const part of stderr.setEncoding('utf8')) {
-    text = (text + part).slice(-4096);
-    const [, url] = /watch it at (\S+)\n/.exec(text) ?? [];
-    if (url === undefined || isReading) continue;
-    isReading = true;
-    started(
-      spawn(process.execPath, ['--input-type=module', '-e', READER, `${url}events`], { stdio: 'ignore' }),
-    );
-  }
-  return text;
+  const stdout = await outputOf('bench', ['--port-base', 'auto', ...options], {
+    onError(said) {
+      const [, url] = /watch it at (\S+)\n/.exec(said) ?? [];
+      if (url === undefined || isReading) return;
+      isReading = true;
+      const args = ['--input-type=module', '-e', READER, `${url}events`];
+      started(spawn(process.execPath, args, { stdio: 'ignore' }));
+    },
+  });
+  return summarySchema.parse(JSON.parse(stdout)).tasks_per_s;
 }
 
 /** Leaves at the last event, so that the run ends. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
@@ -65,10 +66,7 @@ async function run(options: SoakOptions): Promise<void> {
   const watch = await watchOf(options, 'soak');
   const bar = await ProgressBar.start(rounds, 'rounds');
   const plan = { seed, agents, processes, rounds, minutes, packets };
-  const report = await soakCampaign(plan, signal, {
-    watch,
-    onRound: (round) => bar.advance(`${count(round.packets)} packets of ${round.adapter}`),
-  })
+  const report = await soakCampaign(plan, signal, bar, watch)
     .catch(async (error: unknown) => {
       await watch?.close();
       throw error;
@@ -163,16 +161,12 @@ const SAMPLE_EVERY_MS = 100;
 /** Turns of the event loop for what was closed to be gone. */
 const LOOKS = 1000;
 
-interface Watching {
-  readonly onRound?: (report: RoundReport) => void;
-  readonly watch?: Watch | undefined;
-}
-
 /** A bounded flood of synthetic agents through real connections, round after round, with injected faults by seed. */
 async function soakCampaign(
   plan: SoakPlan,
   signal: AbortSignal,
-  { onRound = () => undefined, watch }: Watching = {},
+  bar: ProgressBar,
+  watch: Watch | undefined,
 ): Promise<SoakReport> {
   const before = process.getActiveResourcesInfo();
   const startMs = performance.now();
@@ -188,7 +182,7 @@ async function soakCampaign(
       rounds.push(report);
       memory.rest();
       violations.push(...report.violations.map((violation) => `round ${number}: ${violation}`));
-      onRound(report);
+      bar.advance(`${count(report.packets)} packets of ${report.adapter}`);
     }
   } finally {
     memory.end();
@@ -240,7 +234,7 @@ async function leftBehind(before: readonly string[]): Promise<string[]> {
   // Handles that were just closed go within the next turns of the event loop.
   for (let look = 0; look < LOOKS; look++) {
     // A turn, not a timer: that would be one of them.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     const known = [...before];
     left = process.getActiveResourcesInfo().filter((name) => {
       const index = known.indexOf(name);

@@ -1,12 +1,34 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Command } from 'commander';
 import { HUB_ID } from '../../core/contracts/packet.ts';
-import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+import { type RecordedPacket, type Recording, recordingLines } from '../../core/recording/recording.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
 import { Random } from '../../core/system/random.ts';
+import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { print } from '../../evaluation/terminal/print.ts';
+import { count } from '../../evaluation/terminal/table.ts';
 import { chatty } from './chatty.ts';
 import { documents } from './documents.ts';
 import { mixed } from './mixed.ts';
 import type { Part, Task } from './part.ts';
 import { tables } from './tables.ts';
 import { sourceTexts } from './texts.ts';
+
+/** Writes it, and says how large it is. */
+export function writeTraffic(command: Command): void {
+  command.action(() => {
+    const recording = trafficSet();
+    const text = recordingLines(recording).join('');
+    const bytes = gzipSync(text, { level: 9 });
+    writeFileSync(defaultRecording, bytes);
+    const name = path.relative(codeFolder, defaultRecording);
+    print(
+      `${name}: ${recording.packets.length} packets, ${count(text.length)} characters, ${count(bytes.length)} B gzipped`,
+    );
+  });
+}
 
 const AGENTS = ['coordinator', 'worker-1', 'worker-2', 'reviewer'] as const;
 

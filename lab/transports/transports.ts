@@ -222,20 +222,19 @@ async function measureTransports(options: Measuring): Promise<TransportsReport> 
   return { invocations, rounds, seed, figures, packet_bytes: packetBytes };
 }
 
+/** All of them, or none is left running. */
 async function startArms(options: Measuring, invocation: number): Promise<Record<ArmName, LiveTransport>> {
-  const start = (name: ArmName) =>
-    LiveTransport.start(ARMS[name], path.join(options.workspaces, `${name}-${invocation}`), options);
-  const tcp = await start('tcp');
+  const up: LiveTransport[] = [];
+  const start = async (name: ArmName) => {
+    const workspaces = path.join(options.workspaces, `${name}-${invocation}`);
+    const arm = await LiveTransport.start(ARMS[name], workspaces, options);
+    up.push(arm);
+    return arm;
+  };
   try {
-    const nats = await start('nats');
-    try {
-      return { tcp, nats, tcpAgain: await start('tcpAgain') };
-    } catch (error) {
-      await nats.stop();
-      throw error;
-    }
+    return { tcp: await start('tcp'), nats: await start('nats'), tcpAgain: await start('tcpAgain') };
   } catch (error) {
-    await tcp.stop();
+    await Promise.all(up.map((arm) => arm.stop()));
     throw error;
   }
 }
