@@ -12,8 +12,7 @@ import { type ReportSources, reportHtml } from '../../evaluation/report/report-h
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { count } from '../../evaluation/terminal/table.ts';
-import { whatIf } from '../../evaluation/what-if/what-if.ts';
-import { whatIfText } from '../../evaluation/what-if/what-if-text.ts';
+import { whatIf, whatIfText } from '../../evaluation/what-if/what-if.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
