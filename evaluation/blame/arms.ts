@@ -12,7 +12,7 @@ export interface Arm extends Branch {
 }
 
 /** What a message says instead; undefined where nothing of the kind can be made of it. */
-export type Replacer = (message: Message) => JsonObject | undefined;
+type Replacer = (message: Message) => JsonObject | undefined;
 
 /** Every branch that there can be. The last message is the answer itself: whatever it said would be the answer, so it is only kept. */
 export function armsOf(

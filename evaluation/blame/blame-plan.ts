@@ -59,7 +59,7 @@ const MAX_MESSAGES = 200;
 const TRIES = 5;
 
 /** What comes of a blame, beside the run's own files. */
-export interface BlamePlaces {
+interface BlamePlaces {
   readonly page: string;
   readonly json: string;
 }

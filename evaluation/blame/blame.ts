@@ -13,7 +13,7 @@ import type { BlamePlan } from './blame-plan.ts';
 import { blameFile, confirmTries, judged, type Read } from './blame-results.ts';
 import { suspects } from './judge.ts';
 
-export type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
+type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
 
 /**
  * Asks branches of the question, as often as the plan says, and judges its messages: first each message as it was and with the truth; then

@@ -14,7 +14,7 @@ export interface MessageTallies {
 }
 
 /** By how much the chance of a right answer changes, −1 to 1, with its 95 % interval. */
-export interface Effect {
+interface Effect {
   /** Of a right answer with the change. */
   readonly chance: number;
   readonly difference: number;

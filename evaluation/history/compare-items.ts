@@ -11,7 +11,7 @@ import { readArchivedRun } from '../report/run/archived-run.ts';
 import { versusView } from '../report/run/versus-view.ts';
 import { bytesText } from '../report/wording.ts';
 import { type JudgedAnswers, judgeAnswers, type PairedCounts } from '../statistics/answers/paired-answers.ts';
-import { count, decimals, oneLine, percent } from '../terminal/table.ts';
+import { count, decimals, oneLine, percent, signedPercent } from '../terminal/table.ts';
 import { type TableView, tableView } from '../terminal/table-view.ts';
 import type { FolderItem, ItemsCompared } from './folder-view.ts';
 
@@ -104,16 +104,12 @@ function answersTable(rows: readonly (readonly [string, JudgedAnswers])[]): Tabl
     rows.map(([name, { questions, difference, low, high, verdict, detectable }]) => [
       oneLine(name, 80),
       count(questions),
-      signed(difference),
-      `${signed(low)} to ${signed(high)}`,
+      signedPercent(difference),
+      `${signedPercent(low)} to ${signedPercent(high)}`,
       verdict,
       Number.isFinite(detectable) ? percent(detectable) : '–',
     ]),
   );
-}
-
-function signed(share: number): string {
-  return `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`;
 }
 
 /** Teams of two batches on the questions that both were asked: those of one name, or the one that each has. */

@@ -116,7 +116,7 @@ const MAX_NAME_BYTES = 255;
  * The plain name in what a source calls a file: the part after the last separator, without control characters (RA-03). Undefined
  * where nothing is left that could be a name.
  */
-export function safeFileName(given: string): string | undefined {
+function safeFileName(given: string): string | undefined {
   const last = given.split(/[/\\]/).at(-1) ?? '';
   const name = last
     .toWellFormed()

@@ -117,7 +117,7 @@ export function readTaskFile(
 }
 
 /** A task as a question of a batch. */
-export type TaskQuestion = Task & Pick<Question, 'category'>;
+type TaskQuestion = Task & Pick<Question, 'category'>;
 
 /** `task` with a document that is read each time it is asked for: those of a long batch are never in memory together. */
 function withDocument(task: Omit<TaskQuestion, 'document'>, document: () => string): TaskQuestion {

@@ -3,7 +3,9 @@ import { cleanAnswer } from '../../tools/answers/clean-answer.ts';
 import { redactor } from '../batch/redact.ts';
 import { questionOf, replyOf, resultOf } from '../batch/testing/results.ts';
 import { answerLine, leaderboardLine, submissionOf } from './answers.ts';
-import { gaiaResult, gaiaResultSchema, type ResultFacts } from './gaia-result.ts';
+import { gaiaResult, gaiaResultSchema } from './gaia-result.ts';
+
+type ResultFacts = Parameters<typeof gaiaResult>[1];
 
 const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
   question: questionOf('q', { truths: ['4'], level: '1' }),

@@ -17,7 +17,7 @@ export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
 };
 
 /** Prompt tokens of one kind, and how many of them had been read before in the same task. */
-export interface TokenShare {
+interface TokenShare {
   readonly kind: TokenLine['kind'];
   readonly tokens: number;
   readonly again: number;

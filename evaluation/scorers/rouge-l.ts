@@ -5,7 +5,7 @@ import type * as Rouge from 'rouge';
  * The words of a text that are compared with another's. The comparison takes time proportional to their
  * product: about 0.13 s when both sides have this many. Answers have a few dozen.
  */
-export const MAX_ROUGE_WORDS = 2000;
+const MAX_ROUGE_WORDS = 2000;
 
 /**
  * ROUGE-L, 0 to 1: the F-measure (beta 1) over the longest common subsequence of words, the text taken as one

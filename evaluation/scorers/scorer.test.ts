@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_ANSWER_CHARACTERS, scorerNamed, scorerNames } from './scorer.ts';
+import { scorerNamed, scorerNames } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
+
+/** The longest answer that scores. */
+const MOST_CHARACTERS = 1024 * 1024;
 
 const highest: Record<string, number> = { bleu: 100 };
 
@@ -82,16 +85,14 @@ describe.each(scorerNames)('%s', (name) => {
   });
 
   it('scores an answer at the length bound, in bounded time, and gives nothing for one past it', () => {
-    const atBound = '1'.padEnd(MAX_ANSWER_CHARACTERS - 1, ' .,\u3000\0').concat(' ');
+    const atBound = '1'.padEnd(MOST_CHARACTERS - 1, ' .,\u3000\0').concat(' ');
     const startedAt = performance.now();
     score(atBound, [atBound]);
     expect(performance.now() - startedAt).toBeLessThan(30_000);
 
     const padded = (length: number) => score('Oslo'.padEnd(length, ' '), ['Oslo']);
-    expect(Object.values(padded(MAX_ANSWER_CHARACTERS))).toEqual(
-      measures.map((measure) => highest[measure] ?? 1),
-    );
-    expect(Object.values(padded(MAX_ANSWER_CHARACTERS + 1))).toEqual(measures.map(() => 0));
+    expect(Object.values(padded(MOST_CHARACTERS))).toEqual(measures.map((measure) => highest[measure] ?? 1));
+    expect(Object.values(padded(MOST_CHARACTERS + 1))).toEqual(measures.map(() => 0));
   }, 60_000);
 });
 
@@ -103,4 +104,19 @@ it('gives the mean of exact match and ROUGE-L as quality, whichever truths these
       expect(scores.quality_score).toBe(((scores.exact_match ?? -1) + (scores.rouge_l ?? -1)) / 2);
     }),
   );
+});
+
+const exactMatch = (answer: string, truth: string) =>
+  scorerNamed('exact_rouge').score(answer, [truth]).exact_match;
+
+it('gives an exact match that ignores white space around, and nothing else (MP-62)', () => {
+  expect(exactMatch(' Oslo\n', 'Oslo')).toBe(1);
+  expect(exactMatch('oslo', 'Oslo')).toBe(0);
+  expect(exactMatch('Oslo.', 'Oslo')).toBe(0);
+  expect(exactMatch('New  York', 'New York')).toBe(0);
+  expect(exactMatch('', ' ')).toBe(1);
+});
+
+it('finds every text an exact match to itself, lone surrogates and NULs included', () => {
+  fc.assert(fc.property(anyText, (value) => exactMatch(value, `\t${value}\n`) === 1));
 });

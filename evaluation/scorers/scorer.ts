@@ -1,6 +1,5 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 import { sentenceBleu } from './bleu.ts';
-import { exactMatch } from './exact-match.ts';
 import { GAIA_NO_ANSWER, gaiaCorrect } from './gaia.ts';
 import { rougeL } from './rouge-l.ts';
 import { squadEm, squadF1 } from './squad.ts';
@@ -9,7 +8,7 @@ import { squadEm, squadF1 } from './squad.ts';
  * A longer answer scores 0 in every measure. Scoring takes time and memory in proportion to the answer, up to
  * 3 s and a few hundred megabytes at this length, and what agents send can be 64 times as long.
  */
-export const MAX_ANSWER_CHARACTERS = 1024 * 1024;
+const MAX_ANSWER_CHARACTERS = 1024 * 1024;
 
 /**
  * Scores one answer against everything that counts as right.
@@ -66,6 +65,11 @@ const scorers: readonly Scorer[] = [
 ];
 
 export const scorerNames: readonly string[] = scorers.map(({ name }) => name);
+
+/** 1 if both texts are equal after trimming white space, else 0. Case, accents and punctuation count. */
+function exactMatch(prediction: string, truth: string): 0 | 1 {
+  return prediction.trim() === truth.trim() ? 1 : 0;
+}
 
 /** @throws MeshError `usage` for a name that no scorer has. */
 export function scorerNamed(name: string): Scorer {

@@ -3,7 +3,7 @@
  * values, and a prediction is right when it has as many values as the target and each value of the target is among them. A value is a
  * number (equal to 1e-6), a date `yyyy-mm-dd` with `xx` for what is unknown (field by field), or a text (after normalisation).
  */
-export type WtqValue =
+type WtqValue =
   | { readonly kind: 'number'; readonly text: string; readonly amount: number }
   | { readonly kind: 'date'; readonly text: string; readonly date: string }
   | { readonly kind: 'text'; readonly text: string };

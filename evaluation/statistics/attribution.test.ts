@@ -2,8 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../core/system/random.ts';
-import { attribute, type Cell, type FactorLevels } from './attribution.ts';
+import { attribute, type Cell } from './attribution.ts';
 import { normal } from './testing/noise.ts';
+
+type FactorLevels = Cell['levels'];
 
 const FACTORS = {
   protocol: ['json', 'a2a'],

@@ -4,7 +4,7 @@ import { DEFAULT_MARGIN, type JudgedLevels, judgeLevels } from './level-verdicts
 import { comparisonOf, type InvocationEffect, type LevelComparison } from './levels.ts';
 
 /** Level of each factor, such as `{ transport: 'http', implementation: 'sdk' }`. */
-export type FactorLevels = Readonly<Record<string, string>>;
+type FactorLevels = Readonly<Record<string, string>>;
 
 /** One combination of levels: `samples[i][j]` is the j-th round of the i-th invocation, positive, of one unit for all cells. */
 export interface Cell {
@@ -17,9 +17,9 @@ export interface Cell {
  *
  * `contributes`: its share is shown, and larger than the margin. `no share`: shown to be within the margin. `cannot tell`: neither.
  */
-export type ShareVerdict = 'contributes' | 'no share' | 'cannot tell';
+type ShareVerdict = 'contributes' | 'no share' | 'cannot tell';
 
-export interface FactorShare {
+interface FactorShare {
   /** Several, `protocol + transport`, where they changed together only, so that nobody can know them apart, however long is measured. */
   readonly factor: string;
   readonly from: string;
@@ -29,7 +29,7 @@ export interface FactorShare {
   readonly verdict: ShareVerdict;
 }
 
-export interface Attribution {
+interface Attribution {
   /** The whole: `to` against `from`. */
   readonly total: JudgedLevels;
   /** The largest share first; they multiply to the total, by construction. */

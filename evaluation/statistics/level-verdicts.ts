@@ -14,7 +14,7 @@ const MAX_NEEDED = 1000;
  * `different`: the ratio is not 1. `equivalent`: it is shown to lie within the margin, which is stated; the ratio may be different from
  * 1 as well, by less than anybody asked about. `cannot tell`: neither is shown, which is no evidence of either.
  */
-export type LevelVerdict = 'different' | 'equivalent' | 'cannot tell';
+type LevelVerdict = 'different' | 'equivalent' | 'cannot tell';
 
 export interface JudgedLevels extends LevelComparison {
   /** p-values after Holm's correction for all pairs judged together. */

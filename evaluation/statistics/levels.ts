@@ -4,7 +4,7 @@ import { trimmedMean } from './inference/trimmed-mean.ts';
 /** With fewer fresh processes of each arm, nothing is called: Student's t for three already takes 4.3 standard errors. */
 export const MIN_INVOCATIONS = 5;
 /** With fewer rounds in a process, one interruption is a third of what is known of it. */
-export const MIN_ROUNDS = 3;
+const MIN_ROUNDS = 3;
 /** What fresh processes of two arms say about the ratio `other / baseline`. Above 1, the other takes more. */
 export interface LevelComparison {
   /** Fresh processes of each arm. */

@@ -66,6 +66,11 @@ export function percent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
 }
 
+/** A change of a fraction as `+12.3 %` or `−4.5 %`. */
+export function signedPercent(change: number): string {
+  return `${change < 0 ? '−' : '+'}${percent(Math.abs(change))}`;
+}
+
 /** A number with `digits` decimals, or `–` where it is not known. */
 export function decimals(value: number | null, digits: number): string {
   return value === null ? '–' : value.toFixed(digits);

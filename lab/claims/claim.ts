@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 
-export const ENCODINGS = ['json', 'json-pretty', 'msgpack', 'toon', 'protobuf-schema'] as const;
+const ENCODINGS = ['json', 'json-pretty', 'msgpack', 'toon', 'protobuf-schema'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 const MEASURES = ['bytes', 'gzipped bytes', 'tokens'] as const;
 

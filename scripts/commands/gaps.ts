@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { storePlace } from '../../evaluation/plan/gaia-places.ts';
-import { gapList } from '../../evaluation/results/tables/gap-list.ts';
 import { openStore } from '../../evaluation/store/open-store.ts';
 import { storeFile } from '../../evaluation/store/sql/store-file.ts';
 import type { Store } from '../../evaluation/store/store.ts';
 import { complain, print, printJson } from '../../evaluation/terminal/print.ts';
-import { stylesFor } from '../../evaluation/terminal/style.ts';
+import { type Styles, stylesFor } from '../../evaluation/terminal/style.ts';
+import { oneLine } from '../../evaluation/terminal/table.ts';
 import {
   informsPlans,
   type ReviewVerdict,
@@ -25,6 +25,9 @@ interface GapsOptions {
   readonly reject?: readonly number[];
   readonly json?: boolean;
 }
+
+/** Longest text that is shown of a part of a record; the store takes a little more. */
+const COLUMNS = 2_000;
 
 export function gaps(command: Command): void {
   command
@@ -96,4 +99,42 @@ async function allRecords(store: Store): Promise<StoredGapRecord[]> {
     if (page.length === 0) return records;
     records.push(...page);
   }
+}
+
+/** Gap records as a person reads them before deciding. Models wrote them: no character of them drives the terminal. */
+function gapList(records: readonly StoredGapRecord[], { bold }: Styles): string {
+  return records.map((record) => block(record, bold)).join('\n\n');
+}
+
+function block(record: StoredGapRecord, bold: (text: string) => string): string {
+  const {
+    id,
+    kind,
+    question_type,
+    failure_type,
+    point,
+    tool,
+    pattern,
+    cause,
+    advice,
+    attempt_id,
+    created_at,
+  } = record;
+  const place = point === 'unknown' ? '' : ` (${point})`;
+  const at = tool === '' ? place : `${place} at ${oneLine(tool, COLUMNS)}`;
+  const from = attempt_id === null ? 'a person' : `attempt ${attempt_id}`;
+  return [
+    `${bold(`${id}  ${kind}`)}  ${stateOf(record)}`,
+    `    of ${oneLine(question_type, COLUMNS)} questions, after a ${failure_type}${at}; by ${oneLine(from, COLUMNS)}, ${created_at}`,
+    `    pattern  ${oneLine(pattern, COLUMNS)}`,
+    `    cause    ${oneLine(cause, COLUMNS)}`,
+    `    advice   ${oneLine(advice, COLUMNS)}`,
+  ].join('\n');
+}
+
+/** In words, since a hint that is only proposed is in use already. */
+function stateOf(record: StoredGapRecord): string {
+  if (record.status === 'rejected') return 'rejected';
+  if (waitsForReview(record)) return 'waits for you';
+  return record.status === 'approved' ? 'approved' : 'in use';
 }

@@ -37,7 +37,7 @@ const questionSchema = z.strictObject({
  * What a batch is of: `<answers>.batch.json`, beside the journal, which holds what came of it. Together they are all that a report is
  * made from. It holds the true answers, which no agent may read.
  */
-export const batchHeadSchema = z.strictObject({
+const batchHeadSchema = z.strictObject({
   schema_version: z.literal(HEAD_VERSION),
   gaia_mesh: z.string(),
   /** Name of the answers file beside it. */

@@ -1,5 +1,5 @@
 import type { CycleSummary } from '../../results/cycles.ts';
-import { count, oneLine, percent } from '../../terminal/table.ts';
+import { count, oneLine, percent, signedPercent } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bound, counted } from '../wording.ts';
 import type { NamedSummary } from './team-tables.ts';
@@ -69,7 +69,7 @@ function cycleRow(team: string, { cycle, correct, scored, accuracy, delta, ...ro
     cycle === 1 ? 'first attempts' : 'repeats',
     accuracy === null ? '–' : `${count(correct)} of ${count(scored)}`,
     percent(accuracy),
-    delta === null ? '–' : `${delta < 0 ? '−' : '+'}${percent(Math.abs(delta))}`,
+    delta === null ? '–' : signedPercent(delta),
     cycle === 1 ? '–' : count(row.newly_right),
     cycle === 1 ? '–' : count(row.newly_wrong),
   ];

@@ -1,4 +1,4 @@
-import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
+import { count, decimals, oneLine, percent, signedPercent, table, wrapped } from '../../terminal/table.ts';
 import type { Figures, Taken } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { tokenLines } from '../token-shares.ts';
@@ -117,7 +117,7 @@ export function cycleLines({ cycles, pass_at, pass_hat, pass_hat_talked: talked 
       .join(', ');
   return [
     ...cycles.flatMap(({ cycle, accuracy, delta, newly_right, newly_wrong, categories }) => [
-      `  cycle ${cycle}: ${percent(accuracy)}${delta === null ? '' : `, ${signed(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
+      `  cycle ${cycle}: ${percent(accuracy)}${delta === null ? '' : `, ${signedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
       ...categories.map(
         ({ category, correct_before, correct, questions, regressed }) =>
           `    ${regressed ? 'REGRESSED' : 'gained'} ${category}: ${correct_before} → ${correct} of ${questions}`,
@@ -132,7 +132,6 @@ export function cycleLines({ cycles, pass_at, pass_hat, pass_hat_talked: talked 
   ];
 }
 
-const signed = (fraction: number) => `${fraction < 0 ? '−' : '+'}${percent(Math.abs(fraction))}`;
 const short = (name: string) => oneLine(name, TEAM_COLUMNS);
 
 function oneLineKeepingIndent(line: string): string {

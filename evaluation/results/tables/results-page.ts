@@ -12,6 +12,7 @@ import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import { BASELINE } from '../baseline.ts';
 import type { Figures, Taken } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
+import { intervalText } from './batch-table.ts';
 import { detectableText } from './detectable-text.ts';
 
 interface ResultsFacts {
@@ -70,12 +71,11 @@ const LIMITS = [
 
 /** Coverage, risk and calibration of teams whose engine says how sure it is; empty without any. */
 function calibrationPart(teams: Rows): string {
-  const share = (value: number | null) => (value === null ? '–' : percent(value));
   const rows = teams.flatMap(([name, { calibration }]) => {
     if (calibration === undefined) return [];
     const { coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error } = calibration;
     return [
-      [name, ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(share)],
+      [name, ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(percent)],
     ];
   });
   if (rows.length === 0) return '';
@@ -144,9 +144,7 @@ function scoreTable(paired: PairedTeams, teams: Rows): string {
 }
 
 function scoreText({ accuracy, low, high }: Figures): string {
-  return low === null || high === null
-    ? '–'
-    : `${percent(accuracy)} (${(low * 100).toFixed(1)}–${percent(high)})`;
+  return low === null || high === null ? '–' : `${percent(accuracy)} (${intervalText({ low, high })})`;
 }
 
 function takenTable(teams: Rows): string {
