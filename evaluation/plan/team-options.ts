@@ -8,6 +8,7 @@ import type { JsonValue } from '../../core/contracts/packet.ts';
 import { unknown } from '../../core/contracts/registry.ts';
 import { type Team, type TeamAgent, TRANSPORTS } from '../../core/contracts/team.ts';
 import type { FaultRequest } from '../../core/run/run-faults.ts';
+import { defined } from '../../core/system/defined.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { DELIVERIES } from '../../core/wire/delivery.ts';
@@ -115,8 +116,7 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     );
   const ofModels = {
     ...Object.fromEntries((options.engineOption ?? []).map(engineOptionOf)),
-    ...(options.toolCalls === undefined ? {} : { tool_calls: options.toolCalls }),
-    ...(options.context === undefined ? {} : { context: options.context }),
+    ...defined({ tool_calls: options.toolCalls, context: options.context }),
   };
   const agents = withTools(team, options.tool).map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
@@ -142,16 +142,14 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     scorer: options.scorer ?? team.scorer,
     limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
     transport: transportOf(options) ?? team.transport,
-    ...(options.natsUrl === undefined ? {} : { nats_url: options.natsUrl }),
-    ...(options.natsSubject === undefined ? {} : { nats_subject: options.natsSubject }),
+    ...defined({ nats_url: options.natsUrl, nats_subject: options.natsSubject }),
     adapter: options.adapter ?? team.adapter,
     engine: engine ?? team.engine,
     ...(options.repliesFile === undefined ? {} : { engine_options: { replies: options.repliesFile } }),
     ...(options.repliesFile !== undefined || Object.keys(ofModels).length === 0
       ? {}
       : { engine_options: { ...team.engine_options, ...ofModels } }),
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(host === undefined ? {} : { model_host: host }),
+    ...defined({ model: options.model, model_host: host }),
   };
   checkTeamServers(result);
   checkForeign(result, process.env);

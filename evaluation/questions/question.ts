@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { HEAD_LENGTHS } from '../../core/contracts/packet.ts';
+import { defined } from '../../core/system/defined.ts';
 
 /** Why a file in a folder of questions is not read. The folder of the Hugging Face cache has links, too: that is the last hint. */
 export const LINK_FAULT =
@@ -96,8 +97,7 @@ export const questionSchema = z
       ...(level === undefined || level === '' ? {} : { level: String(level) }),
       category: line.category ?? categoryOf(question, fileName),
       truths: answer === undefined ? [] : [answer, ...(line.aliases ?? [])],
-      ...(fileName === undefined ? {} : { fileName }),
-      ...(line.document === undefined ? {} : { document: line.document }),
+      ...defined({ fileName, document: line.document }),
     };
   });
 

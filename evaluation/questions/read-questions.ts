@@ -7,6 +7,7 @@ import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/cont
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../../core/contracts/limits.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
 import type { Task } from '../../core/contracts/task.ts';
+import { defined } from '../../core/system/defined.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { LINK_FAULT, leadsOut, type Question, questionSchema } from './question.ts';
 import { lineAt, type TextLine, textLines } from './text-lines.ts';
@@ -101,8 +102,7 @@ export function readTaskFile(
       question,
       truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
       category: 'text',
-      ...(source === undefined ? {} : { source }),
-      ...(level === undefined ? {} : { level }),
+      ...defined({ source, level }),
     };
     if (document === undefined) return { ...task, document: shared ?? '' };
     if (file.endsWith('.gz')) return { ...task, document };

@@ -2,6 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { defined } from '../../core/system/defined.ts';
 import { makeFolder } from '../../core/system/files/make-folder.ts';
 import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { Question } from '../questions/question.ts';
@@ -66,10 +67,7 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
     bytes,
     seconds,
     ...(cached ? { cached } : {}),
-    ...(confidence === undefined ? {} : { confidence }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(failed_role === undefined ? {} : { failed_role }),
-    ...(file === undefined ? {} : { file }),
+    ...defined({ confidence, reason, failed_role, file }),
   };
   return JSON.stringify(line);
 }

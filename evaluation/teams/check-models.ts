@@ -1,5 +1,6 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 import { engineOf, type Team } from '../../core/contracts/team.ts';
+import { defined } from '../../core/system/defined.ts';
 import { dataTools } from '../../tools/data-tools.ts';
 import {
   abilitiesLine,
@@ -32,8 +33,7 @@ export async function checkTeamModels(
   for (const { engine, model, host, use } of modelsOf(team)) {
     const key = JSON.stringify([engine, model, host]);
     const question = {
-      ...(model === undefined ? {} : { model }),
-      ...(host === undefined ? {} : { host }),
+      ...defined({ model, host }),
     };
     const answer = asked.get(key) ?? modelAbilities(engine, question);
     asked.set(key, answer);

@@ -1,4 +1,5 @@
 import { engineOf, type Team } from '../../core/contracts/team.ts';
+import { defined } from '../../core/system/defined.ts';
 import { checkServers } from '../../tools/engines/registry.ts';
 
 /**
@@ -11,8 +12,7 @@ export function checkTeamServers(team: Team): void {
   for (const agent of team.agents) {
     const { engine, host, options } = engineOf(team, agent);
     checkServers(engine, {
-      ...(host === undefined ? {} : { host }),
-      ...(options === undefined ? {} : { options }),
+      ...defined({ host, options }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { defined } from '../../core/system/defined.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { interruptible } from '../../scripts/command-line/interruptible.ts';
@@ -57,8 +58,7 @@ async function run({ script, behaviour, models, context, port }: Options): Promi
   const server = await startModelServer(behaving(says, behaviours), {
     port,
     capabilities,
-    ...(models === undefined ? {} : { models }),
-    ...(context === undefined ? {} : { contextTokens: context }),
+    ...defined({ models, contextTokens: context }),
     onRequest: ({ format, model, messages, tools }) =>
       complain(`${format} ${model}: ${messages.length} messages, ${tools.length} tools`),
     onInvalid: (why) => complain(`refused as no real server would take it: ${why}`),

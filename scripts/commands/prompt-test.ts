@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { defined } from '../../core/system/defined.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { print, printJson } from '../../evaluation/terminal/print.ts';
@@ -56,8 +57,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   if (options.host !== undefined) nameKeyHost(options.host);
   checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
   const engine = await engineNamed(options.engine, {
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.host === undefined ? {} : { host: options.host }),
+    ...defined({ model: options.model, host: options.host }),
     prompts: promptNamed,
   });
   const { signal } = interruptible('the test');

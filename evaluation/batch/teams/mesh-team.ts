@@ -13,6 +13,7 @@ import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '../../../core/run/run-faults.ts';
 import type { RunFolder } from '../../../core/run/run-folder.ts';
 import type { Asked, RunObserver } from '../../../core/run/run-options.ts';
+import { defined } from '../../../core/system/defined.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../../core/system/package-root.ts';
 import { sharedId } from '../../../core/wire/copy-id.ts';
@@ -91,9 +92,7 @@ export class MeshTeam {
     const withRun = ofRun(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
     const engine = await engineNamed(team.engine, {
       prompts: promptNamed,
-      ...(team.model === undefined ? {} : { model: team.model }),
-      ...(team.model_host === undefined ? {} : { host: team.model_host }),
-      ...(team.engine_options === undefined ? {} : { options: team.engine_options }),
+      ...defined({ model: team.model, host: team.model_host, options: team.engine_options }),
     });
     const run = await MeshRun.start({
       team: withRun,
@@ -103,8 +102,7 @@ export class MeshTeam {
       resumes: options.isFinished !== undefined,
       portBase,
       external,
-      ...(options.howToStart === undefined ? {} : { howToStart: options.howToStart }),
-      ...(faults === undefined ? {} : { faults }),
+      ...defined({ howToStart: options.howToStart, faults }),
       timeoutMs,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
@@ -144,8 +142,7 @@ export class MeshTeam {
     const task = await taskOf(team, question, cycle, { hasModel: this.#hasModel, signal });
     const asked = await this.#run.ask(task, {
       signal,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...defined({ timeoutMs, maxTokens }),
     });
     const result = taskResult(task, asked);
     if (this.#options.isBatch) appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
@@ -229,8 +226,7 @@ async function taskOf(
     truths: question.truths,
     ...(attachment === undefined ? {} : { fileName: attachment.name }),
     ...(hasOutline ? { fileOutline: fileOutline({ ...attachment, text, hasText }) } : {}),
-    ...(level === undefined ? {} : { level }),
-    ...(source === undefined ? {} : { source }),
+    ...defined({ level, source }),
   };
 }
 

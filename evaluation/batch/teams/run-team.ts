@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { RunObserver } from '../../../core/run/run-options.ts';
+import { defined } from '../../../core/system/defined.ts';
 import { cleanAnswer } from '../../../tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
@@ -65,8 +66,7 @@ export async function runTeam(
       placeFile: (question, cycle) =>
         placeFile(question, cycle, {
           root: places.files,
-          ...(plan.folder === undefined ? {} : { folder: plan.folder }),
-          ...(plan.api === undefined ? {} : { api: plan.api }),
+          ...defined({ folder: plan.folder, api: plan.api }),
         }),
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
