@@ -11,6 +11,15 @@ export interface FaultOptions {
   readonly restart?: string;
 }
 
+/** How to have faults again whose seed was drawn; undefined where there are none, or the user said the seed. */
+export function seedNote(
+  faults: FaultRequest | undefined,
+  { faultSeed }: Pick<FaultOptions, 'faultSeed'>,
+): string | undefined {
+  if (typeof faults?.spec !== 'string' || faultSeed !== undefined) return undefined;
+  return `faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`;
+}
+
 /** Seeds that are drawn are below this: short enough to type. */
 const DRAWN_SEEDS = 2 ** 31;
 

@@ -15,6 +15,7 @@ import { Journal } from '../../evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '../../evaluation/batch/teams/mesh-team.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
+import { seedNote } from '../../evaluation/plan/fault-request.ts';
 import { answerPlace } from '../../evaluation/questions/answer-place.ts';
 import type { Question } from '../../evaluation/questions/question.ts';
 import { evidenceIn } from '../../evaluation/results/evidence.ts';
@@ -155,8 +156,8 @@ async function start(
   const { team, adapter, faults } = plan.planned;
   const { out, place, resumed, progress, signal, watch } = where;
   const observer = { ...progress.observer, faultNews: progress.note };
-  if (typeof faults?.spec === 'string' && options.faultSeed === undefined)
-    progress.note(`faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`);
+  const drawn = seedNote(faults, options);
+  if (drawn !== undefined) progress.note(drawn);
   try {
     return await MeshTeam.start({
       team,

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { defined } from '../../core/system/defined.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 import { exportFormat, exportFormats } from '../../evaluation/export/formats.ts';
 import { print } from '../../evaluation/terminal/print.ts';
+import { lastArchive } from '../command-line/last-run.ts';
 
 interface ExportCommandOptions {
   readonly as: string;
@@ -30,12 +31,12 @@ export function exportCommand(command: Command): void {
 async function run(archive: string | undefined, { as, out, binding }: ExportCommandOptions): Promise<void> {
   const format = exportFormat(as);
   if (binding !== undefined && as !== 'har') throw new MeshError('usage', '--binding goes with --as har');
-  print(await format.write(archiveOf(archive), out ?? format.out, binding === undefined ? {} : { binding }));
+  print(await format.write(archiveOf(archive), out ?? format.out, defined({ binding })));
 }
 
 function archiveOf(archive: string | undefined): string {
-  const file = archive === undefined ? path.join(defaultOut(), 'run_artifacts.tar.gz') : userPath(archive);
+  if (archive === undefined) return lastArchive();
+  const file = userPath(archive);
   if (existsSync(file)) return file;
-  if (archive !== undefined) throw new MeshError('config', `${file}: there is no such file`);
-  throw new MeshError('usage', `there is no run in ${defaultOut()}: npm run bench makes one`);
+  throw new MeshError('config', `${file}: there is no such file`);
 }

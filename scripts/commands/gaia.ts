@@ -14,6 +14,7 @@ import { RunLog } from '../../evaluation/batch/run-log.ts';
 import { runTeam, type SharedBatch, type TeamEnd } from '../../evaluation/batch/teams/run-team.ts';
 import { factsOf, type TeamFacts } from '../../evaluation/batch/teams/team-facts.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
+import { seedNote } from '../../evaluation/plan/fault-request.ts';
 import { teamFile } from '../../evaluation/plan/gaia-places.ts';
 import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '../../evaluation/plan/gaia-plan.ts';
 import { missingFiles } from '../../evaluation/questions/place-file.ts';
@@ -188,10 +189,8 @@ async function runTeams(
   await importCacheFile(plan, options, store, shared.note);
   for (const planned of plan.teams) {
     const { team, setup, faults } = planned;
-    if (typeof faults?.spec === 'string' && options.faultSeed === undefined)
-      shared.note(
-        `${team.name}: faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`,
-      );
+    const drawn = seedNote(faults, options);
+    if (drawn !== undefined) shared.note(`${team.name}: ${drawn}`);
     const cache =
       store === undefined || !usesCache(planned, options) ? undefined : storeCache(store, team.name, setup);
     const result = await runTeam(plan, planned, shared, cache);

@@ -2,12 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
+import { defined } from '../../core/system/defined.ts';
 import { parseJsonText } from '../../core/system/parse-json.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
+import { noRunIn } from '../command-line/last-run.ts';
 
 interface LogsOptions {
   readonly out?: string;
@@ -31,8 +32,7 @@ export function logs(command: Command): void {
 /** Prints the logs of all agents and the hub as one, in order of time. */
 function run(options: LogsOptions): void {
   const folder = path.join(options.out === undefined ? defaultOut() : userPath(options.out), 'workspaces');
-  if (!existsSync(folder))
-    throw new MeshError('usage', `there is no run in ${path.dirname(folder)}: npm run bench makes one`);
+  if (!existsSync(folder)) throw noRunIn(path.dirname(folder));
   const lines = logFiles(folder)
     .flatMap(([name, file]) => linesOf(name, file))
     .filter((line) => options.task === undefined || line.task_id === options.task)
@@ -81,9 +81,7 @@ function readable(line: Line, startTime: number, options: LogsOptions): string {
   const because = cause === undefined ? '' : ` ${dim(`because of ${cause}`)}`;
   const tagged = tag === undefined ? '' : ` [${tag}]`;
   const others =
-    type === undefined
-      ? ` ${oneLine(JSON.stringify({ ...(task_id === undefined ? {} : { task_id }), ...rest }), 300)}`
-      : '';
+    type === undefined ? ` ${oneLine(JSON.stringify({ ...defined({ task_id }), ...rest }), 300)}` : '';
   const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
   const shown = level === 'warn' ? yellow(text) : text;
   return options.payloads && payload !== undefined

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
@@ -13,6 +12,7 @@ import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/a
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { count } from '../../evaluation/terminal/table.ts';
 import { whatIf, whatIfText } from '../../evaluation/what-if/what-if.ts';
+import { lastArchive } from '../command-line/last-run.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
@@ -90,9 +90,6 @@ async function write(sources: ReportSources, out: string): Promise<void> {
 
 /** A comparison or a batch can stand alone; without them the last run is meant. */
 function archivesOf(archives: readonly string[], { comparison, gaia }: ReportCommandOptions): string[] {
-  if (archives.length > 0 || comparison !== undefined || gaia !== undefined) return archives.map(userPath);
-  const archive = path.join(defaultOut(), 'run_artifacts.tar.gz');
-  if (!existsSync(archive))
-    throw new MeshError('usage', `there is no run in ${defaultOut()}: npm run bench makes one`);
-  return [archive];
+  const isLast = archives.length === 0 && comparison === undefined && gaia === undefined;
+  return isLast ? [lastArchive()] : archives.map(userPath);
 }

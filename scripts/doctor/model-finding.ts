@@ -1,11 +1,18 @@
 import type { ToolDefinition } from '../../core/contracts/engine.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
+import { defined } from '../../core/system/defined.ts';
 import { abilitiesLine, inability, type ModelUse } from '../../tools/engines/abilities/model-abilities.ts';
 import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
 import { promptNamed } from '../../tools/prompts.ts';
-import type { Finding } from './finding.ts';
+
+export interface Finding {
+  readonly what: string;
+  /** `note`: fine without it, but something will not be available. */
+  readonly status: 'ok' | 'note' | 'bad';
+  readonly detail: string;
+}
 
 export interface ModelOptions {
   readonly engine?: string;
@@ -30,7 +37,7 @@ export async function modelFinding(options: ModelOptions): Promise<Finding> {
   const { model, toolCalls, context } = options;
   const engine = options.engine ?? 'openai';
   const host = options.host ?? options.baseUrl;
-  const where = { ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) };
+  const where = defined({ host, model });
   const use: ModelUse = { toolCalls, context, needsTools: true };
   const bad = (detail: string): Finding => ({ what: 'model', status: 'bad', detail });
   try {
@@ -59,7 +66,7 @@ async function tryOut(
   const notes: string[] = [];
   const { chat } = await engineNamed(engine, {
     ...where,
-    options: { tool_calls: toolCalls, max_retries: 0, ...(context === undefined ? {} : { context }) },
+    options: { tool_calls: toolCalls, max_retries: 0, ...defined({ context }) },
     timeoutMs: TRY_TIMEOUT_MS,
     prompts: promptNamed,
   });

@@ -20,8 +20,7 @@ import { checkOllama } from '../../../tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '../../../tools/web/services.ts';
 import { loadKeys } from '../../command-line/load-keys.ts';
 import { positiveInteger } from '../../command-line/option-values.ts';
-import type { Finding } from '../../doctor/finding.ts';
-import { type ModelOptions, modelFinding } from '../../doctor/model-finding.ts';
+import { type Finding, type ModelOptions, modelFinding } from '../../doctor/model-finding.ts';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
