@@ -7,6 +7,7 @@ import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/age
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { branchFileSchema } from '../../core/recording/branch-file.ts';
+import { defined } from '../../core/system/defined.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
 import { natsAddress } from '../../core/transports/nats/nats-address.ts';
 import { natsListen } from '../../core/transports/nats/nats-listen.ts';
@@ -40,16 +41,14 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
   const prompt = rest.prompt === undefined ? promptNamed : promptsWith(rest.prompt);
   const secret = secretIn(process.env);
   const { name, model, host, options, timeoutMs } = chosen;
-  const server = host === undefined ? {} : { host };
-  checkKey(name, server);
+  const where = defined({ host, model });
+  checkKey(name, where);
   const engine = await engineNamed(name, {
-    ...server,
-    ...(model === undefined ? {} : { model }),
+    ...where,
+    ...defined({ timeoutMs, permits }),
     options,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    askAbilities: () => abilitiesOf(name, { ...server, ...(model === undefined ? {} : { model }) }),
+    askAbilities: () => abilitiesOf(name, where),
     prompts: prompt,
-    ...(permits === undefined ? {} : { permits }),
   });
   const { subscribes = [], partners, resumes, lies } = rest;
   const branches = rest.branches === undefined ? undefined : branchesIn(rest.branches, id);

@@ -280,10 +280,9 @@ function replyOf(
     answer,
     rawAnswer: said.raw_answer ?? answer,
     reasoningTrace: said.reasoning_trace || traceText(steps),
-    ...(said.confidence === undefined ? {} : { confidence: said.confidence }),
     ...(status === 'answered' ? {} : { reason }),
     ...(status === 'answered' || code === undefined ? {} : { code }),
-    ...(said.failed_role === undefined ? {} : { failedRole: said.failed_role }),
+    ...defined({ confidence: said.confidence, failedRole: said.failed_role, tokenLedger }),
     usage,
     toolCalls: said.tool_calls ?? toolCallsIn(steps),
     tokens: taken === null ? null : Math.max(outcome.counts.token_sum, taken),
@@ -292,6 +291,5 @@ function replyOf(
     bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,
     seconds: outcome.elapsedMs / 1000,
     modelCalls: model_calls,
-    ...(tokenLedger === undefined ? {} : { tokenLedger }),
   };
 }

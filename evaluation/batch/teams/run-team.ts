@@ -39,15 +39,11 @@ export async function runTeam(
   const { team, concurrency } = planned;
   const { journal, repeat } = shared;
   const before = journal.size;
-  const isWhole = questions.every(({ taskId }) =>
-    Array.from({ length: repeat }, (_, i) => i + 1).every((cycle) =>
-      journal.has({ task_id: taskId, team: team.name, cycle }),
-    ),
-  );
-  if (isWhole) {
-    for (let cycle = 1; cycle <= repeat; cycle++)
-      for (const { taskId } of questions)
-        shared.onEvent({ kind: 'kept', key: { task_id: taskId, team: team.name, cycle } });
+  const keys = Array.from({ length: repeat }, (_, i) =>
+    questions.map(({ taskId }) => ({ task_id: taskId, team: team.name, cycle: i + 1 })),
+  ).flat();
+  if (keys.every((key) => journal.has(key))) {
+    for (const key of keys) shared.onEvent({ kind: 'kept', key });
     return { end: { kind: 'finished' }, asked: 0, wallSeconds: 0 };
   }
   const mesh = await startMesh(plan, planned, shared);
