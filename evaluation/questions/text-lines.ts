@@ -16,35 +16,65 @@ export interface TextLine {
   readonly bytes: number;
 }
 
+/** A line as it stands in a file, without the feed that ends it. */
+interface ByteLine {
+  readonly bytes: Buffer;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly at: number;
+  /** Whether a feed ends it: the last one may have none. */
+  readonly isWhole: boolean;
+}
+
+interface ByteLimits {
+  /** Of a line. */
+  readonly maxBytes: number;
+  readonly tooLong: (number: number) => Error;
+  /** Where the file ends, as far as it is read: it may grow. */
+  readonly end?: number;
+}
+
+/** The lines of an open file, one after the other: the file is never in memory as a whole. */
+export function* byteLines(
+  descriptor: number,
+  { maxBytes, tooLong, end = Number.POSITIVE_INFINITY }: ByteLimits,
+): Generator<ByteLine> {
+  let chunk = Buffer.allocUnsafe(READ_BYTES);
+  let rest = Buffer.alloc(0);
+  let at = 0;
+  for (let number = 1; ; ) {
+    // Of a long line as much again as is there: it is not copied for every piece of it.
+    if (chunk.length < rest.length) chunk = Buffer.allocUnsafe(rest.length);
+    const from = at + rest.length;
+    const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, end - from), from);
+    const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
+    let begin = 0;
+    for (let feed = bytes.indexOf(LINE_END); feed !== -1; feed = bytes.indexOf(LINE_END, begin)) {
+      if (feed - begin > maxBytes) throw tooLong(number);
+      yield { bytes: bytes.subarray(begin, feed), number, at: at + begin, isWhole: true };
+      number += 1;
+      begin = feed + 1;
+    }
+    rest = Buffer.from(bytes.subarray(begin));
+    at += begin;
+    if (rest.length > maxBytes) throw tooLong(number);
+    if (count > 0) continue;
+    if (rest.length > 0) yield { bytes: rest, number, at, isWhole: false };
+    return;
+  }
+}
+
 /**
- * The lines of a file, one after the other: the file is never in memory as a whole.
+ * The lines of a text file.
  *
  * @throws MeshError `config` for a line that is too long or not UTF-8; what the file system says
  */
 export function* textLines(file: string): Generator<TextLine> {
+  const tooLong = (number: number) =>
+    new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
   const descriptor = openSync(file, 'r');
   try {
-    let chunk = Buffer.allocUnsafe(READ_BYTES);
-    let rest = Buffer.alloc(0);
-    let at = 0;
-    for (let number = 1; ; ) {
-      // Of a long line as much again as is there: it is not copied for every piece of it.
-      if (chunk.length < rest.length) chunk = Buffer.allocUnsafe(rest.length);
-      const count = readSync(descriptor, chunk, 0, chunk.length, at + rest.length);
-      const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
-      let from = 0;
-      for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, from)) {
-        yield lineOf(file, number, at + from, bytes.subarray(from, end));
-        number += 1;
-        from = end + 1;
-      }
-      rest = Buffer.from(bytes.subarray(from));
-      at += from;
-      if (rest.length > MAX_LINE_BYTES) tooLong(file, number);
-      if (count > 0) continue;
-      if (rest.length > 0) yield lineOf(file, number, at, rest);
-      return;
-    }
+    for (const line of byteLines(descriptor, { maxBytes: MAX_LINE_BYTES, tooLong })) yield textOf(file, line);
   } finally {
     closeSync(descriptor);
   }
@@ -62,12 +92,9 @@ export function lineAt(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes
   }
 }
 
-function lineOf(file: string, number: number, at: number, bytes: Buffer): TextLine {
-  if (bytes.length > MAX_LINE_BYTES) tooLong(file, number);
-  const begin =
-    at === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-      ? BYTE_ORDER_MARK.length
-      : 0;
+function textOf(file: string, { bytes, number, at }: ByteLine): TextLine {
+  const hasMark = at === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const begin = hasMark ? BYTE_ORDER_MARK.length : 0;
   const line = bytes.subarray(begin);
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line);
@@ -75,8 +102,4 @@ function lineOf(file: string, number: number, at: number, bytes: Buffer): TextLi
   } catch (error) {
     throw new MeshError('config', `${file}:${number}: not UTF-8 text`, { cause: error });
   }
-}
-
-function tooLong(file: string, number: number): never {
-  throw new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
 }

@@ -1,11 +1,11 @@
 import { fstatSync, readSync } from 'node:fs';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { byteLines } from '../../questions/text-lines.ts';
 import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
 /** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-const READ_BYTES = 64 * 1024;
 
 /** Which attempt: one question in one cycle by one team. */
 export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
@@ -54,14 +54,20 @@ export class JournalIndex {
     dropped: string | undefined;
   } {
     let end = 0;
-    for (const { text, at, bytes, number, isLast, isWhole } of this.#readLines()) {
+    const { size } = fstatSync(this.#descriptor);
+    const tooLong = (number: number) =>
+      damaged(`${this.file}:${number}`, `longer than ${MAX_LINE_BYTES} bytes`);
+    const lines = byteLines(this.#descriptor, { maxBytes: MAX_LINE_BYTES, tooLong, end: size });
+    for (const { bytes: line, at, number, isWhole } of lines) {
+      const text = line.toString('utf8');
+      const bytes = line.length + (isWhole ? 1 : 0);
       const where = `${this.file}:${number}`;
       if (number === 1) {
         if (!takesHeader(text, isWhole, where)) break;
       } else {
         const result = isWhole ? resultIn(text, where) : 'the line is not whole';
         if (typeof result === 'string') {
-          if (!isLast) throw damaged(where, result);
+          if (at + bytes < size) throw damaged(where, result);
           return {
             end,
             dropped: `${where}: the last line was torn when the run before ended: that question is asked again`,
@@ -72,41 +78,6 @@ export class JournalIndex {
       end = at + bytes;
     }
     return { end, dropped: undefined };
-  }
-
-  /** The lines with where they are; the last one is not whole if no line feed ends it. */
-  *#readLines(): Generator<{
-    text: string;
-    at: number;
-    bytes: number;
-    number: number;
-    isLast: boolean;
-    isWhole: boolean;
-  }> {
-    const { size } = fstatSync(this.#descriptor);
-    let begun = Buffer.alloc(0);
-    let at = 0;
-    let number = 0;
-    for (let offset = 0; offset < size; ) {
-      const chunk = Buffer.alloc(Math.min(READ_BYTES, size - offset));
-      this.#fill(chunk, offset);
-      offset += chunk.length;
-      begun = Buffer.concat([begun, chunk]);
-      for (let feed = begun.indexOf(0x0a); feed >= 0; feed = begun.indexOf(0x0a)) {
-        const bytes = feed + 1;
-        const text = begun.toString('utf8', 0, feed);
-        begun = begun.subarray(bytes);
-        number += 1;
-        yield { text, at, bytes, number, isLast: at + bytes === size, isWhole: true };
-        at += bytes;
-      }
-      if (begun.length > MAX_LINE_BYTES)
-        throw damaged(`${this.file}:${number + 1}`, `longer than ${MAX_LINE_BYTES} bytes`);
-    }
-    if (begun.length > 0) {
-      const text = begun.toString('utf8');
-      yield { text, at, bytes: begun.length, number: number + 1, isLast: true, isWhole: false };
-    }
   }
 
   #fill(into: Buffer, at: number): void {
