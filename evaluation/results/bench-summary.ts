@@ -3,6 +3,7 @@ import { type ModelSums, NO_MODELS, sumOfModels } from '../../core/contracts/usa
 import { type StatusCounts, type TaskStatus, worstStatus } from '../../core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '../../core/run/metrics/metrics.ts';
 import { Samples } from '../../core/run/metrics/samples.ts';
+import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { wilson } from '../statistics/inference/confidence.ts';
 import type { MeshResult } from './task-result.ts';
 
@@ -63,12 +64,6 @@ function partsOf(task: Parted): string[] {
   if (task.source !== undefined) parts.push(task.source.split(' / ')[0] ?? task.source);
   if (task.level !== undefined) parts.push(task.level);
   return [...new Set(parts)];
-}
-
-/** Bounds of a fraction. */
-export interface Interval {
-  readonly low: number;
-  readonly high: number;
 }
 
 class Group {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../../core/contracts/errors.ts';
 import type { TokenLedgerFigures } from '../../../core/run/metrics/token-ledger.ts';
 import type { Question } from '../../questions/question.ts';
+import type { GaiaResult } from '../../results/gaia-result.ts';
 import type { MeshResult } from '../../results/task-result.ts';
 
 /**
@@ -29,8 +30,8 @@ export interface TeamReply {
   /** The kind of failure: `engine` and `agent` again and again mean that it is not the question's fault. */
   readonly code?: ErrorCode;
   readonly failedRole?: string;
-  readonly usage: readonly RoleUsage[];
-  readonly toolCalls: readonly ToolUse[];
+  readonly usage: Readonly<GaiaResult['usage']>;
+  readonly toolCalls: Readonly<GaiaResult['tool_calls']>;
   /** Null where the model's server did not say it of each reply. */
   readonly tokens: number | null;
   /** US dollars; null where a price is not known. */
@@ -43,22 +44,4 @@ export interface TeamReply {
   readonly tokenLedger?: TokenLedgerFigures;
   /** How its task ended on the mesh; undefined for an answer from the cache. */
   readonly mesh?: MeshResult;
-}
-
-/** What one role took of one model. */
-interface RoleUsage {
-  readonly role: string;
-  readonly model: string;
-  /** null where the server did not say. */
-  readonly prompt_tokens: number | null;
-  readonly completion_tokens: number | null;
-  readonly cached_tokens?: number;
-  readonly calls: number;
-  readonly cost_usd: number | null;
-}
-
-interface ToolUse {
-  readonly tool: string;
-  readonly count: number;
-  readonly failed: number;
 }

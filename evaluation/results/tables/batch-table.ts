@@ -1,3 +1,4 @@
+import type { Interval } from '../../statistics/inference/bootstrap.ts';
 import { count, decimals, oneLine, percent, signedPercent, table, wrapped } from '../../terminal/table.ts';
 import type { Figures, Taken } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
@@ -62,7 +63,7 @@ function scoreCells({
   ];
 }
 
-export function intervalText(bounds: { low: number; high: number } | null): string {
+export function intervalText(bounds: Interval | null): string {
   return bounds === null ? '–' : `${(bounds.low * 100).toFixed(1)}–${percent(bounds.high)}`;
 }
 

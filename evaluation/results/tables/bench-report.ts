@@ -1,9 +1,10 @@
 import type { Task } from '../../../core/contracts/task.ts';
 import type { TaskStatus } from '../../../core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
+import type { Interval } from '../../statistics/inference/bootstrap.ts';
 import { stylesFor } from '../../terminal/style.ts';
 import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
-import type { BatchSummary, Interval } from '../bench-summary.ts';
+import type { BatchSummary } from '../bench-summary.ts';
 import { tokenLines } from '../token-shares.ts';
 import { intervalText } from './batch-table.ts';
 import { faultReport } from './fault-report.ts';
