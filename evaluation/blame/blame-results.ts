@@ -1,4 +1,5 @@
 import { DEPARTED } from '../../core/agent/branches.ts';
+import { sumOfKnown } from '../../core/contracts/usage.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
@@ -97,18 +98,14 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
       right: results.filter(({ correct }) => correct === true).length,
       departed: departed.length,
       failed: results.filter((result) => result.status !== 'answered' && !hasDeparted(result)).length,
-      tokens: sumOf(results.map(({ tokens }) => tokens)),
-      cost: sumOf(results.map(({ cost }) => cost)),
+      // Unknown where one of them is.
+      tokens: results.reduce<number | null>((sum, { tokens }) => sumOfKnown(sum, tokens), 0),
+      cost: results.reduce<number | null>((sum, { cost }) => sumOfKnown(sum, cost), 0),
     },
     ...(departed[0]?.reason === undefined ? {} : { departed: departed[0].reason }),
     ...facts,
     headline: headlineOf(facts),
   };
-}
-
-/** Unknown where one of them is. */
-function sumOf(amounts: readonly (number | null)[]): number | null {
-  return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
 }
 
 function shownMessage(

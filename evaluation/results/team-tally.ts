@@ -1,4 +1,4 @@
-import { sumOfKnown } from '../../core/contracts/usage.ts';
+import { UsageBook } from '../../core/contracts/usage.ts';
 import { sumOfLedgers, type TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
 import type { KnownGap } from './failures/known-gap.ts';
 import type { GaiaResult } from './gaia-result.ts';
@@ -40,7 +40,7 @@ interface RoleSum {
 /** Collects it. */
 export class TeamTally {
   readonly #tools = new Map<string, { count: number; failed: number }>();
-  readonly #roles = new Map<string, RoleSum>();
+  readonly #usage = new UsageBook();
   readonly #byRole = new Map<string, number>();
   readonly #byGap = new Map<KnownGap, number>();
   #firstFailure: RunMetricsOfTeam['failures']['first'] = null;
@@ -72,16 +72,7 @@ export class TeamTally {
       const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };
       this.#tools.set(tool, { count: sum.count + times, failed: sum.failed + failed });
     }
-    for (const { role, model, calls, prompt_tokens, completion_tokens, cost_usd } of result.usage) {
-      const key = `${role} ${model}`;
-      const sum = this.#roles.get(key) ?? { calls: 0, prompt_tokens: 0, completion_tokens: 0, cost: 0 };
-      this.#roles.set(key, {
-        calls: sum.calls + calls,
-        prompt_tokens: sumOfKnown(sum.prompt_tokens, prompt_tokens),
-        completion_tokens: sumOfKnown(sum.completion_tokens, completion_tokens),
-        cost: sum.cost === null || cost_usd === null ? null : sum.cost + cost_usd,
-      });
-    }
+    for (const usage of result.usage) this.#usage.add(usage);
   }
 
   metrics(): RunMetricsOfTeam {
@@ -98,7 +89,14 @@ export class TeamTally {
         error_rate: of(this.#errors, this.#processed),
       },
       ...(this.#tokens === undefined ? {} : { token_ledger: this.#tokens }),
-      roles: Object.fromEntries(this.#roles),
+      roles: Object.fromEntries(
+        this.#usage.entries.map(
+          ({ role, model, calls, prompt_tokens, completion_tokens, cost_usd: cost }): [string, RoleSum] => [
+            `${role} ${model}`,
+            { calls, prompt_tokens, completion_tokens, cost },
+          ],
+        ),
+      ),
       failures: {
         by_role: Object.fromEntries(this.#byRole),
         by_gap: Object.fromEntries(this.#byGap),
