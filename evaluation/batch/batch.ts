@@ -2,7 +2,7 @@ import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { type GaiaResult, gaiaResult } from '../results/gaia-result.ts';
 import { oneLine } from '../terminal/table.ts';
-import type { TeamCache } from './answer-cache.ts';
+import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
 import { type BatchLimits, questionOverrun, Spending } from './limits.ts';
 import { SharedCause } from './shared-cause.ts';
@@ -207,15 +207,8 @@ const NOTHING: Omit<TeamReply, 'status' | 'rawAnswer' | 'answer' | 'reasoningTra
   modelCalls: 0,
 };
 
-function cachedReply(
-  {
-    finalAnswer,
-    rawAnswer,
-    reasoningTrace,
-  }: { finalAnswer: string; rawAnswer: string | null; reasoningTrace: string },
-  seconds: number,
-): TeamReply {
-  return { ...NOTHING, status: 'answered', answer: finalAnswer, rawAnswer, reasoningTrace, seconds };
+function cachedReply({ finalAnswer, ...answer }: CachedAnswer, seconds: number): TeamReply {
+  return { ...NOTHING, status: 'answered', answer: finalAnswer, ...answer, seconds };
 }
 
 function noReply(seconds: number): TeamReply {

@@ -114,18 +114,16 @@ function answersTable(rows: readonly (readonly [string, JudgedAnswers])[]): Tabl
 
 /** Teams of two batches on the questions that both were asked: those of one name, or the one that each has. */
 function compareBatches(base: string, other: string): Parts {
-  const opened: ReturnType<typeof openBatch>[] = [];
+  const first = openBatch(base);
   try {
-    const batches = [base, other].map((file) => {
-      const batch = openBatch(file);
-      opened.push(batch);
-      return batch;
-    });
-    const [first, second] = batches;
-    if (first === undefined || second === undefined) throw new Error('two batches were opened');
-    return teamsSideBySide(first, second);
+    const second = openBatch(other);
+    try {
+      return teamsSideBySide(first, second);
+    } finally {
+      second.close();
+    }
   } finally {
-    for (const batch of opened) batch.close();
+    first.close();
   }
 }
 
