@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
 import { issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
 import { faultError } from './agent/faults.ts';
 
@@ -145,3 +146,11 @@ export const streamResponseSchema = z.union([
   }),
 ]);
 export type StreamResponse = z.infer<typeof streamResponseSchema>;
+
+/** @throws MeshError `packet`, naming what is wrong with an answer */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (!result.success)
+    throw new MeshError('packet', `A2A: not the ${what} that was expected: ${issuesOf(result.error)}`);
+  return result.data;
+}

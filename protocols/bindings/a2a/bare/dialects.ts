@@ -1,6 +1,19 @@
 import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
-import { checked, failureOf, type HttpDialect, jsonOf } from './http-client.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import type { HttpRequest } from '../../http/http-client.ts';
+import type { AgentInterface } from '../interfaces.ts';
+import { checked } from '../model.ts';
+import type { Operation } from './agent-wire.ts';
+
+/** How one of the two HTTP transports asks, and what is in its answers. */
+export interface HttpDialect {
+  readonly protocolBinding: AgentInterface['protocolBinding'];
+  /** The request for an operation, below the interface's URL. */
+  request(operation: Operation): Omit<HttpRequest, 'signal'>;
+  /** @throws MeshError `packet` for an error of the protocol, or what is no answer */
+  result(operation: Operation, answer: { readonly status: number; readonly text: string }): unknown;
+}
 
 const answerSchema = z.object({
   jsonrpc: z.literal('2.0'),
@@ -58,3 +71,20 @@ export const restDialect: HttpDialect = {
     return value;
   },
 };
+
+const errorSchema = z.looseObject({ message: z.string() });
+
+/** An error of the protocol, as it was written by the other side. */
+function failureOf(error: unknown): MeshError {
+  const { message } = errorSchema.catch({ message: 'an error without a message' }).parse(error);
+  return new MeshError('packet', `A2A: refused: ${shortReason(message)}`);
+}
+
+/** @throws MeshError `packet` for what is not JSON */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MeshError('packet', `A2A: expected JSON, came ${JSON.stringify(text.slice(0, 80))}`, { cause });
+  }
+}

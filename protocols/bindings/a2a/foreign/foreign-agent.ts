@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
+import { HttpClient } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
-import { jsonRpcDialect, restDialect } from '../bare/dialects.ts';
-import { checked, type HttpDialect, jsonOf, type Operation } from '../bare/http-client.ts';
+import type { AgentWire, Operation } from '../bare/agent-wire.ts';
+import { type HttpDialect, jsonOf, jsonRpcDialect, restDialect } from '../bare/dialects.ts';
+import { HttpWire } from '../bare/http-wire.ts';
+import { GrpcConnection } from '../grpc/connection.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
+import { checked, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { AgentReply, type AgentResult } from './agent-reply.ts';
-import type { AgentWire } from './agent-wire.ts';
 import { Doorbell } from './doorbell.ts';
-import { GrpcWire, grpcPlace } from './grpc-wire.ts';
-import { foreignHttp, HttpWire } from './http-wire.ts';
+import { grpcPlace } from './grpc-place.ts';
 
 export interface ForeignAgentPlace {
   /** Of its card, or of what is above the card. */
@@ -58,6 +59,9 @@ const FIRST_POLL_MS = 100;
 const MAX_POLL_MS = 2_000;
 /** A webhook may not be called: A2A tries once. */
 const PUSH_PATIENCE_MS = 5_000;
+
+const CONNECTION = { keepAliveMs: 5_000, noDelay: true };
+const HTTP_SETTINGS = { ...CONNECTION, tls: null, connections: 4 };
 
 const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
 
@@ -185,7 +189,7 @@ export class ForeignAgent {
 async function cardAt(url: URL, place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignCard> {
   const { origin, pathname } = url;
   const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
-  const http = foreignHttp(origin);
+  const http = new HttpClient(origin, HTTP_SETTINGS);
   try {
     const response = await http.open({ method: 'GET', path, headers: authorization(place), signal });
     const text = (await bodyOf(response, MAX_CARD_BYTES)).toString();
@@ -241,12 +245,18 @@ async function wireOf(
   place: ForeignAgentPlace,
   signal: AbortSignal,
 ): Promise<AgentWire> {
-  const { maxMessageBytes } = place;
+  const headers = authorization(place);
+  const maxBytes = place.maxMessageBytes;
   if (dialect !== undefined)
-    return new HttpWire(dialect, url, { headers: authorization(place), maxMessageBytes });
-  const { Authorization } = authorization(place);
-  const headers = Authorization === undefined ? {} : { authorization: Authorization };
-  return GrpcWire.connect(url, { headers, maxBytes: maxMessageBytes }, signal);
+    return new HttpWire(dialect, new HttpClient(url.origin, HTTP_SETTINGS), url.pathname, {
+      headers,
+      maxBytes,
+    });
+  const { Authorization } = headers;
+  const own = Authorization === undefined ? {} : { authorization: Authorization };
+  const connection = new GrpcConnection(url.origin, { ...CONNECTION, headers: own, maxBytes });
+  await connection.opened(signal);
+  return connection;
 }
 
 function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage): object {

@@ -1,11 +1,12 @@
 import type { Binding } from '../../contract/binding.ts';
 import { metered } from '../../meter/metered.ts';
+import { BareClient } from '../bare/bare-client.ts';
 import { bareAgent } from '../bare/http-server.ts';
 import { bindingClient } from '../binding-client.ts';
 import { meshCard } from '../card.ts';
 import { a2aTraits } from '../traits.ts';
 import { workOf } from '../work.ts';
-import { connectBareGrpc } from './bare-client.ts';
+import { GrpcConnection } from './connection.ts';
 import { connectSdkGrpc } from './sdk-client.ts';
 import { GRPC_PACKAGES, serveSdkGrpc } from './sdk-server.ts';
 import { serveGrpc } from './server.ts';
@@ -37,7 +38,13 @@ export const a2aGrpcBare: Binding = metered({
       },
     };
   },
-  connect: async (address, settings) => bindingClient(await connectBareGrpc(address, settings), settings),
+  async connect(address, settings) {
+    const { tls, deadlineMs } = settings;
+    const url = `${tls === null ? 'http' : 'https'}://${new URL(address).host}`;
+    const connection = new GrpcConnection(url, { ...settings, ca: tls?.cert });
+    await connection.opened(AbortSignal.timeout(deadlineMs));
+    return bindingClient(new BareClient(connection, settings), settings);
+  },
 });
 
 /** One connection that all clients of an address share: the SDK's factory passes on no option of channels, Nagle's neither. */

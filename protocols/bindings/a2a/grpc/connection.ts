@@ -4,11 +4,11 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { MeshError, messageOf as textOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
-import type { MessageForm } from '../../../scan/protobuf-message.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { boundedBody } from '../../http/bounded-fetch.ts';
 import { framed, messagesOf } from '../../http/grpc-frames.ts';
-import { SERVICE_PATH } from './messages.ts';
+import type { AgentWire, Operation } from '../bare/agent-wire.ts';
+import { methods, SERVICE_PATH } from './messages.ts';
 
 export interface GrpcConnectionSettings extends Pick<BindingSettings, 'noDelay' | 'keepAliveMs'> {
   /** Beside those that gRPC and A2A need. */
@@ -20,7 +20,7 @@ export interface GrpcConnectionSettings extends Pick<BindingSettings, 'noDelay' 
 }
 
 /** Calls of A2A's gRPC service on one connection of Node's own HTTP/2, which is dialled again when it has ended. */
-export class GrpcConnection {
+export class GrpcConnection implements AgentWire {
   readonly #url: URL;
   readonly #settings: GrpcConnectionSettings;
   #session: ClientHttp2Session | undefined;
@@ -52,12 +52,25 @@ export class GrpcConnection {
     this.#session?.destroy();
   }
 
+  /** The one message of a call that is no stream; its status is read as well. */
+  async call(operation: Operation, signal: AbortSignal): Promise<object> {
+    const all: object[] = [];
+    for await (const each of this.events(operation, signal)) all.push(each);
+    const [message] = all;
+    if (message === undefined || all.length > 1)
+      throw new MeshError('packet', `A2A: expected one answer of gRPC, came ${all.length}`);
+    return message;
+  }
+
   /**
    * Messages of a call's answer, and at its end what its status says.
    *
    * @throws MeshError `agent` for a connection that failed or a signal that aborted, `packet` for a status that is an error
    */
-  async *call(method: string, request: Uint8Array, form: MessageForm, signal: AbortSignal) {
+  async *events({ method, params }: Operation, signal: AbortSignal) {
+    const forms = methods[method];
+    if (forms === undefined) throw new Error(`A2A has no method ${method}`);
+    const [request, answer] = forms;
     const stream = await this.#open(method, signal);
     let status: http2.IncomingHttpHeaders = {};
     stream.once('response', (head) => {
@@ -66,11 +79,11 @@ export class GrpcConnection {
     stream.once('trailers', (tail) => {
       status = tail;
     });
-    stream.end(framed(request));
+    stream.end(framed(request.encode(params)));
     try {
       const { maxBytes } = this.#settings;
       const body = maxBytes === undefined ? stream : boundedBody(stream, maxBytes);
-      for await (const message of messagesOf(body, maxBytes)) yield form.decode(message);
+      for await (const message of messagesOf(body, maxBytes)) yield answer.decode(message);
       // The trailers come behind the last byte.
       if (!stream.closed) await once(stream, 'close');
     } catch (cause) {
@@ -131,16 +144,6 @@ export class GrpcConnection {
       ...(net.isIP(host) === 0 ? { servername: host } : {}),
     });
   }
-}
-
-/** The one message of a call that is no stream; its status is read as well. */
-export async function only(messages: AsyncIterable<object>): Promise<object> {
-  const all: object[] = [];
-  for await (const each of messages) all.push(each);
-  const [message] = all;
-  if (message === undefined || all.length > 1)
-    throw new MeshError('packet', `A2A: expected one answer of gRPC, came ${all.length}`);
-  return message;
 }
 
 function reasonOf(status: http2.IncomingHttpHeaders): string {

@@ -108,7 +108,7 @@ const status = message({
   message: one(2, chatMessage),
   timestamp: one(3, timestamp),
 });
-export const task = message({
+const task = message({
   id: one(1, protobufText),
   contextId: one(2, protobufText),
   status: one(3, status),
@@ -140,7 +140,7 @@ const pushConfig = message({
   authentication: one(6, authentication),
 });
 
-export const sendRequest = message({
+const sendRequest = message({
   tenant: one(1, protobufText),
   message: one(2, chatMessage),
   configuration: one(
@@ -154,20 +154,19 @@ export const sendRequest = message({
   ),
   metadata: one(4, protobufStruct),
 });
-export const sendResponse = message({ task: one(1, task), message: one(2, chatMessage) });
-export const streamResponse = message({
+const sendResponse = message({ task: one(1, task), message: one(2, chatMessage) });
+const streamResponse = message({
   task: one(1, task),
   message: one(2, chatMessage),
   statusUpdate: one(3, statusUpdate),
   artifactUpdate: one(4, artifactUpdate),
 });
-export const getTaskRequest = message({
+const getTaskRequest = message({
   tenant: one(1, protobufText),
   id: one(2, protobufText),
   historyLength: one(3, int32),
 });
 const taskRequest = message({ tenant: one(1, protobufText), id: one(2, protobufText) });
-export const subscribeRequest = taskRequest;
 const configRequest = message({
   tenant: one(1, protobufText),
   taskId: one(2, protobufText),

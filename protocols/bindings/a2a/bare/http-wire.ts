@@ -2,16 +2,15 @@ import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
 import { boundedBody } from '../../http/bounded-fetch.ts';
 import { eventsOf } from '../../http/event-stream.ts';
-import { HttpClient, type HttpRequest } from '../../http/http-client.ts';
+import type { HttpClient, HttpRequest } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
-import type { HttpDialect, Operation } from '../bare/http-client.ts';
-import type { AgentWire } from './agent-wire.ts';
-
-const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+import type { AgentWire, Operation } from './agent-wire.ts';
+import type { HttpDialect } from './dialects.ts';
 
 interface HttpWireOptions {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly maxMessageBytes: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Most bytes of an answer, and of all events of a stream together. */
+  readonly maxBytes?: number;
 }
 
 /** JSON-RPC or REST, at the URL of an interface. */
@@ -21,16 +20,17 @@ export class HttpWire implements AgentWire {
   readonly #root: string;
   readonly #options: HttpWireOptions;
 
-  constructor(dialect: HttpDialect, { origin, pathname }: URL, options: HttpWireOptions) {
+  /** @param root path of the interface's URL */
+  constructor(dialect: HttpDialect, http: HttpClient, root: string, options: HttpWireOptions = {}) {
     this.#dialect = dialect;
-    this.#http = foreignHttp(origin);
-    this.#root = pathname.replace(/\/$/, '');
+    this.#http = http;
+    this.#root = root.replace(/\/$/, '');
     this.#options = options;
   }
 
   async call(operation: Operation, signal: AbortSignal): Promise<unknown> {
     const response = await this.#http.open(this.#requestOf(operation, signal));
-    const text = await bodyOf(response, this.#options.maxMessageBytes).catch((cause: unknown) => {
+    const text = await bodyOf(response, this.#options.maxBytes).catch((cause: unknown) => {
       if (cause instanceof MeshError) throw cause;
       throw new MeshError('agent', `A2A: ${operation.method}: ${shortReason(messageOf(cause))}`, { cause });
     });
@@ -40,13 +40,13 @@ export class HttpWire implements AgentWire {
   async *events(operation: Operation, signal: AbortSignal) {
     const response = await this.#http.open(this.#requestOf(operation, signal));
     const status = response.statusCode ?? 0;
-    const { maxMessageBytes } = this.#options;
+    const { maxBytes } = this.#options;
     if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
-      const text = (await bodyOf(response, maxMessageBytes)).toString();
+      const text = (await bodyOf(response, maxBytes)).toString();
       yield this.#dialect.result(operation, { status, text });
       return;
     }
-    const body = boundedBody(response, maxMessageBytes);
+    const body = maxBytes === undefined ? response : boundedBody(response, maxBytes);
     for await (const text of eventsOf(body)) yield this.#dialect.result(operation, { status, text });
   }
 
@@ -63,9 +63,4 @@ export class HttpWire implements AgentWire {
     };
     return { method, path: `${this.#root}${path}` || '/', headers, body, signal };
   }
-}
-
-/** A client of HTTP for somebody else's server. */
-export function foreignHttp(origin: string): HttpClient {
-  return new HttpClient(origin, SETTINGS);
 }

@@ -1,4 +1,9 @@
-import type { Operation } from '../bare/http-client.ts';
+export type Operation =
+  | { readonly method: 'SendMessage' | 'SendStreamingMessage'; readonly params: object }
+  | {
+      readonly method: 'GetTask' | 'SubscribeToTask' | 'CancelTask';
+      readonly params: { readonly id: string };
+    };
 
 /** How an agent is asked, whichever transport its card names: parameters and results are those of A2A's JSON. */
 export interface AgentWire {
