@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
 import { ledgerLineSchema } from '../../core/contracts/ledger.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
+import { parseJsonLine } from '../../core/system/json-line.ts';
 
 /** A comparison of two hundred rounds of all adapters has some 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;
@@ -173,12 +174,7 @@ export function comparisonFileText(file: string): string {
 
 /** @throws MeshError `config` for a text that is no comparison */
 export function parseComparison(text: string, where: string): ComparisonFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
-  }
+  const value = parseJsonLine(text, z.unknown(), where);
   const version = versionSchema.safeParse(value);
   if (version.success && version.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(

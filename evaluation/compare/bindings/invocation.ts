@@ -3,7 +3,7 @@ import { NO_BYTES } from '../../../protocols/bindings/contract/wire-sum.ts';
 import { percentile } from '../../statistics/inference/quantile.ts';
 import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
-import type { Part } from './peers/protocol.ts';
+import type { CpuUs, Part } from './peers/protocol.ts';
 
 /** How one pair of fresh processes is measured. */
 export interface Protocol {
@@ -23,18 +23,13 @@ export interface Protocol {
 
 export interface Round {
   /** Microseconds of CPU time an exchange, one at a time. */
-  readonly cpuUs: { readonly client: Cpu; readonly server: Cpu };
+  readonly cpuUs: { readonly client: CpuUs; readonly server: CpuUs };
   /** Microseconds since each exchange of the open load should have begun; null where the rate was too high. */
   readonly latencyUs: readonly number[] | null;
   /** Microseconds by which the load itself was late. */
   readonly lateUs: number;
   /** Exchanges a second, for each concurrency. */
   readonly perS: readonly number[];
-}
-
-interface Cpu {
-  readonly user: number;
-  readonly system: number;
 }
 
 /** One pass through all exchanges that have an answer, and one through all others, on a session that is in use. */
@@ -150,7 +145,7 @@ async function playRound(pair: Pair, roundMs: number, { concurrency, ratePerS }:
   };
 }
 
-function perExchange({ user, system }: Cpu, count: number): Cpu {
+function perExchange({ user, system }: CpuUs, count: number): CpuUs {
   return { user: user / count, system: system / count };
 }
 

@@ -1,5 +1,5 @@
 import type { BindingsFile } from '../../compare/bindings/figures/bindings-file.ts';
-import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
+import { FIGURE_NAMES, nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { intervalText } from '../../compare/verdict-text.ts';
 import { oneLine } from '../../terminal/table.ts';
 import { tableView } from '../../terminal/table-view.ts';
@@ -7,8 +7,6 @@ import { bound, ratioText } from '../wording.ts';
 import { type StackRow, type StackView, stacked } from './stack-view.ts';
 
 type Attributed = BindingsFile['attributions'][number];
-
-const FIGURES = { latency_us: 'time', cpu_us: 'CPU time', saturated_us: 'time at full load' } as const;
 
 /** Colours of the factors that there always are; settings take those that are left, in turn. */
 const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, implementation: 4 };
@@ -26,8 +24,8 @@ export function attributionView({ attributions, baseline }: BindingsFile): Stack
     finding: bound(findingOf(attributions)),
     key: factors.map((factor) => ({ hue: hueOf(factor), name: oneLine(factor, 40), what: '' })),
     choices: figures.map(([figure, own]) => ({
-      name: FIGURES[figure],
-      axis: `times the ${FIGURES[figure]} of ${nameText(baseline)}`,
+      name: FIGURE_NAMES[figure],
+      axis: `times the ${FIGURE_NAMES[figure]} of ${nameText(baseline)}`,
       rows: own.map((one) => rowOf(one, hueOf)),
     })),
     scale: 'product',
@@ -55,7 +53,7 @@ function rowOf({ arm, total, shares }: Attributed, hueOf: (factor: string) => nu
 }
 
 function tableRows({ arm, figure, total, shares }: Attributed): string[][] {
-  const start = [nameText(arm), FIGURES[figure]];
+  const start = [nameText(arm), FIGURE_NAMES[figure]];
   return [
     [...start, 'whole', '', ratioText(total.ratio), intervalText(total), ''],
     ...shares.map(({ factor, from, to, share, verdict }) => [

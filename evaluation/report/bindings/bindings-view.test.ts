@@ -44,7 +44,7 @@ describe('the heading', () => {
 });
 
 test('pairs have ratio, interval, what could have been detected and a verdict, the null test among them', () => {
-  expect(view.pairs.figures.map(({ name }) => name)).toEqual(['time', 'CPU time', 'time at full load']);
+  expect(view.pairs.figures.map(({ name }) => name)).toEqual(['time', 'CPU time', 'time when saturated']);
   expect(view.pairs.figures[0]?.ratios.map(({ label, verdict }) => [label, verdict])).toEqual([
     ['mesh/json bare again', 'equal ±5 %'],
     ['a2a/jsonrpc bare', 'slower'],

@@ -1,5 +1,5 @@
 import type { BindingsFile, PairVerdict } from '../../compare/bindings/figures/bindings-file.ts';
-import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
+import { FIGURE_NAMES, nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { detectableText, intervalText, marginText } from '../../compare/verdict-text.ts';
 import { count } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
@@ -9,9 +9,9 @@ import { bound, ratioText } from '../wording.ts';
 type Figure = 'latency' | 'cpu' | 'saturated';
 
 const FIGURES = [
-  { figure: 'latency', name: 'time', longer: 'slower', shorter: 'faster' },
-  { figure: 'cpu', name: 'CPU time', longer: 'more', shorter: 'less' },
-  { figure: 'saturated', name: 'time at full load', longer: 'slower', shorter: 'faster' },
+  { figure: 'latency', name: FIGURE_NAMES.latency_us, longer: 'slower', shorter: 'faster' },
+  { figure: 'cpu', name: FIGURE_NAMES.cpu_us, longer: 'more', shorter: 'less' },
+  { figure: 'saturated', name: FIGURE_NAMES.saturated_us, longer: 'slower', shorter: 'faster' },
 ] as const satisfies readonly { readonly figure: Figure; [word: string]: string }[];
 
 /** Every arm against the baseline, in each of the three figures that have verdicts. */

@@ -1,11 +1,13 @@
-import { attribute } from '../../../statistics/attribution.ts';
+import { attribute, TOGETHER } from '../../../statistics/attribution.ts';
 import { MIN_INVOCATIONS } from '../../../statistics/levels.ts';
 import { decimals } from '../../../terminal/table.ts';
+import { type TableView, tableView } from '../../../terminal/table-view.ts';
 import type { BindingsFile } from './bindings-file.ts';
-import { intervalText } from './bindings-text.ts';
+import { FIGURE_NAMES, intervalText, nameText } from './bindings-text.ts';
 import { type ArmCell, cellsOf } from './cells.ts';
 
 type Attributed = BindingsFile['attributions'][number];
+type Share = Attributed['shares'][number];
 
 const FIGURES = ['latency_us', 'cpu_us', 'saturated_us'] as const;
 /** Probability of blaming any factor of an arm unjustly, in any of the figures. */
@@ -57,13 +59,6 @@ function attributionOf(
   };
 }
 
-/** What a figure is of, for people. */
-export const FIGURE_NAMES = {
-  latency_us: 'time',
-  cpu_us: 'CPU time',
-  saturated_us: 'time when saturated',
-} as const;
-
 /** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
 export function attributionText({ arm, figure, total, shares }: Attributed): string {
   const parts = shares.map(({ factor, from, to, share, verdict }) => {
@@ -71,4 +66,32 @@ export function attributionText({ arm, figure, total, shares }: Attributed): str
     return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
   });
   return `${arm}, ${FIGURE_NAMES[figure]} ${decimals(total.ratio, 2)} times: ${parts.join('; ')}`;
+}
+
+/** Behind a share: shown to be within the margin, and not shown to be anything. */
+const MARKS = { contributes: '', 'no share': '=', 'cannot tell': '?' } as const;
+
+/** What makes the differences, a table for each figure: a row an arm, a column a factor, and one for factors that changed together only. */
+export function attributionTables({ attributions }: BindingsFile): TableView[] {
+  return [...Map.groupBy(attributions, ({ figure }) => figure)].map(([figure, own]) => {
+    const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
+      (a, b) => a.split(TOGETHER).length - b.split(TOGETHER).length || (a < b ? -1 : 1),
+    );
+    const rows = own.map(({ arm, total, shares }) => [
+      nameText(arm),
+      decimals(total.ratio, 2),
+      ...factors.map((factor) => shareText(shares.find((share) => share.factor === factor))),
+    ]);
+    const titles = [
+      'binding',
+      `#${FIGURE_NAMES[figure]} ×`,
+      ...factors.map((factor) => `#${nameText(factor)}`),
+    ];
+    return tableView(titles, rows);
+  });
+}
+
+function shareText(own: Share | undefined): string {
+  if (own === undefined) return '';
+  return `${decimals(own.share.ratio, 2)}${MARKS[own.verdict]} (${intervalText(own.share)})`;
 }

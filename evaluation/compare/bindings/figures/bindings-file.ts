@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { MeshError } from '../../../../core/contracts/errors.ts';
 import { issuesOf } from '../../../../core/contracts/packet.ts';
+import { jsonIn, parseJsonLine } from '../../../../core/system/json-line.ts';
 import { FITS, TOPOLOGIES } from '../exchanges.ts';
 
 const amount = z.number().nonnegative();
@@ -271,23 +272,13 @@ export type BindingArm = BindingsFile['arms'][number];
 
 /** Whether the text of a file says of itself that it is a comparison of bindings. */
 export function isBindings(text: string): boolean {
-  try {
-    return kindSchema.safeParse(JSON.parse(text)).success;
-  } catch {
-    // Whoever reads it says what is wrong with it.
-    return false;
-  }
+  // Of what is no JSON, whoever reads it says what is wrong with it.
+  return kindSchema.safeParse(jsonIn(text)).success;
 }
 
 /** @throws MeshError `config` for a text that is no comparison of bindings */
 export function parseBindings(text: string, where: string): BindingsFile {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
-  }
-  const result = bindingsSchema.safeParse(value);
+  const result = bindingsSchema.safeParse(parseJsonLine(text, z.unknown(), where));
   if (!result.success) {
     throw new MeshError('config', `${where}: not a comparison of bindings: ${issuesOf(result.error)}`);
   }

@@ -1,7 +1,7 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
 import { count, decimals } from '../../../terminal/table.ts';
 import { markdownOf, tableView } from '../../../terminal/table-view.ts';
-import { attributionTables } from './attribution-tables.ts';
+import { attributionTables } from './binding-attribution.ts';
 import type { BindingsFile } from './bindings-file.ts';
 import {
   absenceLines,
@@ -13,7 +13,7 @@ import {
   timeTable,
   topologyTable,
 } from './bindings-table.ts';
-import { pairText } from './bindings-text.ts';
+import { FIGURE_NAMES, pairText } from './bindings-text.ts';
 import { tokensText, tokenTables } from './tokens-table.ts';
 
 /** The same as Markdown, for a file of its own. */
@@ -30,9 +30,9 @@ export function bindingsPart(file: BindingsFile): MeasuredPart {
     [file.sentence, ...file.warnings.map((warning) => `Warning: ${warning}.`), `${nullText(file)}.`].join(
       '\n\n',
     ),
-    `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', 'time')}`,
+    `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', FIGURE_NAMES.latency_us)}`,
     `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
-    `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', 'CPU time')}`,
+    `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`,
     attributionSection(file),
     curvesSection(file),
     growthSection(file),

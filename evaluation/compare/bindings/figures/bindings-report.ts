@@ -1,15 +1,16 @@
 import { environmentOf } from '../../../../core/run/manifest.ts';
 import { packageVersion } from '../../../../core/system/package-root.ts';
 import { median } from '../../../statistics/inference/quantile.ts';
+import { type JudgedLevels, judgeLevels } from '../../../statistics/level-verdicts.ts';
+import { measureLevels } from '../../../statistics/levels.ts';
 import type { Arm } from '../arms.ts';
 import type { MeasuredBindings } from '../compare-bindings.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 import { type ArmFigures, figuresOf, samplesOf } from './arm-figures.ts';
 import { attributionsOf } from './binding-attribution.ts';
-import { type BindingsFile, parseBindings } from './bindings-file.ts';
+import { type BindingArm, type BindingsFile, parseBindings } from './bindings-file.ts';
 import { bindingsSentence } from './bindings-text.ts';
-import { verdictsOf } from './pair-verdicts.ts';
 
 interface Reported {
   readonly arms: readonly [Arm, ...Arm[]];
@@ -86,6 +87,24 @@ export function bindingsReport(reported: Reported): BindingsFile {
     stopped: measured.stopped,
   };
   return parseBindings(JSON.stringify(report), 'comparison');
+}
+
+type Samples = BindingArm['samples'];
+
+/** Verdicts over all arms that one table sets against the baseline: those of one figure are judged together. JSON's null is ∞. */
+function verdictsOf(baseline: Samples, others: readonly Samples[], margin: number) {
+  const judged = (figure: keyof Samples): readonly (JudgedLevels | null)[] => {
+    const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
+    const measured = comparable.map((own) => measureLevels(baseline[figure], own[figure]));
+    const verdicts = judgeLevels(measured, { margin });
+    return others.map((own) => verdicts[comparable.indexOf(own)] ?? null);
+  };
+  const [latency, cpu, saturated] = [judged('latency_us'), judged('cpu_us'), judged('saturated_us')];
+  return others.map((_, index) => ({
+    latency: latency[index] ?? null,
+    cpu: cpu[index] ?? null,
+    saturated: saturated[index] ?? null,
+  }));
 }
 
 function trafficOf({ source, exchanges }: Workload) {

@@ -3,7 +3,7 @@ import { count, decimals, wrapped } from '../../../terminal/table.ts';
 import { type TableView, tableView, terminalTable } from '../../../terminal/table-view.ts';
 import { attributionText } from './binding-attribution.ts';
 import type { BindingArm, BindingsFile } from './bindings-file.ts';
-import { intervalText, nameText, ratioText } from './bindings-text.ts';
+import { FIGURE_NAMES, intervalText, nameText, ratioText } from './bindings-text.ts';
 
 /** Columns that a narrow terminal has no room for, the least important first. */
 const RANK = {
@@ -190,11 +190,18 @@ export function measuredText({
 
 /** The check that is reported beside the verdicts: the baseline against itself. */
 export function nullText({ null_test: { latency, cpu, saturated }, baseline }: BindingsFile): string {
-  const parts = Object.entries({ time: latency, 'CPU time': cpu, 'when saturated': saturated }).flatMap(
-    ([what, verdict]) =>
-      verdict === null
-        ? []
-        : [`${what} ${decimals(verdict.ratio, 3)} (${intervalText(verdict)}): ${verdict.verdict}`],
+  const parts = (
+    [
+      ['latency_us', latency],
+      ['cpu_us', cpu],
+      ['saturated_us', saturated],
+    ] as const
+  ).flatMap(([figure, verdict]) =>
+    verdict === null
+      ? []
+      : [
+          `${FIGURE_NAMES[figure]} ${decimals(verdict.ratio, 3)} (${intervalText(verdict)}): ${verdict.verdict}`,
+        ],
   );
   return `Null test, ${baseline} against itself: ${parts.join('; ')}`;
 }

@@ -1,5 +1,12 @@
 import { decimals, oneLine } from '../../../terminal/table.ts';
-import type { PairVerdict } from './bindings-file.ts';
+import type { BindingArm, PairVerdict } from './bindings-file.ts';
+
+/** What the figures with verdicts are of, for people. */
+export const FIGURE_NAMES = {
+  latency_us: 'time',
+  cpu_us: 'CPU time',
+  saturated_us: 'time when saturated',
+} as const satisfies Record<keyof BindingArm['samples'], string>;
 
 interface Judged {
   readonly name: string;
@@ -29,8 +36,10 @@ export function bindingsSentence(baseline: string, arms: readonly Judged[]): str
     const time =
       only.latency === null
         ? `${only.name} did not keep up with the rate.`
-        : pairText(baseline, only.name, only.latency, 'time');
-    return only.cpu === null ? time : `${time} ${pairText(baseline, only.name, only.cpu, 'CPU time')}`;
+        : pairText(baseline, only.name, only.latency, FIGURE_NAMES.latency_us);
+    return only.cpu === null
+      ? time
+      : `${time} ${pairText(baseline, only.name, only.cpu, FIGURE_NAMES.cpu_us)}`;
   }
   const judged = others.map(({ latency }) => latency).filter((latency) => latency !== null);
   const counted = (verdict: string) => judged.filter((one) => one.verdict === verdict).length;

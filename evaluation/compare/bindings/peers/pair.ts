@@ -3,7 +3,7 @@ import { MeshError } from '../../../../core/contracts/errors.ts';
 import type { BindingSettings, WireBytes } from '../../../../protocols/bindings/contract/binding.ts';
 import { disagreementOf, NO_BYTES, since } from '../../../../protocols/bindings/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
-import type { BindingRef, Counted, Load, PlannedExchange, Play, Played } from './protocol.ts';
+import type { BindingRef, Counted, CpuUs, Load, PlannedExchange, Play, Played } from './protocol.ts';
 
 /** What two processes are to do: one serves, the other asks. */
 export interface PairOptions {
@@ -13,12 +13,6 @@ export interface PairOptions {
   readonly exchanges: readonly PlannedExchange[];
   /** Milliseconds that the work for an answer takes. */
   readonly workMs: number;
-}
-
-/** CPU time of a process, microseconds. */
-export interface CpuUs {
-  readonly user: number;
-  readonly system: number;
 }
 
 export interface PairLoad extends Played {

@@ -2,13 +2,18 @@ import { setMaxListeners } from 'node:events';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { MeshError } from '../../../../core/contracts/errors.ts';
-import type { BindingClient, BindingServer } from '../../../../protocols/bindings/contract/binding.ts';
+import { linuxText } from '../../../../core/system/platform.ts';
+import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
+import type {
+  Binding,
+  BindingClient,
+  BindingServer,
+} from '../../../../protocols/bindings/contract/binding.ts';
 import { sumOf } from '../../../../protocols/bindings/contract/wire-sum.ts';
-import { bindingOf } from './binding-of.ts';
+import { bindingNamed } from '../../../../protocols/bindings/registry.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
-import { cpuOfProcesses } from './process-cpu.ts';
-import type { Command, Counted, Part, PlannedExchange, Play, Played } from './protocol.ts';
+import type { BindingRef, Command, Counted, CpuUs, Part, PlannedExchange, Play, Played } from './protocol.ts';
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
@@ -131,6 +136,52 @@ function partsOf(exchanges: readonly PlannedExchange[]): Connected['parts'] {
     answered: sequence(exchanges.filter(({ replies }) => replies.length > 0)),
     'one-way': sequence(exchanges.filter(({ replies }) => replies.length === 0)),
   };
+}
+
+/** @throws MeshError `usage` for a name that nothing has, `config` for a file that exports no such binding or a missing package */
+async function bindingOf({ name, implementation, file }: BindingRef): Promise<Binding> {
+  if (file === undefined) return bindingNamed(name, implementation);
+  const found = (await bindingsOf(file)).find(
+    (binding) => binding.name === name && binding.implementation === implementation,
+  );
+  if (found === undefined)
+    throw new MeshError('config', `${file} exports no binding ${name} (${implementation})`);
+  return found;
+}
+
+/** What loads users' files knows all adapters and tools: the process of a binding that ships has none of that in its memory. */
+async function bindingsOf(file: string): Promise<readonly Binding[]> {
+  const { bindingsIn } = await import('../../../teams/user-files.ts');
+  return bindingsIn(file);
+}
+
+/** CPU time so far of processes that a binding has started, such as a broker: of all their threads, microseconds. */
+function cpuOfProcesses(pids: readonly number[]): CpuUs {
+  const all = pids.map(cpuOf);
+  return {
+    user: all.reduce((sum, { user }) => sum + user, 0),
+    system: all.reduce((sum, { system }) => sum + system, 0),
+  };
+}
+
+/**
+ * The scheduler counts nanoseconds but does not say what they were for; that is only known in hundredths of a second, whose proportion
+ * they are divided by.
+ */
+function cpuOf(pid: number): CpuUs {
+  const us = cpuUsOf([pid]);
+  const stat = linuxText(`/proc/${pid}/stat`);
+  if (us === undefined || stat === undefined) {
+    throw new MeshError(
+      'config',
+      `process ${pid}, which the binding started: its CPU time is counted on Linux alone, and while it runs`,
+    );
+  }
+  // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
+  const fields = stat.replace(/^.*\) /s, '').split(' ');
+  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  const share = user + system === 0 ? 0 : system / (user + system);
+  return { user: us * (1 - share), system: us * share };
 }
 
 let gc: (() => void) | undefined;

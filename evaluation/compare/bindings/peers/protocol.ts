@@ -139,6 +139,8 @@ export const playedSchema = z.strictObject({
 export type Played = z.infer<typeof playedSchema>;
 
 const cpuSchema = z.strictObject({ user: amount, system: amount });
+/** CPU time, microseconds. */
+export type CpuUs = z.infer<typeof cpuSchema>;
 
 export const countedSchema = z.strictObject({
   /** Of the server and of all clients of this process; null for what it has not. */
