@@ -13,13 +13,7 @@ const VERSION = 'ATIF-v1.7';
  */
 export function atifTrajectories(exported: ExportedRun): string {
   const clock = new WallClock(exported.recording);
-  const tasks = new Map<string, RecordedPacket[]>();
-  for (const recorded of exported.recording.packets) {
-    const { task_id } = recorded.packet;
-    const own = tasks.get(task_id);
-    if (own === undefined) tasks.set(task_id, [recorded]);
-    else own.push(recorded);
-  }
+  const tasks = Map.groupBy(exported.recording.packets, ({ packet }) => packet.task_id);
   return [...tasks]
     .map(([task, own]) => `${JSON.stringify(trajectory(exported, task, own, clock))}\n`)
     .join('');

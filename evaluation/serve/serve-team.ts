@@ -3,7 +3,7 @@ import { cardText } from '../../protocols/bindings/a2a/bare/http-requests.ts';
 import { answerA2a, bareAgent } from '../../protocols/bindings/a2a/bare/http-server.ts';
 import { serveGrpc } from '../../protocols/bindings/a2a/grpc/server.ts';
 import { CARD_PATH, interfacesAt } from '../../protocols/bindings/a2a/interfaces.ts';
-import { inUrl, listenHttp } from '../../protocols/bindings/http/http-server.ts';
+import { inUrl, listenHttp, writeJson } from '../../protocols/bindings/http/http-server.ts';
 import { MCP_PATH } from '../../protocols/bindings/mcp/revision.ts';
 import { serveMcpHttp } from '../../protocols/bindings/mcp/server/http.ts';
 import { LegacySessions } from '../../protocols/bindings/mcp/server/legacy.ts';
@@ -135,13 +135,9 @@ function pushesTo(hosts: readonly string[]): (url: string) => boolean {
 }
 
 function say(response: ServerResponse, status: number, error: string): void {
-  const text = JSON.stringify({ error });
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
+  writeJson(response, status, JSON.stringify({ error }), {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     // What is refused is not read.
     Connection: 'close',
   });
-  response.end(text);
 }

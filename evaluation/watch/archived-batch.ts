@@ -1,13 +1,10 @@
 import { openBatch } from '../batch/finished-batch.ts';
 import { attemptId } from '../questions/question.ts';
-import { oneLine } from '../terminal/table.ts';
 import { cutDetail, type Details } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { reportOfBatch } from './finished-report.ts';
-import { cutText, resultEvent } from './run-events.ts';
+import { begunEvent, cutText, resultEvent } from './run-events.ts';
 import type { WatchedRun } from './watched-run.ts';
-
-const MAX_NAME = 80;
 
 /**
  * A batch of questions that is over, or broken off, from its journal: each of its teams is a run. Packets are in the teams' own archives.
@@ -21,11 +18,8 @@ export function archivedBatch(file: string): WatchedRun {
   const batch = openBatch(file);
   try {
     for (const { name, adapter, engine } of batch.head.teams) {
-      feed.add({
-        ...{ kind: 'run', run: name, team: oneLine(name, MAX_NAME), adapter: oneLine(adapter, MAX_NAME) },
-        ...{ engine: oneLine(engine, MAX_NAME), agents: [] },
-        questions: batch.questions.length * batch.head.repeat,
-      });
+      const questions = batch.questions.length * batch.head.repeat;
+      feed.add(begunEvent({ run: name, team: name, adapter, engine, agents: [], questions }));
       for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
         for (const { taskId, question } of batch.questions) {
           const result = batch.read({ task_id: taskId, team: name, cycle });

@@ -6,10 +6,8 @@ import { latencyOf } from '../compare/bindings/invocation.ts';
 import type { PlannedExchange } from '../compare/bindings/peers/protocol.ts';
 import type { InvocationProgress } from '../compare/play-invocations.ts';
 import { median } from '../statistics/inference/quantile.ts';
-import { oneLine } from '../terminal/table.ts';
 import type { EventFeed } from './event-feed.ts';
-
-const MAX_NAME = 80;
+import { begunEvent, cutName } from './run-events.ts';
 
 /** Tells a feed what a comparison of adapters plays, and each invocation when it is over. */
 export function comparisonEvents(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
@@ -20,7 +18,7 @@ export function comparisonEvents(feed: EventFeed, recording: Recording, adapters
       if (first === undefined) continue;
       const ms = median(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
       const bytes = Math.round(first.ledger.total.wire / first.passes);
-      feed.add({ kind: 'sample', arm: oneLine(arm, MAX_NAME), ms, bytes });
+      feed.add({ kind: 'sample', arm: cutName(arm), ms, bytes });
     }
     feed.add({ kind: 'progress', share, text: `${invocations} invocations` });
   };
@@ -48,7 +46,7 @@ export function bindingsEvents(
       const latencies = result.rounds.map(latencyOf).filter((us) => us !== null);
       feed.add({
         kind: 'sample',
-        arm: oneLine(arm, MAX_NAME),
+        arm: cutName(arm),
         ms: latencies.length === 0 ? null : median(latencies) / 1000,
         bytes:
           result.bytes === null || exchanges === 0 ? null : perExchange(result.bytes.answered, exchanges),
@@ -62,14 +60,7 @@ function perExchange({ sent, received }: WireBytes, exchanges: number): number {
 }
 
 function beginComparison(feed: EventFeed, { header }: Recording, arms: readonly string[]): void {
-  feed.add({
-    ...{
-      kind: 'run',
-      run: oneLine(header.run_id, MAX_NAME),
-      team: oneLine(header.team, MAX_NAME),
-      agents: [],
-    },
-    ...{ adapter: oneLine(arms.join(' · '), MAX_NAME), engine: oneLine(header.engine, MAX_NAME) },
-    questions: null,
-  });
+  const { run_id, team, engine } = header;
+  const adapter = arms.join(' · ');
+  feed.add(begunEvent({ run: cutName(run_id), team, adapter, engine, agents: [], questions: null }));
 }

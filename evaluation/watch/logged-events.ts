@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { HUB_ID } from '../../core/contracts/packet.ts';
 import { jsonIn } from '../../core/system/json-line.ts';
-import { oneLine } from '../terminal/table.ts';
 import type { EventFeed } from './event-feed.ts';
-import { askedEvent, cutText, endedEvent } from './run-events.ts';
+import { askedEvent, begunEvent, cutName, cutText, endedEvent } from './run-events.ts';
 
 /** What a log's run is called, and what the log itself does not say. */
 export interface LoggedRun {
@@ -63,24 +62,14 @@ type Line = z.infer<typeof lineSchema>;
 /** So much of the log is told at once: no more than is told one by one. */
 const TICK_MS = 100;
 const PACKETS_A_TICK = 100;
-const MAX_AGENTS = 256;
-const MAX_NAME = 80;
 
 /** Tells a feed what a hub's log says. Lines of another form are not told; the clock is where the log is. */
 export function tellLog(log: string, run: LoggedRun, feed: EventFeed, clock: { ms: number }): void {
   let beganMs: number | undefined;
   let tickedMs = 0;
   let packets = 0;
-  const { run_id, team, adapter, engine, tasks } = run;
-  const names = { team, adapter, engine };
-  for (const key of ['team', 'adapter', 'engine'] as const) names[key] = oneLine(names[key], MAX_NAME);
-  feed.add({
-    kind: 'run',
-    run: oneLine(run_id, MAX_NAME),
-    ...names,
-    agents: agentsIn(log),
-    questions: tasks,
-  });
+  const { run_id, team, adapter, engine, tasks: questions } = run;
+  feed.add(begunEvent({ run: cutName(run_id), team, adapter, engine, agents: agentsIn(log), questions }));
   for (const line of log.split('\n')) {
     const parsed = lineSchema.safeParse(jsonIn(line));
     if (!parsed.success) continue;
@@ -94,7 +83,7 @@ export function tellLog(log: string, run: LoggedRun, feed: EventFeed, clock: { m
     }
     tellLine(parsed.data, run, feed);
   }
-  feed.end(oneLine(run.status, MAX_NAME));
+  feed.end(cutName(run.status));
 }
 
 function tellLine(line: Line, run: LoggedRun, feed: EventFeed): void {
@@ -154,8 +143,7 @@ function agentsIn(log: string): { id: string; tool: string }[] {
   for (const line of log.split('\n')) {
     if (!line.includes('"agent_up"')) continue;
     const parsed = lineSchema.safeParse(jsonIn(line));
-    if (parsed.success && parsed.data.event === 'agent_up' && agents.size < MAX_AGENTS)
-      agents.set(parsed.data.id, oneLine(parsed.data.tool, MAX_NAME));
+    if (parsed.success && parsed.data.event === 'agent_up') agents.set(parsed.data.id, parsed.data.tool);
   }
   return [...agents].map(([id, tool]) => ({ id, tool }));
 }

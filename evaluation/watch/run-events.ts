@@ -19,17 +19,32 @@ export function cutText(text: string): string {
   return oneLine(text, MAX_TEXT);
 }
 
+export function cutName(name: string): string {
+  return oneLine(name, MAX_NAME);
+}
+
+/** A run begins. Only names that nobody is found by are cut. */
+export function begunEvent({
+  run,
+  team,
+  adapter,
+  engine,
+  agents,
+  questions,
+}: Omit<NewEvent<'run'>, 'kind' | 'agents'> & {
+  readonly agents: readonly { readonly id: string; readonly tool: string }[];
+}): NewEvent {
+  return {
+    ...{ kind: 'run', run, team: cutName(team), adapter: cutName(adapter), engine: cutName(engine) },
+    agents: agents.slice(0, MAX_AGENTS).map(({ id, tool }) => ({ id, tool: cutName(tool) })),
+    questions,
+  };
+}
+
 /** Tells a feed what a run does. */
 export function runEvents(feed: EventFeed, questions: number | null): RunObserver {
   return {
-    began({ runId, team, adapter, engine, agents }) {
-      feed.add({
-        ...{ kind: 'run', run: runId, team: oneLine(team, MAX_NAME), adapter: oneLine(adapter, MAX_NAME) },
-        engine: oneLine(engine, MAX_NAME),
-        agents: agents.slice(0, MAX_AGENTS).map(({ id, tool }) => ({ id, tool: oneLine(tool, MAX_NAME) })),
-        questions,
-      });
-    },
+    began: ({ runId, ...about }) => feed.add(begunEvent({ run: runId, ...about, questions })),
     agentUp: ({ id, where, pid }) => {
       const text = `${where}${pid === undefined ? '' : `, process ${pid}`}`;
       feed.add({ kind: 'agent', id, state: 'up', text });

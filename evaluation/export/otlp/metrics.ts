@@ -125,14 +125,12 @@ function point(attributes: Attributes, value: number): Point {
 }
 
 function metric(about: Omit<Metric, 'points'>, of: readonly Point[]): Metric {
-  const points = new Map<string, { attributes: Attributes; values: number[] }>();
-  for (const { attributes, value } of of) {
-    const key = JSON.stringify(attributes);
-    const own = points.get(key);
-    if (own === undefined) points.set(key, { attributes, values: [value] });
-    else own.values.push(value);
-  }
-  return { ...about, points: [...points.values()] };
+  const groups = Map.groupBy(of, ({ attributes }) => JSON.stringify(attributes)).values();
+  const points = [...groups].map((own) => ({
+    attributes: own[0]?.attributes ?? {},
+    values: own.map(({ value }) => value),
+  }));
+  return { ...about, points };
 }
 
 function only(attributes: Attributes, names: readonly string[]): Attributes {

@@ -12,7 +12,10 @@ export function modelSpans(
   { clock, hasContents }: { readonly clock: WallClock; readonly hasContents: boolean },
 ): Span[] {
   const { run_id: runId, engine } = recording.header;
-  const works = worksOf(recording.packets);
+  const works = Map.groupBy(
+    recording.packets.filter(({ work }) => work !== undefined),
+    ({ packet }) => workKey(packet.from, packet.task_id),
+  );
   const roots = new Map(
     recording.packets.filter(({ cause }) => cause === null).map((root) => [root.packet.task_id, root]),
   );
@@ -91,19 +94,6 @@ function messageOf(message: ChatMessage) {
 
 function workKey(agent: string, taskId: string): string {
   return JSON.stringify([agent, taskId]);
-}
-
-/** Packets by sender and task, those that were sent first before the others. */
-function worksOf(packets: readonly RecordedPacket[]): Map<string, RecordedPacket[]> {
-  const works = new Map<string, RecordedPacket[]>();
-  for (const recorded of packets) {
-    if (recorded.work === undefined) continue;
-    const key = workKey(recorded.packet.from, recorded.packet.task_id);
-    const own = works.get(key);
-    if (own === undefined) works.set(key, [recorded]);
-    else own.push(recorded);
-  }
-  return works;
 }
 
 /** The work within which an exchange was; of several packets of one work the first one. */

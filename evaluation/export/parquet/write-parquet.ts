@@ -5,11 +5,11 @@ import { isArchive } from '../../../core/recording/read-archive.ts';
 import { checkWritable, writeWhole } from '../../../core/system/files/whole-file.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
 import { userPath } from '../../../core/system/user-paths.ts';
-import { comparisonFileText } from '../../compare/comparison-file.ts';
+import { isBindings, parseBindings } from '../../compare/bindings/figures/bindings-file.ts';
+import { comparisonFileText, parseComparison } from '../../compare/comparison-file.ts';
 import { readExportedRun } from '../exported-run.ts';
-import { roundsTable } from './rounds-table.ts';
 import { runTables } from './run-tables.ts';
-import type { Table } from './table.ts';
+import { type Table, tableOf } from './table.ts';
 
 /** Enough to see the kind of a recording's first line. */
 const PROBE_BYTES = 200;
@@ -44,4 +44,50 @@ function isComparison(file: string): boolean {
   readSync(descriptor, start);
   closeSync(descriptor);
   return start[0] === 0x7b && !start.includes('gaia-mesh-recording');
+}
+
+interface Sample {
+  readonly arm: string;
+  readonly metric: string;
+  readonly invocation: number;
+  readonly round: number;
+  readonly value: number;
+}
+
+/** The samples of a comparison, of adapters or of bindings: a line a round. */
+function roundsTable(text: string, where: string): Table {
+  const rows = isBindings(text) ? bindingSamples(text, where) : adapterSamples(text, where);
+  return tableOf('rounds', rows, [
+    ['arm', 'text', ({ arm }) => arm],
+    ['metric', 'text', ({ metric }) => metric],
+    ['invocation', 'integer', ({ invocation }) => invocation],
+    ['round', 'integer', ({ round }) => round],
+    ['us', 'number', ({ value }) => value],
+  ]);
+}
+
+function adapterSamples(text: string, where: string): Sample[] {
+  return parseComparison(text, where).adapters.flatMap((row) => [
+    ...samplesOf(row.adapter, 'time', row.samples_us),
+    ...samplesOf(row.adapter, 'cpu', row.samples_cpu_us ?? []),
+    ...samplesOf(
+      row.adapter,
+      'first_use',
+      row.samples_first_us.map((us) => [us]),
+    ),
+  ]);
+}
+
+function bindingSamples(text: string, where: string): Sample[] {
+  return parseBindings(text, where).arms.flatMap((row) =>
+    Object.entries(row.samples).flatMap(([metric, samples]) =>
+      samplesOf(row.name, metric.replace(/_us$/, ''), samples),
+    ),
+  );
+}
+
+function samplesOf(arm: string, metric: string, samples: readonly (readonly number[])[]): Sample[] {
+  return samples.flatMap((rounds, invocation) =>
+    rounds.map((value, round) => ({ arm, metric, invocation, round, value })),
+  );
 }

@@ -5,7 +5,7 @@ import { issuesOf, type Packet, shortReason } from '../../../core/contracts/pack
 import { parseJsonText } from '../../../core/system/parse-json.ts';
 import { anpUnordered } from '../../anp.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { bodyOf } from '../http/http-server.ts';
+import { bodyOf, writeJson } from '../http/http-server.ts';
 import { coderOf, type PacketCoder } from '../packet-coder.ts';
 
 const requestSchema = z.object({
@@ -123,10 +123,7 @@ export async function post(http: HttpClient, path: string, body: string, signal:
 }
 
 export function respond(response: ServerResponse, status: number, body: string): void {
-  if (response.destroyed) return;
-  response
-    .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
-    .end(body);
+  if (!response.destroyed) writeJson(response, status, body);
 }
 
 /** Answers with what `serve` does, and with status 400 and the reason where it throws. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { writeJson } from './http-server.ts';
 
 /** Server-sent events as A2A and MCP have them: one line of data, which is JSON, and nothing else (HTML standard, §9.2). */
 
@@ -18,6 +19,22 @@ export async function writeEvent(response: ServerResponse, data: string): Promis
     };
     response.on('drain', go).on('close', go);
   });
+}
+
+/** Writes the events of a stream as they come, to its end. Where nobody listens any more, what makes them goes on. */
+export async function writeEvents(response: ServerResponse, texts: AsyncIterable<string>): Promise<void> {
+  writeEventHead(response);
+  for await (const text of texts) {
+    if (response.destroyed) return;
+    await writeEvent(response, text);
+  }
+  response.end();
+}
+
+/** The last word of an answer: all of it, as JSON, or the last event where a stream has begun. */
+export function writeLast(response: ServerResponse, status: number, text: string): void {
+  if (!response.headersSent) writeJson(response, status, text);
+  else response.end(`data: ${text}\n\n`);
 }
 
 /**

@@ -74,3 +74,13 @@ export async function bodyOf(message: AsyncIterable<unknown>, most = MAX_FRAME_B
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
+
+export function writeJson(
+  response: http.ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const own = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  response.writeHead(status, { ...own, ...headers }).end(text);
+}

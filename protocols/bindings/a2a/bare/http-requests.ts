@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { faultError } from '../agent/faults.ts';
 import type { AgentInterface } from '../interfaces.ts';
@@ -18,16 +19,6 @@ export function serveCard(response: ServerResponse, card: string): void {
     'Cache-Control': `public, max-age=${CARD_MAX_AGE_S}`,
     ETag: `"${card.length.toString(16)}"`,
   });
-}
-
-export function writeJson(
-  response: ServerResponse,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const own = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
-  response.writeHead(status, { ...own, ...headers }).end(text);
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { messageOf } from '../../../../core/contracts/errors.ts';
-import { writeEvent, writeEventHead } from '../../http/event-stream.ts';
-import { bodyOf } from '../../http/http-server.ts';
+import { writeEvents, writeLast } from '../../http/event-stream.ts';
+import { bodyOf, writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { errorInfoOf, faultError, faultOf } from '../agent/faults.ts';
-import { checkContentType, checkVersion, parsed, writeJson } from './http-requests.ts';
+import { checkContentType, checkVersion, parsed } from './http-requests.ts';
 
 const requestSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -36,12 +36,7 @@ export async function serveJsonRpc(
     checkVersion(request.headers['a2a-version']);
     if (STREAMS.has(data.method)) {
       const events = agent.stream(data.method, data.params);
-      writeEventHead(response);
-      for await (const result of events) {
-        if (response.destroyed) return; // Nobody listens any more; the task goes on.
-        await writeEvent(response, JSON.stringify({ jsonrpc: '2.0', id, result }));
-      }
-      response.end();
+      await writeEvents(response, answersOf(events, data.id));
       return;
     }
     const result = await agent.call(data.method, data.params);
@@ -50,7 +45,10 @@ export async function serveJsonRpc(
     const fault = faultOf(error);
     const failure = { code: fault.jsonRpcCode, message: messageOf(error), data: errorInfoOf(fault) };
     const text = JSON.stringify({ jsonrpc: '2.0', id, error: failure });
-    if (!response.headersSent) writeJson(response, 200, text);
-    else response.end(`data: ${text}\n\n`);
+    writeLast(response, 200, text);
   }
+}
+
+async function* answersOf(results: AsyncIterable<object>, id: Id) {
+  for await (const result of results) yield JSON.stringify({ jsonrpc: '2.0', id, result });
 }

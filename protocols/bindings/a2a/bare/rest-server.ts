@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../../../../core/contracts/errors.ts';
-import { writeEvent, writeEventHead } from '../../http/event-stream.ts';
-import { bodyOf } from '../../http/http-server.ts';
+import { writeEvents, writeLast } from '../../http/event-stream.ts';
+import { bodyOf, writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { errorInfoOf, faultError, faultOf } from '../agent/faults.ts';
-import { checkContentType, checkVersion, parsed, writeJson } from './http-requests.ts';
+import { checkContentType, checkVersion, parsed } from './http-requests.ts';
 
 /** An operation by its URL (§11.3); what stands in the path is a parameter like those of the query or the body. */
 interface Route {
@@ -57,13 +57,7 @@ export async function serveRest(
       throw faultError('invalidRequest', 'expected an object as the body');
     const params = { ...queryOf(searchParams), ...inBody, ...found.inPath };
     if (found.isStream === true) {
-      const events = agent.stream(found.operation, params);
-      writeEventHead(response);
-      for await (const event of events) {
-        if (response.destroyed) return; // Nobody listens any more; the task goes on.
-        await writeEvent(response, JSON.stringify(event));
-      }
-      response.end();
+      await writeEvents(response, textsOf(agent.stream(found.operation, params)));
       return;
     }
     writeJson(response, 200, JSON.stringify(await agent.call(found.operation, params)));
@@ -72,9 +66,12 @@ export async function serveRest(
     const { httpStatus: code, grpc } = fault;
     const failure = { code, status: grpc[1], message: messageOf(error), details: errorInfoOf(fault) };
     const text = JSON.stringify({ error: failure });
-    if (!response.headersSent) writeJson(response, code, text);
-    else response.end(`data: ${text}\n\n`);
+    writeLast(response, code, text);
   }
+}
+
+async function* textsOf(events: AsyncIterable<object>) {
+  for await (const event of events) yield JSON.stringify(event);
 }
 
 function decoded(groups: Readonly<Record<string, string>>): Record<string, string> {

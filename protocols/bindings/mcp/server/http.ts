@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { writeEvent, writeEventHead } from '../../http/event-stream.ts';
-import { bodyOf } from '../../http/http-server.ts';
+import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
+import { bodyOf, writeJson } from '../../http/http-server.ts';
 import { HEADER_MISMATCH, INVALID_REQUEST, mcpError, mcpFaultOf, PARSE_ERROR } from './errors.ts';
 import { cancelledBy, isLegacy, type LegacySessions } from './legacy.ts';
 import { errorResponse, type McpServer } from './mcp-server.ts';
@@ -22,19 +22,13 @@ export async function serveMcpHttp(
   { isAllowed = isLocal, maxBodyBytes, sessions }: McpHttpOptions = {},
 ): Promise<void> {
   if (!isAllowed(request)) {
-    writeJson(
-      response,
-      403,
-      errorResponse(undefined, mcpError(INVALID_REQUEST, 'not a local origin or host')),
-    );
-    return;
+    return refuse(response, 403, 'not a local origin or host');
   }
   const named = headerOf(request, 'mcp-session-id');
   const calls = named === undefined ? undefined : sessions?.find(named);
   if (named !== undefined && sessions !== undefined && calls === undefined) {
     // A client begins anew then (2025-11-25, "Session Management").
-    writeJson(response, 404, errorResponse(undefined, mcpError(INVALID_REQUEST, 'no such session')));
-    return;
+    return refuse(response, 404, 'no such session');
   }
   if (request.method === 'DELETE' && named !== undefined && sessions !== undefined) {
     sessions.close(named);
@@ -68,18 +62,15 @@ export async function serveMcpHttp(
       const answer = await server.handle(message, notify, call.signal, revision);
       if (sessions !== undefined && method === 'initialize')
         response.setHeader('Mcp-Session-Id', sessions.open());
-      if (!response.headersSent) writeJson(response, 200, answer);
-      else response.end(`data: ${JSON.stringify(answer)}\n\n`);
+      writeLast(response, 200, JSON.stringify(answer));
     } finally {
       calls?.end(id, call);
     }
   } catch (error) {
-    const answer = errorResponse(message?.id, error);
     // In the earlier revisions 404 is a session's end, and other statuses are no answer to a request.
     const isOfLegacy = sessions !== undefined && message !== undefined && isLegacy(message, revision);
     const status = isOfLegacy ? 200 : mcpFaultOf(error).httpStatus;
-    if (!response.headersSent) writeJson(response, status, answer);
-    else response.end(`data: ${JSON.stringify(answer)}\n\n`);
+    writeLast(response, status, JSON.stringify(errorResponse(message?.id, error)));
   }
 }
 
@@ -88,10 +79,9 @@ function headerOf({ headers }: IncomingMessage, name: string): string | undefine
   return typeof value === 'string' ? value : undefined;
 }
 
-function writeJson(response: ServerResponse, status: number, value: object): void {
-  const text = JSON.stringify(value);
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
-  response.writeHead(status, headers).end(text);
+function refuse(response: ServerResponse, status: number, why: string): void {
+  const answer = errorResponse(undefined, mcpError(INVALID_REQUEST, why));
+  writeJson(response, status, JSON.stringify(answer));
 }
 
 function parsed(body: Buffer): unknown {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { unlessAborted } from '../../../../core/system/process/abort.ts';
 import type { McpCaller } from '../bare/client.ts';
 import { linesOf } from './lines.ts';
 
@@ -34,16 +35,16 @@ export async function stdioCaller(address: string): Promise<McpCaller> {
     async call(request, _name, signal) {
       signal.throwIfAborted();
       const answer = Promise.withResolvers<unknown>();
-      const abort = () =>
-        answer.reject(new MeshError('agent', `MCP: ${request.method}: ${messageOf(signal.reason)}`));
-      signal.addEventListener('abort', abort, { once: true });
       waiting.set(request.id, answer);
       child.stdin.write(`${JSON.stringify(request)}\n`);
       try {
-        return await answer.promise;
+        return await unlessAborted(
+          signal,
+          answer.promise,
+          () => new MeshError('agent', `MCP: ${request.method}: ${messageOf(signal.reason)}`),
+        );
       } finally {
         waiting.delete(request.id);
-        signal.removeEventListener('abort', abort);
       }
     },
     async close() {
