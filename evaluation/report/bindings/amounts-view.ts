@@ -3,7 +3,7 @@ import { cpuTable } from '../../compare/bindings/figures/bindings-table.ts';
 import { nameText, ratioText } from '../../compare/bindings/figures/bindings-text.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { tableView } from '../../terminal/table-view.ts';
-import { bound, bytesText, msText, ratioText as timesText } from '../wording.ts';
+import { bound, bytesText, msText, signedBytes, spanText, ratioText as timesText } from '../wording.ts';
 import { type StackRow, type StackView, stacked } from './stack-view.ts';
 
 /** Lines of the ledger in the order in which they lie on each other, with their colours. */
@@ -24,11 +24,11 @@ export function exchangeBytes(file: BindingsFile): StackView {
       const whole = arm.bytes.per_exchange - (isNet ? eachOf(arm, 'payload') : 0);
       const mark = arm.bytes.is_repeatable ? '' : '~';
       const text = isNet
-        ? `${signed(whole)} B${mark}`
+        ? `${signedBytes(whole)}${mark}`
         : `${bytesText(whole)}${mark} · ${timesText(arm.vs_baseline?.bytes_ratio ?? 1)}`;
       const parts = lines.map(({ line, hue }) => {
         const value = eachOf(arm, line);
-        return { name: line, hue, value, title: `${nameText(arm.name)}: ${line} ${signed(value)} B` };
+        return { name: line, hue, value, title: `${nameText(arm.name)}: ${line} ${signedBytes(value)}` };
       });
       return { label: nameText(arm.name), text, end: whole, parts: stacked(parts, 'sum') };
     });
@@ -111,10 +111,10 @@ export function setupBytes({ arms }: BindingsFile): StackView {
   const times = arms.flatMap(({ setup }) =>
     setup.round_trips_at_most === null ? [] : [setup.round_trips_at_most],
   );
-  const trips = times.length === 0 ? '' : `, in ${counts(times)} round trips at most`;
+  const trips = times.length === 0 ? '' : `, in ${spanText(times)} round trips at most`;
   return {
     finding: bound(
-      `A session takes ${counts(rows.map(({ end }) => end))} B before its first exchange${trips}`,
+      `A session takes ${spanText(rows.map(({ end }) => end))} B before its first exchange${trips}`,
     ),
     key: [
       { hue: 1, name: 'sent', what: 'by the client' },
@@ -175,7 +175,7 @@ export function cpuTimes(file: BindingsFile): StackView {
   });
   const sums = rows.map(({ end }) => end);
   return {
-    finding: bound(`An exchange takes ${counts(sums)} µs of CPU time, of both sides together`),
+    finding: bound(`An exchange takes ${spanText(sums)} µs of CPU time, of both sides together`),
     key: [
       { hue: 1, name: 'client, user', what: '' },
       { hue: 6, name: 'client, system', what: '' },
@@ -193,14 +193,4 @@ export function cpuTimes(file: BindingsFile): StackView {
 
 function timesOf(text: string): string {
   return text === '–' ? text : text.replace(/[=?]?$/, (mark) => `×${mark}`);
-}
-
-/** `812`, or `812 to 3,240` */
-function counts(values: readonly number[]): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)].map(count);
-  return least === most ? `${least}` : `${least} to ${most}`;
-}
-
-function signed(bytes: number): string {
-  return bytes < 0 ? `−${count(-bytes)}` : `+${count(bytes)}`;
 }

@@ -2,10 +2,9 @@ import type { BindingArm, BindingsFile } from '../../compare/bindings/figures/bi
 import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { tableView } from '../../terminal/table-view.ts';
-import type { Panel, PanelsView, Point } from '../panels-view.ts';
-import { EMPTY } from '../panels-view.ts';
+import { EMPTY, type Panel, type PanelsView, type Point } from '../panels-view.ts';
 import { machineCells, roundsView } from '../rounds-view.ts';
-import { bound, msText } from '../wording.ts';
+import { bound, msText, spanText } from '../wording.ts';
 
 /** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
 export function loadCurves({ arms }: BindingsFile): PanelsView | null {
@@ -14,7 +13,9 @@ export function loadCurves({ arms }: BindingsFile): PanelsView | null {
   const knees = raised.flatMap(({ knee_per_s }) => (knee_per_s === null ? [] : [knee_per_s]));
   return {
     finding: bound(
-      knees.length === 0 ? 'No load had a knee' : `The latency bends at ${spanOf(knees)} exchanges a second`,
+      knees.length === 0
+        ? 'No load had a knee'
+        : `The latency bends at ${spanText(knees)} exchanges a second`,
     ),
     panels: raised.map(({ curve, knee_per_s, ...arm }) => ({
       ...EMPTY,
@@ -59,7 +60,7 @@ export function throughput({ arms }: BindingsFile): PanelsView | null {
   if (levels.length < 2) return null;
   const bests = arms.map(({ saturation }) => Math.max(...saturation.map(({ per_s }) => per_s)));
   return {
-    finding: bound(`At best ${spanOf(bests)} exchanges a second`),
+    finding: bound(`At best ${spanText(bests)} exchanges a second`),
     panels: arms.map(({ saturation, ...arm }, index) => ({
       ...EMPTY,
       ...titleOf(arm, `at best ${count(bests[index] ?? 0)}/s`),
@@ -112,10 +113,4 @@ export function titleOf(
     label: nameText(`${binding} ${implementation}`),
     note: bound([settings.join(' '), note].filter((part) => part !== '').join(' · ')),
   };
-}
-
-/** `812`, or `812 to 3,240` */
-function spanOf(values: readonly number[]): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)].map(count);
-  return least === most ? `${least}` : `${least} to ${most}`;
 }

@@ -3,7 +3,7 @@ import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { MIN_SAMPLES } from '../run/distribution.ts';
-import { bound, msText } from '../wording.ts';
+import { bound, msText, spanText } from '../wording.ts';
 
 /** How often which time came, on a logarithmic scale. */
 interface Density {
@@ -39,9 +39,8 @@ export function densitiesView({ arms, rate_per_s }: BindingsFile): DensitiesView
   );
   if (measured.length === 0) return null;
   const medians = measured.map(({ times }) => times.p50 / 1000);
-  const [least, most] = [Math.min(...medians), Math.max(...medians)].map(msText);
   return {
-    finding: bound(`Half of the exchanges take at most ${least === most ? least : `${least} to ${most}`}`),
+    finding: bound(`Half of the exchanges take at most ${spanText(medians, msText)}`),
     densities: measured.map(({ label, times }) => ({
       label,
       text: `p50 ${msText(times.p50 / 1000)}${times.p99 === null ? '' : ` · p99 ${msText(times.p99 / 1000)}`}`,

@@ -4,7 +4,7 @@ import { nameText } from '../../compare/bindings/figures/bindings-text.ts';
 import { count, decimals } from '../../terminal/table.ts';
 import { tableView } from '../../terminal/table-view.ts';
 import { EMPTY, type PanelsView } from '../panels-view.ts';
-import { bound, bytesText, msText } from '../wording.ts';
+import { bound, bytesText, msText, spanText } from '../wording.ts';
 import { titleOf } from './curves-view.ts';
 
 /** The server's memory as one task grows; null where no task grew. */
@@ -12,11 +12,8 @@ export function taskGrowth({ arms }: BindingsFile): PanelsView | null {
   const grown = arms.flatMap((arm) => (arm.growth === null ? [] : [{ ...arm, growth: arm.growth }]));
   if (grown.length === 0) return null;
   const kept = grown.map(({ growth }) => keptBytes(growth) ?? 0);
-  const [least, most] = [Math.min(...kept), Math.max(...kept)].map(bytesText);
   return {
-    finding: bound(
-      `Of each exchange of one task, the server keeps ${least === most ? least : `${least} to ${most}`}`,
-    ),
+    finding: bound(`Of each exchange of one task, the server keeps ${spanText(kept, bytesText)}`),
     panels: grown.map(({ growth, ...arm }, index) => ({
       ...EMPTY,
       ...titleOf(arm, `keeps ${bytesText(kept[index] ?? 0)}`),

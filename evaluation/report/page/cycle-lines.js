@@ -1,11 +1,10 @@
 import { chartFigure } from './figure.js';
-import { CHARACTER, Plot } from './rows.js';
+import { ACCURACY_AXIS, CHARACTER, Plot } from './rows.js';
 
 /** @typedef {import('../gaia/cycles-view.ts').CyclesView} CyclesView */
 
 /** Teams in one cycle stand beside each other, so that their whiskers can be told apart. */
 const TEAM_STEP = 0.07;
-const PERCENTS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
 /**
  * Score by cycle, first attempts apart from repeats.
@@ -56,14 +55,9 @@ function drawCycles(lines, width) {
       ticks: cycles,
       tickFormat: (/** @type {number} */ cycle) => (cycle === 1 ? '1 (first)' : String(cycle)),
     },
-    y: {
-      domain: [0, 1],
-      label: 'accuracy',
-      ticks: PERCENTS,
-      tickFormat: (/** @type {number} */ share) => `${Math.round(share * 100)} %`,
-    },
+    y: ACCURACY_AXIS,
     marks: [
-      Plot.gridY({ ticks: PERCENTS, stroke: 'var(--rule)', strokeOpacity: 1 }),
+      Plot.gridY({ ticks: ACCURACY_AXIS.ticks, stroke: 'var(--rule)', strokeOpacity: 1 }),
       Plot.line(points, { x: 'x', y: 'accuracy', z: 'team', stroke: 'var(--accent)', strokeOpacity: 0.6 }),
       Plot.ruleX(points, { x: 'x', y1: 'low', y2: 'high', stroke: 'var(--muted)', strokeWidth: 1.5 }),
       Plot.dot(points, {

@@ -126,6 +126,33 @@ export function axisBeside(ticks, format) {
   return Plot.axisY(ticks, { text: (/** @type {number} */ value) => format(value) });
 }
 
+/**
+ * A logarithmic axis of ratios, with round numbers of times below it.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {number} width of the chart
+ * @param {string} label
+ */
+export function ratioAxis(low, high, width, label) {
+  const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
+  return {
+    type: /** @type {const} */ ('log'),
+    domain: [low, high],
+    label,
+    ticks,
+    tickFormat: (/** @type {number} */ ratio) => `${ratio}×`,
+  };
+}
+
+/** From nothing right to all of it. */
+export const ACCURACY_AXIS = {
+  domain: [0, 1],
+  label: 'accuracy',
+  ticks: [0, 0.2, 0.4, 0.6, 0.8, 1],
+  tickFormat: (/** @type {number} */ share) => `${Math.round(share * 100)} %`,
+};
+
 const STEPS = [1, 2, 5];
 
 /**

@@ -1,6 +1,6 @@
 import { choiceOf, tickText } from './dom.js';
 import { chartFigure, tableOf } from './figure.js';
-import { CHARACTER, logTicks, Plot } from './rows.js';
+import { ACCURACY_AXIS, CHARACTER, logTicks, Plot } from './rows.js';
 
 /**
  * @typedef {import('../gaia/score-cost-view.ts').ScoreCostView} ScoreCostView
@@ -70,7 +70,6 @@ function drawScores(measure, width) {
   const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 80)));
   const rows = points.map((point) => ({ ...point, title: `${point.team}: ${point.text}` }));
   const places = labelPlaces(points, { low, high, width, height });
-  const percentTicks = [0, 0.2, 0.4, 0.6, 0.8, 1];
   return Plot.plot({
     width,
     height,
@@ -81,14 +80,9 @@ function drawScores(measure, width) {
     className: 'chart',
     ariaLabel: `Accuracy against ${label}`,
     x: { type: 'log', domain: [low, high], label, ticks, tickFormat: tickText },
-    y: {
-      domain: [0, 1],
-      label: 'accuracy',
-      ticks: percentTicks,
-      tickFormat: (/** @type {number} */ share) => `${Math.round(share * 100)} %`,
-    },
+    y: ACCURACY_AXIS,
     marks: [
-      Plot.gridY({ ticks: percentTicks, stroke: 'var(--rule)', strokeOpacity: 1 }),
+      Plot.gridY({ ticks: ACCURACY_AXIS.ticks, stroke: 'var(--rule)', strokeOpacity: 1 }),
       Plot.gridX({ ticks, stroke: 'var(--rule)', strokeOpacity: 1 }),
       Plot.ruleX(rows, { x: 'per', y1: 'low', y2: 'high', stroke: 'var(--muted)', strokeWidth: 1.5 }),
       Plot.dot(rows, {

@@ -1,6 +1,6 @@
 import { element } from './dom.js';
 import { chartFigure, tableOf } from './figure.js';
-import { logTicks, Plot, rowLayout } from './rows.js';
+import { Plot, ratioAxis, rowLayout } from './rows.js';
 
 /** @typedef {import('../run/versus-view.ts').VersusView} VersusView */
 
@@ -34,19 +34,13 @@ function drawVersus({ ratios }, width) {
   const bars = ratios.map((row, y) => ({ ...row, y, title: `${row.label}: ${row.text}` }));
   const all = [1, ...ratios.map(({ ratio }) => ratio)];
   const [low, high] = [Math.min(...all) * 0.95, Math.max(...all) * 1.05];
-  const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
+  const x = ratioAxis(low, high, width, 'times the figure of run 1');
   return Plot.plot({
     ...options,
     ariaLabel: 'Figures of the runs as ratios to the first',
-    x: {
-      type: 'log',
-      domain: [low, high],
-      label: 'times the figure of run 1',
-      ticks,
-      tickFormat: (ratio) => `${ratio}×`,
-    },
+    x,
     marks: [
-      grid(ticks),
+      grid(x.ticks),
       ...marks,
       Plot.barX(bars, {
         x1: 1,

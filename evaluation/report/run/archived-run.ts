@@ -3,9 +3,8 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import { ledgerLineSchema } from '../../../core/contracts/ledger.ts';
 import { readArchivedTexts } from '../../../core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '../../../core/recording/recording.ts';
-import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { jsonIn, parseJsonLine } from '../../../core/system/json-line.ts';
 import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
-import { type TaskEnding, taskEndings } from './task-endings.ts';
 
 export const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
@@ -60,6 +59,18 @@ const metricsSchema = z.object({
 /** What the page needs of `metrics.json`. */
 export type ArchivedMetrics = z.infer<typeof metricsSchema>;
 
+const endingSchema = z.object({
+  event: z.literal('task_ended'),
+  task_id: z.string(),
+  status: z.enum(['answered', 'timeout', 'failed']),
+  answer: z.string().nullable(),
+  reason: z.string().optional(),
+  elapsed_ms: z.number().nonnegative(),
+});
+
+/** How a task ended. */
+export type TaskEnding = Omit<z.infer<typeof endingSchema>, 'event' | 'task_id'>;
+
 /** A run as its archive tells it. */
 export interface ArchivedRun {
   readonly metrics: ArchivedMetrics;
@@ -104,4 +115,17 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
 /** A recording of a header alone is that of a run that was too long. */
 function recordingOf(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
+}
+
+/** The endings that a hub's log tells, by task. */
+function taskEndings(hubLog: string): Map<string, TaskEnding> {
+  const endings = new Map<string, TaskEnding>();
+  for (const line of hubLog.split('\n')) {
+    if (!line.includes('"task_ended"')) continue;
+    const parsed = endingSchema.safeParse(jsonIn(line));
+    if (!parsed.success) continue;
+    const { event: _event, task_id, ...ending } = parsed.data;
+    endings.set(task_id, ending);
+  }
+  return endings;
 }

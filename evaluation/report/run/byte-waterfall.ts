@@ -1,7 +1,7 @@
 import { addLine, emptyLine, type LedgerLine } from '../../../core/contracts/ledger.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bytesText } from '../wording.ts';
+import { bytesText, signedBytes } from '../wording.ts';
 
 /** What bytes are for: the lines of the ledger, in the order in which they are drawn. */
 const BYTE_PARTS = ['payload', 'envelope', 'framing', 'payload_coding', 'layers'] as const;
@@ -56,15 +56,11 @@ export function byteWaterfall(
   let total = 0;
   for (const part of [...adding, ...saving]) {
     const to = total + line[part];
-    steps.push({ part, from: total, to, text: `${PART_NAMES[part]} ${signed(line[part])} B` });
+    steps.push({ part, from: total, to, text: `${PART_NAMES[part]} ${signedBytes(line[part])}` });
     total = to;
   }
-  const netText = `${signed(wire - payload)} B`;
+  const netText = signedBytes(wire - payload);
   return { label: oneLine(label, 64), wire, payload, steps, unexplained: wire - total, text, netText };
-}
-
-function signed(bytes: number): string {
-  return bytes < 0 ? `−${count(-bytes)}` : `+${count(bytes)}`;
 }
 
 /** The same figures, exact, a row a waterfall. */

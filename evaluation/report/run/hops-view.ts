@@ -13,16 +13,16 @@ const MAX_HOPS = 16;
 export function hopsView({ recording }: ArchivedRun): DistributionsView | null {
   if (recording === null) return null;
   const tools = new Map(recording.header.agents.map(({ id, tool }) => [id, tool]));
-  const samples = new Map<string, number[]>();
-  for (const { trace, us } of new Timeline(recording.packets).pieces()) {
-    const { from, type } = trace.packet;
-    const label = `${tools.get(from) ?? from} → ${type}`;
-    const list = samples.get(label) ?? [];
-    list.push(us / 1000);
-    samples.set(label, list);
-  }
-  const often = [...samples].filter(([, { length }]) => length >= MIN_SAMPLES);
-  const distributions = often.slice(0, MAX_HOPS).flatMap(([label, ms]) => distribution(label, ms));
+  const steps = Map.groupBy(new Timeline(recording.packets).pieces(), ({ trace: { packet } }) => {
+    return `${tools.get(packet.from) ?? packet.from} → ${packet.type}`;
+  });
+  const often = [...steps].filter(([, { length }]) => length >= MIN_SAMPLES);
+  const distributions = often.slice(0, MAX_HOPS).flatMap(([label, pieces]) =>
+    distribution(
+      label,
+      pieces.map(({ us }) => us / 1000),
+    ),
+  );
   const [slowest] = distributions.toSorted((a, b) => b.medianMs - a.medianMs);
   if (slowest === undefined) return null;
   return {

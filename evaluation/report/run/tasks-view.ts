@@ -1,10 +1,9 @@
 import { caveatsOf, type RecordedPacket, type Recording } from '../../../core/recording/recording.ts';
 import { oneLine } from '../../terminal/table.ts';
 import { counted, msText } from '../wording.ts';
-import type { ArchivedRun } from './archived-run.ts';
+import type { ArchivedRun, TaskEnding } from './archived-run.ts';
 import { type LoggedPacket, type PacketView, packetView } from './packet-view.ts';
 import { type PacketWriter, packetWriter } from './packet-writer.ts';
-import type { TaskEnding } from './task-endings.ts';
 
 /** One run's packets on the page: enough to look into any task of a usual batch, and the page still opens at once. */
 const MAX_TASKS = 200;
@@ -33,7 +32,7 @@ export interface TasksView {
 export async function tasksView({ recording, endings }: ArchivedRun): Promise<TasksView | null> {
   if (recording === null) return null;
   const writer = await packetWriter(recording);
-  const all = [...packetsByTask(recording)];
+  const all = [...Map.groupBy(recording.packets, ({ packet }) => packet.task_id)];
   const takers = takersOf(recording);
   const relayed = relayedIn(recording);
   const tasks: TaskView[] = [];
@@ -55,16 +54,6 @@ export async function tasksView({ recording, endings }: ArchivedRun): Promise<Ta
     notes: [...caveatsOf(recording).map((text) => oneLine(text, 300)), ...notesOf(tasks, all.length, writer)],
     writtenWith: typeof writer === 'string' ? recording.header.adapter : writer.spec,
   };
-}
-
-function packetsByTask({ packets }: Recording): Map<string, RecordedPacket[]> {
-  const byTask = new Map<string, RecordedPacket[]>();
-  for (const entry of packets) {
-    const list = byTask.get(entry.packet.task_id);
-    if (list === undefined) byTask.set(entry.packet.task_id, [entry]);
-    else list.push(entry);
-  }
-  return byTask;
 }
 
 /** Who sent something because of a packet, by its id. */

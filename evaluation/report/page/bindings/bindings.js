@@ -1,5 +1,5 @@
 import { drawRatios } from '../comparison/comparison.js';
-import { downloadLink } from '../comparison/download.js';
+import { measureAgain } from '../comparison/measure-again.js';
 import { panelsFigure } from '../comparison/panels.js';
 import { choiceOf, element } from '../dom.js';
 import { chartFigure, section, tableOf } from '../figure.js';
@@ -90,25 +90,15 @@ export function bindingsSections(view) {
  * @param {BindingsView} view
  * @param {BindingsView['rounds']} rounds
  */
-function disagreeSection({ command, file, limits }, rounds) {
+function disagreeSection(view, rounds) {
   return section(
     'disagree',
     'Disagree',
     'How to disagree',
-    element(
-      'p',
-      { class: 'lead' },
-      command === null
-        ? 'The file does not say which command made it. All that was measured is in it: '
-        : 'Measure it yourself with the command below, on a machine of yours. All that was measured is here, single rounds and samples too: ',
-      downloadLink(file, 'bindings.json'),
-    ),
-    command === null
-      ? null
-      : element('pre', { class: 'command', tabindex: '0' }, element('code', {}, command)),
+    ...measureAgain(view, 'bindings.json'),
     rounds === null ? null : panelsFigure(rounds, 'Rounds over time'),
     element('h3', { class: 'apart' }, 'What these numbers cannot tell'),
-    element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, limit))),
+    element('ul', { class: 'limits' }, ...view.limits.map((limit) => element('li', {}, limit))),
   );
 }
 

@@ -1,10 +1,10 @@
 import { distributionsFigure } from '../distributions.js';
 import { element } from '../dom.js';
 import { chartFigure, tableOf } from '../figure.js';
-import { logTicks, Plot, rowLayout } from '../rows.js';
+import { Plot, ratioAxis, rowLayout } from '../rows.js';
 import { waterfallFigure } from '../waterfall.js';
-import { downloadLink } from './download.js';
 import { growthFigure } from './growth.js';
+import { measureAgain } from './measure-again.js';
 import { panelsFigure } from './panels.js';
 
 /**
@@ -33,17 +33,7 @@ export function comparisonSection(view) {
     view.growth === null ? null : growthFigure(view.growth),
     view.rounds === null ? null : panelsFigure(view.rounds, 'Rounds over time'),
     element('h3', { class: 'apart' }, 'How to disagree'),
-    element(
-      'p',
-      { class: 'lead' },
-      view.command === null
-        ? 'The file does not say which command made it. All that was measured is in it: '
-        : 'Measure it yourself with the command below, on a machine of yours. All that was measured is here, single rounds and samples too: ',
-      downloadLink(view.file, 'comparison.json'),
-    ),
-    view.command === null
-      ? null
-      : element('pre', { class: 'command', tabindex: '0' }, element('code', {}, view.command)),
+    ...measureAgain(view, 'comparison.json'),
   );
 }
 
@@ -108,20 +98,14 @@ export function drawRatios(ratios, equal, width, nameRoom) {
     title: `${row.label}: ${row.text}`,
   }));
   const dy = isNarrow ? 8 : 0;
-  const ticks = logTicks(low, high, Math.max(3, Math.floor(width / 64)));
+  const x = ratioAxis(low, high, width, 'times as long');
   return Plot.plot({
     ...options,
     ariaLabel: 'Time of each as a ratio to the baseline, with intervals',
-    x: {
-      type: 'log',
-      domain: [low, high],
-      label: 'times as long',
-      ticks,
-      tickFormat: (ratio) => `${ratio}×`,
-    },
+    x,
     marks: [
       Plot.rectX([equal], { x1: 'low', x2: 'high', fill: 'var(--band)' }),
-      grid(ticks),
+      grid(x.ticks),
       line(1, 'var(--muted)'),
       ...marks,
       Plot.link(places, { x1: 'low', x2: 'high', y: 'y', stroke: colour, strokeWidth: 2, dy }),

@@ -10,7 +10,7 @@ import { framed, messagesOf } from '../../http/grpc-frames.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
 import { methods, SERVICE_PATH } from './messages.ts';
 
-export interface GrpcConnectionSettings extends Pick<BindingSettings, 'noDelay' | 'keepAliveMs'> {
+interface GrpcConnectionSettings extends Pick<BindingSettings, 'noDelay' | 'keepAliveMs'> {
   /** Beside those that gRPC and A2A need. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whose certificates are believed, where the URL is one of https; without it those of the system's authorities. */
