@@ -6,8 +6,6 @@ import type { Binding } from './contract/binding.ts';
 
 /** A binding that ships; nothing of it is loaded before it is asked for. */
 export interface BindingEntry extends Pick<Binding, 'name' | 'implementation'> {
-  /** npm packages that the installed package leaves out, as `npm install` takes them. */
-  readonly packages: readonly string[];
   /** @throws MeshError `config` with what to install where a package is missing */
   load(): Promise<Binding>;
 }
@@ -97,6 +95,7 @@ export async function bindingNamed(
   return found.load();
 }
 
+/** @param packages of npm that the installed package leaves out, as `npm install` takes them */
 function entry(
   name: string,
   implementation: Binding['implementation'],
@@ -106,7 +105,6 @@ function entry(
   return {
     name,
     implementation,
-    packages,
     load: () =>
       packages.length === 0 ? load() : withPackage(packages.join(' '), `--bindings ${name}`, load),
   };

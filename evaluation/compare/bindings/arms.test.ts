@@ -12,7 +12,7 @@ function bindingOf(name: string, more: Partial<Binding> = {}, traits: Partial<Bi
 
 const mcp = bindingOf('mcp/http', { protocol: 'mcp', transport: 'http1' }, { hasTls: true });
 const stdio = bindingOf('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
-const unpacked = bindingOf('x/http', { implementation: 'sdk', packages: ['no-such-package'] });
+const unpacked = bindingOf('x/http', { implementation: 'sdk' });
 
 test('every combination of levels is an arm, and what a binding does not have is left out by name', () => {
   const { arms, leftOut } = armsOf(

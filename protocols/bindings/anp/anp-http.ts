@@ -33,7 +33,6 @@ export const anpHttp = metered({
   protocol: 'anp',
   transport: 'http1',
   implementation: 'bare',
-  packages: [],
   traits: { ...callTraits, replies: 'own exchange' },
   async serve(inbox, settings) {
     const peers = new Map<string, ServedPeer>();

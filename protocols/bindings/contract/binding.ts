@@ -13,10 +13,8 @@ export interface Binding {
   /** What its messages are: `json`, `a2a`, `mcp`; in the mesh's own frames that of the adapter. Bindings of one protocol differ in transport. */
   readonly protocol: string;
   readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc' | 'nats';
-  /** `sdk`: the protocol's official packages at both ends. `bare`: the least that speaks it, on Node's own modules. */
+  /** `sdk`: the protocol's official packages at both ends, loaded only when it is used. `bare`: the least that speaks it, on Node's own modules. */
   readonly implementation: 'sdk' | 'bare';
-  /** npm packages that it needs, and loads only when it is used; empty for `bare`. */
-  readonly packages: readonly string[];
   readonly traits: BindingTraits;
 
   /**

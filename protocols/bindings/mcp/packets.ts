@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { issuesOf, type Packet, parsePacket, shortReason } from '../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../contract/binding.ts';
+import { PACKET_TOOL } from './revision.ts';
 
 /**
  * Packets in MCP's own messages, the same for every transport and implementation: a packet is the arguments of one call of the tool
@@ -48,6 +49,13 @@ export function resultOf(replies: readonly Packet[], results: BindingSettings['r
   const content =
     results === 'structured' ? [] : [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
   return results === 'text' ? { content } : { content, structuredContent };
+}
+
+/** @throws MeshError `packet` for a server that takes no packets */
+export function checkTools(tools: readonly { readonly name: string }[]): void {
+  const names = tools.map(({ name }) => name);
+  if (!names.includes(PACKET_TOOL))
+    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, came ${names}`);
 }
 
 const resultSchema = z.object({

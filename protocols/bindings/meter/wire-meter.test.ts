@@ -202,7 +202,6 @@ test('a binding is not charged what its inbox does', async () => {
     protocol: 'json',
     transport: 'http1',
     implementation: 'bare',
-    packages: [],
     traits: plainTraits,
     async serve(inbox) {
       await inbox(fullPacket, new AbortController().signal);

@@ -7,7 +7,7 @@ import { withDeadline } from '../exchange-limit.ts';
 import { metered } from '../meter/metered.ts';
 
 /** A transport of calls: what carries a body to a server, and another one back. Packets are not its business. */
-interface CallTransport extends Pick<Binding, 'transport' | 'implementation' | 'packages'> {
+interface CallTransport extends Pick<Binding, 'transport' | 'implementation'> {
   readonly largestMessageBytes?: number;
   listen(answer: Answer, settings: BindingSettings): Promise<Omit<BindingServer, 'wire'>>;
   /** @throws MeshError `agent` when nobody listens there */

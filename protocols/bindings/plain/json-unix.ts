@@ -21,7 +21,6 @@ const socketFiles: Places = {
 export const jsonUnix = streamBinding({
   transport: 'unix',
   implementation: 'bare',
-  packages: [],
   traits: { hasTls: false },
   ...framedTransport('json/unix', socketFiles),
 });

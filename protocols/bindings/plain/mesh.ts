@@ -28,7 +28,6 @@ export async function meshBinding(spec: string): Promise<Binding> {
     adapter,
     transport: 'tcp',
     implementation: 'bare',
-    packages: [],
     ...framedTransport(name, ports),
   });
 }

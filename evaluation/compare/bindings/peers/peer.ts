@@ -1,6 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import { linuxText } from '../../../../core/system/platform.ts';
 import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
@@ -10,6 +8,7 @@ import type {
   BindingServer,
 } from '../../../../protocols/bindings/contract/binding.ts';
 import { sumOf } from '../../../../protocols/bindings/contract/wire-sum.ts';
+import { processUsage } from '../../../../protocols/bindings/meter/process-usage.ts';
 import { bindingNamed } from '../../../../protocols/bindings/registry.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
@@ -105,9 +104,7 @@ export class Peer {
 
   async #count(collect: boolean): Promise<Counted> {
     const started = await this.#server?.server.ask?.(collect);
-    const { user, system } = process.cpuUsage();
-    if (collect) collectGarbage();
-    const { rss, heapUsed } = process.memoryUsage();
+    const own = processUsage(collect);
     const { server, planned, hasBroker = false } = this.#server ?? {};
     const clients = [...this.#clients.values()].map(({ client }) => client.wire());
     const broker = cpuOfProcesses(server?.processes ?? []);
@@ -117,14 +114,14 @@ export class Peer {
       arrived: (planned?.arrived ?? 0) + (started?.packets ?? 0),
       strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
       hasBroker,
-      cpuUs: { user, system },
+      cpuUs: own.cpuUs,
       startedUs: {
         user: broker.user + (started?.cpuUs.user ?? 0),
         system: broker.system + (started?.cpuUs.system ?? 0),
       },
       // Where clients start the server, this process has none of it.
-      rssBytes: started?.rssBytes ?? rss,
-      heapBytes: started?.heapBytes ?? heapUsed,
+      rssBytes: started?.rssBytes ?? own.rssBytes,
+      heapBytes: started?.heapBytes ?? own.heapBytes,
     };
   }
 }
@@ -182,18 +179,4 @@ function cpuOf(pid: number): CpuUs {
   const [user, system] = [Number(fields[11]), Number(fields[12])];
   const share = user + system === 0 ? 0 : system / (user + system);
   return { user: us * (1 - share), system: us * share };
-}
-
-let gc: (() => void) | undefined;
-
-/** Node has the function for it only when it is told to. */
-function collectGarbage(): void {
-  if (gc === undefined) {
-    v8.setFlagsFromString('--expose-gc');
-    const found: unknown = vm.runInNewContext('gc');
-    gc = () => {
-      if (typeof found === 'function') found();
-    };
-  }
-  gc();
 }

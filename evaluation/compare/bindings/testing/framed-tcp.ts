@@ -24,7 +24,6 @@ export function framedBinding(name: string, { isSplit = false, parses = 1 }: Fra
     protocol: 'json',
     transport: 'tcp',
     implementation: 'bare',
-    packages: [],
     traits: plainTraits,
     async serve(inbox: Inbox, { noDelay }) {
       const framed = new Set<Framed>();

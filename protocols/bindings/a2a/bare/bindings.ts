@@ -25,7 +25,6 @@ function bareHttp(name: string, dialect: HttpDialect): Binding {
     protocol: 'a2a',
     transport: 'http1',
     implementation: 'bare',
-    packages: [],
     traits: a2aTraits,
     async serve(inbox, settings) {
       const { agent, close } = bareAgent(meshCard, workOf(inbox), settings);

@@ -8,7 +8,7 @@ import { a2aTraits } from '../traits.ts';
 import { workOf } from '../work.ts';
 import { GrpcConnection } from './connection.ts';
 import { connectSdkGrpc } from './sdk-client.ts';
-import { GRPC_PACKAGES, serveSdkGrpc } from './sdk-server.ts';
+import { serveSdkGrpc } from './sdk-server.ts';
 import { serveGrpc } from './server.ts';
 
 /**
@@ -24,7 +24,6 @@ const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 export const a2aGrpcBare: Binding = metered({
   ...common,
   implementation: 'bare',
-  packages: [],
   traits: a2aTraits,
   async serve(inbox, settings) {
     const { agent, close } = bareAgent(meshCard, workOf(inbox), settings);
@@ -51,7 +50,6 @@ export const a2aGrpcBare: Binding = metered({
 export const a2aGrpcSdk: Binding = metered({
   ...common,
   implementation: 'sdk',
-  packages: GRPC_PACKAGES,
   traits: { ...a2aTraits, largestMessageBytes: LARGEST_MESSAGE_BYTES },
   serve: (inbox, settings) => serveSdkGrpc(PURPOSE, meshCard, workOf(inbox), settings),
   connect: async (address, settings) =>

@@ -3,7 +3,7 @@ import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { meshCard } from '../card.ts';
 import type { A2aClient } from '../client.ts';
-import { sdkClient } from '../sdk/client.ts';
+import { SdkClient } from '../sdk/client.ts';
 import { loadSdk } from '../sdk/sdk.ts';
 import { loadGrpc } from './sdk-server.ts';
 
@@ -28,7 +28,7 @@ export async function connectSdkGrpc(
   try {
     const client = await factory.createFromAgentCard(card);
     // The SDK's client has no way to be closed: its channel ends with the process, or when it has been idle for half an hour.
-    return sdkClient(sdk, client, settings, async () => undefined);
+    return new SdkClient(sdk, client, settings, async () => undefined);
   } catch (cause) {
     throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(messageOf(cause))}`, { cause });
   }

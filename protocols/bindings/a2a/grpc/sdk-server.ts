@@ -5,8 +5,6 @@ import type { AgentCard } from '../agent/agent.ts';
 import { type SdkAgent, sdkAgent } from '../sdk/server.ts';
 import type { AgentWork } from '../work.ts';
 
-export const GRPC_PACKAGES = ['@a2a-js/sdk', '@grpc/grpc-js', 'undici'] as const;
-
 /** @throws MeshError `config` where it is not installed */
 export function loadGrpc(purpose: string) {
   return withPackage('@grpc/grpc-js@1', purpose, () => import('@grpc/grpc-js'));

@@ -6,7 +6,6 @@ import { type AgentInterface, interfacesAt } from '../interfaces.ts';
 import { a2aTraits } from '../traits.ts';
 import { workOf } from '../work.ts';
 import { connectSdk, type TransportOf } from './client.ts';
-import { A2A_HTTP_PACKAGES } from './sdk.ts';
 import { sdkAgent, serveSdkHttp } from './server.ts';
 
 /** A2A over HTTP with its own SDK at both ends, on express and undici. */
@@ -28,7 +27,6 @@ function sdkHttp(
     protocol: 'a2a',
     transport: 'http1',
     implementation: 'sdk',
-    packages: A2A_HTTP_PACKAGES,
     traits: a2aTraits,
     async serve(inbox, settings) {
       const agent = await sdkAgent(purpose, meshCard, workOf(inbox), settings);

@@ -29,7 +29,7 @@ export async function connectSdk(
       transports: [transportOf(sdk, pool.fetch)],
       cardResolver: new DefaultAgentCardResolver({ fetchImpl: pool.fetch }),
     });
-    return sdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
+    return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
   } catch (cause) {
     await pool.close();
     throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(textOf(cause))}`, { cause });
@@ -37,16 +37,7 @@ export async function connectSdk(
 }
 
 /** A client of the SDK, whatever its transport. */
-export function sdkClient(
-  sdk: Sdk,
-  client: Client,
-  settings: Pick<BindingSettings, 'history' | 'runId'>,
-  close: () => Promise<void>,
-): A2aClient {
-  return new SdkClient(sdk, client, settings, close);
-}
-
-class SdkClient implements A2aClient {
+export class SdkClient implements A2aClient {
   readonly close: () => Promise<void>;
   readonly #sdk: Sdk;
   readonly #client: Client;

@@ -1,7 +1,6 @@
 import { withPackage } from '../../../../core/system/optional-package.ts';
 
 /** Packages of A2A's own SDK, loaded when a binding asks for them. */
-export const A2A_HTTP_PACKAGES = ['@a2a-js/sdk', 'express', 'undici'] as const;
 
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 

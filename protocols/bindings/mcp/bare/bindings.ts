@@ -15,7 +15,6 @@ export const mcpHttpBare: Binding = metered({
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'bare',
-  packages: [],
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
     const mcp = new McpServer({ tools: [packetTool(inbox, settings)] });

@@ -3,7 +3,7 @@ import { MeshError } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { BindingSettings } from '../../contract/binding.ts';
 import { traceOf } from '../../contract/trace-of.ts';
-import { argumentsOf, checked, repliesOf } from '../packets.ts';
+import { argumentsOf, checked, checkTools, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';
 
 /** Asks over one transport. What comes before the response are notifications of that request, which nobody needs here. */
@@ -52,11 +52,7 @@ export class BareMcpClient {
         `MCP: expected a server of ${MCP_REVISION}, came ${supportedVersions.join()}`,
       );
     const { tools } = checked(toolsSchema, await client.#ask('tools/list', {}, signal), 'tools/list');
-    if (!tools.some(({ name }) => name === PACKET_TOOL))
-      throw new MeshError(
-        'packet',
-        `MCP: expected a tool ${PACKET_TOOL}, came ${tools.map(({ name }) => name)}`,
-      );
+    checkTools(tools);
     return client;
   }
 

@@ -4,8 +4,8 @@ import { metered } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
 import { packetTool } from '../tools.ts';
 import { mcpHttpTraits } from '../traits.ts';
-import { SdkMcpClient } from './client.ts';
-import { loadClient, MCP_HTTP_PACKAGES } from './sdk.ts';
+import { connectSdk } from './client.ts';
+import { loadClient } from './sdk.ts';
 import { sdkServer, serveSdkHttp } from './server.ts';
 
 const HTTP = 'the binding mcp/http';
@@ -16,7 +16,6 @@ export const mcpHttpSdk: Binding = metered({
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'sdk',
-  packages: MCP_HTTP_PACKAGES,
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
     const tools = [packetTool(inbox, settings)];
@@ -28,9 +27,9 @@ export const mcpHttpSdk: Binding = metered({
     const pool = await pooledFetch(HTTP, settings);
     const transport = new StreamableHTTPClientTransport(new URL(address), { fetch: pool.fetch });
     try {
-      const client = await SdkMcpClient.connect(HTTP, transport, settings);
+      const client = await connectSdk(HTTP, transport, settings);
       return {
-        exchange: (packet, signal) => client.exchange(packet, signal),
+        exchange: client.exchange,
         async close() {
           await client.close();
           await pool.close();

@@ -2,21 +2,18 @@ import { withPackage } from '../../../../core/system/optional-package.ts';
 import type { Binding } from '../../contract/binding.ts';
 import { metered } from '../../meter/metered.ts';
 import { BareMcpClient } from '../bare/client.ts';
-import { SdkMcpClient } from '../sdk/client.ts';
+import { connectSdk } from '../sdk/client.ts';
 import { mcpStdioTraits } from '../traits.ts';
 import { commandSchema, stdioCaller } from './bare-caller.ts';
 import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
 
 const common = { name: 'mcp/stdio', protocol: 'mcp', transport: 'stdio' } as const;
-const SERVER = '@modelcontextprotocol/server';
-const CLIENT = '@modelcontextprotocol/client';
 
 /** MCP over the pipes of a child, without any package at either end. */
 export const mcpStdioBare: Binding = metered({
   ...common,
   implementation: 'bare',
-  packages: [],
   traits: mcpStdioTraits,
   serve: (inbox, settings) => serveInChildren('bare', inbox, settings),
   connect: async (address, settings) => BareMcpClient.connect(await stdioCaller(address), settings),
@@ -26,7 +23,6 @@ export const mcpStdioBare: Binding = metered({
 export const mcpStdioSdk: Binding = metered({
   ...common,
   implementation: 'sdk',
-  packages: [CLIENT, SERVER],
   traits: mcpStdioTraits,
   async serve(inbox, settings) {
     // What is missing is said here, not by a child.
@@ -35,7 +31,7 @@ export const mcpStdioSdk: Binding = metered({
   },
   async connect(address, settings) {
     const { StdioClientTransport } = await withPackage(
-      `${CLIENT}@2`,
+      '@modelcontextprotocol/client@2',
       PURPOSE,
       () => import('@modelcontextprotocol/client/stdio'),
     );
@@ -43,6 +39,6 @@ export const mcpStdioSdk: Binding = metered({
       ...commandSchema.parse(JSON.parse(address)),
       stderr: 'inherit',
     });
-    return SdkMcpClient.connect(PURPOSE, transport, settings);
+    return connectSdk(PURPOSE, transport, settings);
   },
 });

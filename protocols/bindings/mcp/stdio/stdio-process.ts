@@ -1,12 +1,11 @@
 /** The process that a client of MCP over stdio starts: a server on its own pipes, with an inbox of its own. */
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import { parsePacket } from '../../../../core/contracts/packet.ts';
 import type { Inbox, InboxSource } from '../../contract/binding.ts';
 import { watchPipes } from '../../meter/pipes.ts';
+import { processUsage } from '../../meter/process-usage.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
 import { heard, tell, toChildSchema } from './control.ts';
 import { servePipes } from './serve-pipes.ts';
@@ -27,24 +26,8 @@ if (!(stdin instanceof net.Socket) || !(stdout instanceof net.Socket)) {
 const meter = new WireMeter();
 watchPipes(meter, stdin, stdout);
 
-let gc: unknown;
-
 function report(collect: boolean): void {
-  if (collect && gc === undefined) {
-    v8.setFlagsFromString('--expose-gc');
-    gc = vm.runInNewContext('gc');
-  }
-  if (collect && typeof gc === 'function') gc();
-  const { rss: rssBytes, heapUsed: heapBytes } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  tell(control, {
-    say: 'report',
-    wire: meter.bytes,
-    ...counters,
-    cpuUs: { user, system },
-    rssBytes,
-    heapBytes,
-  });
+  tell(control, { say: 'report', wire: meter.bytes, ...counters, ...processUsage(collect) });
 }
 
 function end(): void {

@@ -14,7 +14,6 @@ const TYPE = 'application/grpc+json';
 export const jsonGrpcBare = callBinding({
   transport: 'grpc',
   implementation: 'bare',
-  packages: [],
   async listen(answer, settings) {
     const { url, port, close } = await listenHttp2((...call) => void serve(answer, ...call), settings);
     return { address: url, port, close };

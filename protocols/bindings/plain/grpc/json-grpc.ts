@@ -33,7 +33,6 @@ const method: MethodDefinition<Buffer, Buffer> = {
 export const jsonGrpc = callBinding({
   transport: 'grpc',
   implementation: 'sdk',
-  packages: ['@grpc/grpc-js'],
   largestMessageBytes: LARGEST_MESSAGE_BYTES,
   async listen(answer, { tls, advertisedPort }) {
     const server = new Server();

@@ -10,7 +10,6 @@ const TYPE = 'application/json';
 export const jsonHttp1 = callBinding({
   transport: 'http1',
   implementation: 'bare',
-  packages: [],
   async listen(answer, settings) {
     const server = await listenHttp((request, response) => void serve(answer, request, response), settings);
     return { address: server.url, port: server.port, close: () => server.close() };

@@ -11,7 +11,6 @@ const TYPE = 'application/json';
 export const jsonHttp2 = callBinding({
   transport: 'http2',
   implementation: 'bare',
-  packages: [],
   async listen(answer, settings) {
     const { url, port, close } = await listenHttp2((stream) => void serve(answer, stream), settings);
     return { address: url, port, close };

@@ -19,7 +19,6 @@ const LARGEST_MESSAGE_BYTES = 1024 * 1024;
 export const jsonNats = streamBinding({
   transport: 'nats',
   implementation: 'sdk',
-  packages: ['@nats-io/transport-node'],
   traits: { hasBroker: true, largestMessageBytes: LARGEST_MESSAGE_BYTES },
   hasOneConnection: true,
   async listen(accept, { advertisedPort, tls }, meter) {

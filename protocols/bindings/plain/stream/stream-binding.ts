@@ -37,7 +37,7 @@ export interface StreamHandler {
 export type Accept = (open: (handler: StreamHandler) => MessageStream) => StreamHandler;
 
 /** A transport of streams. Packets are not its business. */
-interface StreamTransport extends Pick<Binding, 'transport' | 'implementation' | 'packages'> {
+interface StreamTransport extends Pick<Binding, 'transport' | 'implementation'> {
   /** What its packets are written by, with members or without, with layers or without; `json` unless given. */
   readonly adapter?: ProtocolAdapter;
   /** `json/<transport>` unless given. */

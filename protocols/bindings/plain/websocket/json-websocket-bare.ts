@@ -17,7 +17,6 @@ const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 export const jsonWebSocketBare = streamBinding({
   transport: 'websocket',
   implementation: 'bare',
-  packages: [],
   listen: (accept, settings, meter) =>
     serveUpgrades(settings, (server) => {
       server.on('upgrade', (request, socket, head) => {

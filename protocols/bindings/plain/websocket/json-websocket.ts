@@ -12,7 +12,6 @@ import { serveUpgrades } from './upgrade-server.ts';
 export const jsonWebSocket = streamBinding({
   transport: 'websocket',
   implementation: 'sdk',
-  packages: ['ws'],
   listen: (accept, settings, meter) =>
     serveUpgrades(settings, (server) => {
       const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
