@@ -1,6 +1,6 @@
 import type { ComparedAdapter, ComparisonFile, MatrixCell } from './comparison-file.ts';
 
-type Value = string | number | null | undefined;
+type Value = string | number | boolean | null | undefined;
 
 /** One line an adapter, every number in full. */
 export function adaptersCsv({ adapters }: ComparisonFile): string {
@@ -41,8 +41,15 @@ export function matrixCsv({ matrix }: ComparisonFile): string {
   return csvOf(matrix, (cell: MatrixCell) => cell);
 }
 
-function csvOf<T>(rows: readonly T[], valuesOf: (row: T) => Readonly<Record<string, Value>>): string {
+/** A line a row, below the names of its values. */
+export function csvOf<T>(rows: readonly T[], valuesOf: (row: T) => Readonly<Record<string, Value>>): string {
   const records = rows.map(valuesOf);
-  const lines = records.map((record) => Object.values(record).map((value) => value ?? ''));
+  const lines = records.map((record) => Object.values(record).map(cellOf));
   return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
+}
+
+/** Names of users' adapters and bindings are texts of theirs. */
+function cellOf(value: Value): string {
+  const text = String(value ?? '');
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fullPacket } from '../../contract/samples.ts';
 import type { Inbox } from '../contract/binding.ts';
+import { withPair } from '../contract/pair.ts';
 import { bindingContract } from '../testing/binding-contract.ts';
-import { over } from '../testing/over.ts';
 import { a2aJsonRpcBare, a2aRestBare } from './bare/bindings.ts';
 import { a2aGrpcBare, a2aGrpcSdk } from './grpc/bindings.ts';
 import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/bindings.ts';
@@ -28,9 +28,9 @@ for (const binding of bindings) {
   test.each(binding.traits.later)(
     `${binding.name} ${binding.implementation}: an answer by %s may be none, or that the work failed`,
     async (later) => {
-      await over(binding, failing, { later }, async (exchange) => {
-        expect(await exchange({ ...fullPacket, id: 'good' })).toEqual([]);
-        await expect(exchange({ ...fullPacket, id: 'bad' })).rejects.toMatchObject({
+      await withPair(binding, failing, { later }, async ({ ask }) => {
+        expect(await ask({ ...fullPacket, id: 'good' })).toEqual([]);
+        await expect(ask({ ...fullPacket, id: 'bad' })).rejects.toMatchObject({
           code: 'agent',
           message: expect.stringContaining('the disk is full'),
         });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Place } from '../listen.ts';
 import type { Binding, BindingClient, BindingServer, BindingSettings, Inbox, WireBytes } from './binding.ts';
-import { CountingProxy, type Endpoint, type ProxyBytes } from './counting-proxy.ts';
+import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
 
 /** What an experiment begins with. Every factor that a binding may ignore is at its usual value. */
 const usual: BindingSettings = {
@@ -92,7 +93,7 @@ const UNIX = 'unix:';
 function throughProxy(
   { address, port }: BindingServer,
   proxy: CountingProxy | undefined,
-): { address: string; to: Endpoint | undefined } {
+): { address: string; to: Place | undefined } {
   if (proxy === undefined) return { address, to: undefined };
   // A server on a port has told the proxy's, which it knew before.
   if (port !== undefined) return { address, to: { port } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractSamples } from '../../contract/samples.ts';
+import { withPair } from '../contract/pair.ts';
 import { bindingContract } from '../testing/binding-contract.ts';
-import { over } from '../testing/over.ts';
 import { mcpHttpBare } from './bare/bindings.ts';
 import { mcpHttpSdk } from './sdk/bindings.ts';
 import { mcpStdioBare, mcpStdioSdk } from './stdio/bindings.ts';
@@ -16,12 +16,12 @@ for (const binding of bindings) {
     `${binding.name} ${binding.implementation}: results as %s`,
     async (results) => {
       const packets = contractSamples.map(({ packet }) => packet).slice(0, 6);
-      await over(
+      await withPair(
         binding,
         async (packet) => [packet],
         { results },
-        async (exchange) => {
-          for (const packet of packets) expect(await exchange(packet)).toEqual([packet]);
+        async ({ ask }) => {
+          for (const packet of packets) expect(await ask(packet)).toEqual([packet]);
         },
       );
     },

@@ -1,16 +1,13 @@
+import { csvOf } from '../../csv.ts';
 import type { BindingArm, BindingsFile, ByteLines, PairVerdict } from './bindings-file.ts';
 import { keptBytes } from './bindings-table.ts';
 
-type Value = string | number | boolean | null | undefined;
-
 /** One line an arm, every number in full. */
 export function bindingsCsv({ arms }: BindingsFile): string {
-  const records = arms.map(recordOf);
-  const lines = records.map((record) => Object.values(record).map(cellOf).join(','));
-  return `${[Object.keys(records[0] ?? {}).join(','), ...lines].join('\n')}\n`;
+  return csvOf(arms, recordOf);
 }
 
-function recordOf(arm: BindingArm): Record<string, Value> {
+function recordOf(arm: BindingArm) {
   const { bytes, setup, cpu_us: cpu, latency_us: latency, vs_baseline: vs, saturation } = arm;
   return {
     name: arm.name,
@@ -52,11 +49,11 @@ function recordOf(arm: BindingArm): Record<string, Value> {
   };
 }
 
-function linesOf(way: string, lines: ByteLines): Record<string, Value> {
+function linesOf(way: string, lines: ByteLines) {
   return Object.fromEntries(Object.entries(lines).map(([line, value]) => [`${way}_${line}`, value]));
 }
 
-function verdictOf(figure: string, verdict: PairVerdict | null | undefined): Record<string, Value> {
+function verdictOf(figure: string, verdict: PairVerdict | null | undefined) {
   return {
     [`${figure}_ratio`]: verdict?.ratio,
     [`${figure}_low`]: verdict?.low,
@@ -64,11 +61,4 @@ function verdictOf(figure: string, verdict: PairVerdict | null | undefined): Rec
     [`${figure}_detectable`]: verdict?.detectable,
     [`${figure}_verdict`]: verdict?.verdict,
   };
-}
-
-/** Names of users' bindings are text of theirs. */
-function cellOf(value: Value): string {
-  if (value === null || value === undefined) return '';
-  const text = String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

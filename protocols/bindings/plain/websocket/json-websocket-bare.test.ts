@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { fullPacket } from '../../../contract/samples.ts';
-import { over } from '../../testing/over.ts';
+import { withPair } from '../../contract/pair.ts';
 import { testSettings } from '../../testing/settings.ts';
 import { FrameParser, OPCODE, webSocketFrame } from './frames.ts';
 import { jsonWebSocket } from './json-websocket.ts';
@@ -15,12 +15,12 @@ describe.each([
 ])('%s', (_name, client, server) => {
   test('speak the same protocol', async () => {
     const mixed = { ...server, connect: client.connect };
-    await over(
+    await withPair(
       mixed,
       async () => [reply],
       {},
-      async (exchange) => {
-        expect(await exchange(fullPacket)).toEqual([reply]);
+      async ({ ask }) => {
+        expect(await ask(fullPacket)).toEqual([reply]);
       },
     );
   });
