@@ -19,3 +19,8 @@ export function userPath(file: string): string {
 export function defaultOut(): string {
   return isCheckout ? codeFolder : userFolder();
 }
+
+/** The folder that the user named for results, or where they go without. */
+export function outFolder(named: string | undefined): string {
+  return named === undefined ? defaultOut() : userPath(named);
+}

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '../../core/run/run-folder.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder } from '../../core/system/user-paths.ts';
 import { type BatchStore, openBatchStore } from '../../evaluation/batch/batch-store.ts';
 import {
   type BenchBatch,
@@ -73,7 +73,7 @@ export function bench(command: Command): void {
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exportRun = await runExporter(options);
   const plan = await planOf(options);
-  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+  const out = outFolder(options.out);
   const { journalFile } = RunFolder.at(out);
   const resumed = options.resume === true ? resumedJournal(journalFile, plan) : undefined;
   const total = plan.tasks.length * plan.repeat;

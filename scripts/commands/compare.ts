@@ -5,7 +5,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf } from '../../core/recording/recording.ts';
 import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder, userPath } from '../../core/system/user-paths.ts';
 import { comparedAdapters } from '../../evaluation/compare/compared-adapters.ts';
 import { type ComparisonFile, hasMatrix, readComparison } from '../../evaluation/compare/comparison-file.ts';
 import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
@@ -124,7 +124,7 @@ async function run(options: CompareOptions): Promise<void> {
   const page = options.write ? pageToWrite('docs/results/comparison.md') : undefined;
   const adapters = await chosenAdapters(names);
   // Before the minutes that the rounds take.
-  checkWritable(outOf(options));
+  checkWritable(outFolder(options.out));
   const { signal } = interruptible();
   const watch = await watchOf(options, 'compare');
   try {
@@ -153,7 +153,7 @@ async function run(options: CompareOptions): Promise<void> {
         return;
       }
       if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
-      const written = path.join(outOf(options), 'comparison.json');
+      const written = path.join(outFolder(options.out), 'comparison.json');
       await watch?.end('compared', signal, () => reportOfComparison(written));
     });
   } finally {
@@ -252,7 +252,7 @@ async function compareOne(
 }
 
 function write(report: ComparisonFile, options: CompareOptions): void {
-  const out = outOf(options);
+  const out = outFolder(options.out);
   writeWhole(path.join(out, 'comparison.json'), jsonText(report));
   writeWhole(path.join(out, 'comparison.csv'), adaptersCsv(report));
   writeWhole(path.join(out, 'comparison.md'), comparisonMarkdown(report));
@@ -270,11 +270,7 @@ async function writePage(
   const archives = new Set(scenarios.map(({ archive }) => archive).filter(isArchive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
   const html = await reportHtml({ comparison: report, runs });
-  const file = path.join(outOf(options), 'comparison.html');
+  const file = path.join(outFolder(options.out), 'comparison.html');
   writeWhole(file, html);
   complain(`written: ${file}`);
-}
-
-function outOf({ out }: CompareOptions): string {
-  return out === undefined ? defaultOut() : userPath(out);
 }

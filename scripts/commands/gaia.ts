@@ -241,7 +241,7 @@ async function finish(
     summaries[team.name] = { ...summary, ...factsOf(team, ends.get(team.name)) };
   }
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
-  await writePage(places.report, batch, summaries);
+  writeWhole(places.report, await reportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
   const submissions = await submitted(plan, options, finished, isComplete && !signal.aborted);
   if (options.json === true) {
@@ -286,16 +286,6 @@ function wrongIn({ head, questions, read }: FinishedBatch): WrongAnswers {
     wrong.add({ id: taskId, question, truth: truths.join(' | ') }, answers);
   }
   return wrong;
-}
-
-/** The page for a browser. */
-async function writePage(
-  file: string,
-  batch: FinishedBatch,
-  summaries: Readonly<Record<string, TeamSummary>>,
-): Promise<void> {
-  const html = await reportHtml({ runs: [], gaia: { batch, summaries } });
-  writeWhole(file, html);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { defined } from '../../core/system/defined.ts';
 import { parseJsonText } from '../../core/system/parse-json.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder } from '../../core/system/user-paths.ts';
 import { printText } from '../../evaluation/terminal/print.ts';
 import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { count, oneLine } from '../../evaluation/terminal/table.ts';
@@ -31,7 +31,7 @@ export function logs(command: Command): void {
 
 /** Prints the logs of all agents and the hub as one, in order of time. */
 function run(options: LogsOptions): void {
-  const folder = path.join(options.out === undefined ? defaultOut() : userPath(options.out), 'workspaces');
+  const folder = path.join(outFolder(options.out), 'workspaces');
   if (!existsSync(folder)) throw noRunIn(path.dirname(folder));
   const lines = logFiles(folder)
     .flatMap(([name, file]) => linesOf(name, file))

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder } from '../../core/system/user-paths.ts';
 import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { type ServeCommandOptions, type ServePlan, servePlan } from '../../evaluation/serve/serve-plan.ts';
 import { type Serving, serveTeam, teamMcpServer } from '../../evaluation/serve/serve-team.ts';
@@ -72,7 +72,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const plan = await servePlan(options);
   const interruption = interruptible('the server');
   const { signal } = interruption;
-  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+  const out = outFolder(options.out);
   const served = await ServedTeam.start({
     planned: plan.planned,
     limits: plan.limits,

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder } from '../../core/system/user-paths.ts';
 import { itemOfFile } from '../../evaluation/history/folder-items.ts';
 import { serveFolder } from '../../evaluation/history/folder-server.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
@@ -28,7 +28,7 @@ export function view(command: Command): void {
 
 /** Serves the runs and comparisons of a folder as pages, until it is told to end. */
 async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
-  const given = place === undefined ? defaultOut() : userPath(place);
+  const given = outFolder(place);
   if (!existsSync(given)) throw new MeshError('usage', `there is no ${given}: npm run bench makes a run`);
   const isFolder = statSync(given).isDirectory();
   const folder = isFolder ? given : path.dirname(given);

@@ -4,7 +4,7 @@ import { readRecording } from '../../core/recording/read-archive.ts';
 import { caveatsOf, type Recording } from '../../core/recording/recording.ts';
 import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
 import { Random } from '../../core/system/random.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { outFolder, userPath } from '../../core/system/user-paths.ts';
 import { type Arm, armsOf } from '../../evaluation/compare/bindings/arms.ts';
 import { chosenBindings } from '../../evaluation/compare/bindings/chosen-bindings.ts';
 import { measureBindings } from '../../evaluation/compare/bindings/compare-bindings.ts';
@@ -60,7 +60,7 @@ export async function compareBindings(names: readonly string[], options: Compare
     );
   }
   const page = options.write ? pageToWrite('docs/results/bindings.md') : undefined;
-  const out = options.out === undefined ? defaultOut() : userPath(options.out);
+  const out = outFolder(options.out);
   // Before the minutes that it takes.
   checkWritable(out);
   const identity = arms.some(({ settings }) => settings.tls) ? await selfSigned() : null;

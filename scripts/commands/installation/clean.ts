@@ -3,7 +3,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { isRunId, RunFolder } from '../../../core/run/run-folder.ts';
-import { defaultOut, userPath } from '../../../core/system/user-paths.ts';
+import { outFolder } from '../../../core/system/user-paths.ts';
 import { deleteBatches } from '../../../evaluation/batch/journal/delete-batches.ts';
 import { print } from '../../../evaluation/terminal/print.ts';
 
@@ -13,7 +13,7 @@ export function clean(command: Command): void {
 
 /** Deletes what runs and batches of questions left in a folder, and nothing else. */
 async function run(options: { readonly out?: string }): Promise<void> {
-  const directory = options.out === undefined ? defaultOut() : userPath(options.out);
+  const directory = outFolder(options.out);
   const runs = path.join(directory, 'runs');
   const batches = deleteBatches(directory) + deleteBatches(path.join(runs, 'gaia'));
   const hadRuns = await deleteRuns(directory, runs);
