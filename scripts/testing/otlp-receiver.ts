@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
@@ -61,9 +62,7 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
+  const body = await buffer(request);
   return request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
