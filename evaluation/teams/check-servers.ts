@@ -1,6 +1,10 @@
+import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { engineOf, type Team } from '../../core/contracts/team.ts';
 import { defined } from '../../core/system/defined.ts';
 import { checkServers } from '../../tools/engines/registry.ts';
+import { a2aOptions } from '../../tools/foreign/a2a.ts';
+import { variableNamed } from '../../tools/foreign/foreign.ts';
+import { mcpOptions } from '../../tools/foreign/mcp.ts';
 
 /**
  * Whether the model servers that a team's agents will ask have addresses that can be asked: to be told before a run, not by each
@@ -11,8 +15,24 @@ import { checkServers } from '../../tools/engines/registry.ts';
 export function checkTeamServers(team: Team): void {
   for (const agent of team.agents) {
     const { engine, host, options } = engineOf(team, agent);
-    checkServers(engine, {
-      ...defined({ host, options }),
-    });
+    checkServers(engine, defined({ host, options }));
+  }
+}
+
+/**
+ * What a team file says of other people's servers and agents, before anything is started.
+ *
+ * @throws MeshError `config`, naming the agent and what is wrong
+ */
+export function checkForeign(team: Team, environment: Readonly<Record<string, string | undefined>>): void {
+  for (const { id, tool, options = {} } of team.agents) {
+    if (tool !== 'mcp' && tool !== 'a2a') continue;
+    try {
+      const own = tool === 'mcp' ? mcpOptions(options) : a2aOptions(options);
+      const named = [...('env' in own ? own.env : []), ...('token' in own ? [own.token ?? ''] : [])];
+      for (const name of named) if (name !== '') variableNamed(name, environment, tool);
+    } catch (cause) {
+      throw new MeshError('config', `agent ${id}: ${messageOf(cause)}`, { cause });
+    }
   }
 }
