@@ -17,7 +17,7 @@ function batchOf(): { answers: string; journal: Journal } {
   const { journal: file, head } = besides(answers);
   const journal = Journal.open(file, setup, { resume: false });
   const questions = [questionOf('lamp', { level: '2', fileName: 'lamp.txt' }), questionOf('bridge')];
-  const teams = [{ team: loadTeam('single', (name) => name), concurrency: 4 }];
+  const teams = [{ team: loadTeam('single'), concurrency: 4 }];
   writeBatchHead({ places: { answers, head }, setup, teams, questions }, 1, '/elsewhere/q.jsonl');
   journal.append(resultOf('lamp', { final_answer: 'Zoë 🏁' }));
   return { answers, journal };

@@ -83,7 +83,7 @@ export async function blamePlan(
   const archive = given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : userPath(given);
   const recorded = answered(await recordedQuestion(archive, id), archive);
   const { replies: _replies, ...live } = liveOf(options, head, name);
-  const team = await planTeam(teamWith(loadTeam(name, userPath), live), live);
+  const team = await planTeam(teamWith(loadTeam(name), live), live);
   if (keepsAttempts(team.team))
     throw new MeshError(
       'usage',

@@ -67,7 +67,7 @@ const DEFAULT_TASK = 'cairn-astel-light';
 export async function planOf(given: BenchOptions): Promise<BenchPlan> {
   const options = await withReplies(given);
   const warnings: string[] = [];
-  const team = teamWith(loadTeam(options.team, userPath), options);
+  const team = teamWith(loadTeam(options.team), options);
   const external = new Set(options.external);
   for (const id of external) {
     if (team.agents.some((agent) => agent.id === id)) continue;

@@ -129,7 +129,7 @@ const tablesFolder = (options: GaiaOptions) => path.join(placesOf(options).runs,
 
 function teamsOf(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
   const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
-  const teams = names.map((name) => teamWith(loadTeam(name, userPath), options));
+  const teams = names.map((name) => teamWith(loadTeam(name), options));
   const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
   if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is there twice`);
   return teams.filter((team) => {

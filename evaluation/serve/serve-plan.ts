@@ -41,7 +41,7 @@ export interface ServePlan {
 /** @throws MeshError `usage` or `config` */
 export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> {
   const options = await withReplies(given);
-  const team = teamWith(loadTeam(options.team, userPath), options);
+  const team = teamWith(loadTeam(options.team), options);
   if (isUsersOwn(options.team, options)) await checkReachable(team, new Set());
   if (options.task !== undefined && options.document !== undefined)
     throw new MeshError('usage', 'choose one of --task and --document');

@@ -32,10 +32,7 @@ export async function checkTeamModels(
   const lines: string[] = [];
   for (const { engine, model, host, use } of modelsOf(team)) {
     const key = JSON.stringify([engine, model, host]);
-    const question = {
-      ...defined({ model, host }),
-    };
-    const answer = asked.get(key) ?? modelAbilities(engine, question);
+    const answer = asked.get(key) ?? modelAbilities(engine, defined({ model, host }));
     asked.set(key, answer);
     let abilities: ModelAbilities | undefined;
     try {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
@@ -126,7 +126,7 @@ describe('a team file', () => {
     const file = path.join(folder, 'team.yaml');
     writeFileSync(file, text);
 
-    const error = faultOf(() => loadTeam(file, (name) => name));
+    const error = faultOf(() => loadTeam(file));
 
     expect(error.code).toBe('config');
     expect(error.message).toContain(line === undefined ? file : `${file}:${line}: `);
@@ -137,7 +137,7 @@ describe('a team file', () => {
     const file = path.join(folder, 'small.yml');
     writeFileSync(file, `${HEAD}agents:\n  - ${AGENT}\n`);
 
-    expect(loadTeam(file, (name) => name)).toMatchObject({
+    expect(loadTeam(file)).toMatchObject({
       name: 'mine',
       adapter: 'json',
       engine: 'extractive',
@@ -150,17 +150,19 @@ describe('a team file', () => {
     });
   });
 
-  test('is a path relative to what the caller says', () => {
+  test('is a path relative to the folder of the user', () => {
     writeFileSync(path.join(folder, 'near.yaml'), `${HEAD}agents:\n  - ${AGENT}\n`);
 
-    expect(loadTeam('near.yaml', (name) => path.join(folder, name)).name).toBe('mine');
+    vi.stubEnv('INIT_CWD', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(loadTeam('near.yaml').name).toBe('mine');
   });
 
   test('that is larger than any team is refused unread', () => {
     const file = path.join(folder, 'huge.yaml');
     writeFileSync(file, `# ${'x'.repeat(2 ** 21)}\n${HEAD}agents:\n  - ${AGENT}\n`);
 
-    expect(faultOf(() => loadTeam(file, (name) => name)).message).toContain('larger than');
+    expect(faultOf(() => loadTeam(file)).message).toContain('larger than');
   });
 
   test('that is larger than memory is refused unread', () => {
@@ -168,17 +170,17 @@ describe('a team file', () => {
     writeFileSync(file, '');
     truncateSync(file, 3 * 2 ** 30); // It takes no room on the disk.
 
-    expect(faultOf(() => loadTeam(file, (name) => name)).message).toContain('larger than');
+    expect(faultOf(() => loadTeam(file)).message).toContain('larger than');
   });
 });
 
 describe('the teams that ship with the project', () => {
   test.each([...teamFiles().keys()])('%s can be loaded by its name', (name) => {
-    expect(loadTeam(name, () => 'unused')).toMatchObject({ name });
+    expect(loadTeam(name)).toMatchObject({ name });
   });
 
   test('have the default team on ports 9000 to 9003 (MP-14)', () => {
-    const team = loadTeam('default', () => 'unused');
+    const team = loadTeam('default');
 
     expect(team).toMatchObject({ name: 'pipeline', final: '3' });
     expect(team.agents).toEqual([
@@ -190,7 +192,7 @@ describe('the teams that ship with the project', () => {
   });
 
   test('are listed when a name is not known', () => {
-    const error = faultOf(() => loadTeam('dream', () => 'unused'));
+    const error = faultOf(() => loadTeam('dream'));
 
     expect(error.code).toBe('usage');
     expect(error.message).toContain('pipeline');

@@ -5,6 +5,7 @@ import type { UserFile } from '../../core/agent/spec.ts';
 import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { type Team, teamFaults, teamSchema, withCopies } from '../../core/contracts/team.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 import { checkSpec } from '../../protocols/registry.ts';
 import { engineNames } from '../../tools/engines/registry.ts';
 import { toolNames } from '../../tools/registry.ts';
@@ -37,8 +38,8 @@ export function teamFiles(): ReadonlyMap<string, string> {
  *
  * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
  */
-export function loadTeam(nameOrFile: string, resolvePath: (file: string) => string): Team {
-  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(resolvePath(nameOrFile));
+export function loadTeam(nameOrFile: string): Team {
+  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(userPath(nameOrFile));
   const files = teamFiles();
   const file =
     nameOrFile === 'default' ? path.join(codeFolder, 'config', 'default.yaml') : files.get(nameOrFile);

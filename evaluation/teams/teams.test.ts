@@ -7,7 +7,7 @@ import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
 
 const NAMES = ['supervisor', 'react', 'overseer', 'panel', 'single'] as const;
-const load = (name: string) => loadTeam(name, (file) => file);
+const load = (name: string) => loadTeam(name);
 
 const isDataTool = (tool: string) => Object.hasOwn(dataTools, tool);
 

@@ -9,6 +9,7 @@ import type { Engine } from '../../core/contracts/engine.ts';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { codeFolder, isCheckout, packageEntries, packageStores } from '../../core/system/package-root.ts';
+import { userPath } from '../../core/system/user-paths.ts';
 import type { Binding } from '../../protocols/bindings/contract/binding.ts';
 import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '../../protocols/registry.ts';
@@ -36,10 +37,10 @@ export const fileIn = (text: string): string | undefined => FILE_PATTERN.exec(te
 /**
  * The name of what `text` means: itself, or what the file exports that it names.
  *
- * @param resolvePath where a relative path begins
+ * @param resolvePath where a relative path begins; without it, where the user is
  * @throws MeshError `usage` when there is no such file, `config` when it exports nothing of that kind or its name is taken
  */
-export function nameOf(kind: Kind, text: string, resolvePath: (file: string) => string): string {
+export function nameOf(kind: Kind, text: string, resolvePath = userPath): string {
   const { file, layers = '' } = FILE_PATTERN.exec(text)?.groups ?? {};
   return file === undefined ? text : register(kind, resolvePath(file)) + layers;
 }

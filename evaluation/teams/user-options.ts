@@ -12,8 +12,8 @@ export function withNames<Options extends { readonly adapter?: string; readonly 
   const { adapter, engine } = options;
   return {
     ...options,
-    ...(adapter === undefined ? {} : { adapter: nameOf('adapter', adapter, userPath) }),
-    ...(engine === undefined ? {} : { engine: nameOf('engine', engine, userPath) }),
+    ...(adapter === undefined ? {} : { adapter: nameOf('adapter', adapter) }),
+    ...(engine === undefined ? {} : { engine: nameOf('engine', engine) }),
   };
 }
 
@@ -35,7 +35,7 @@ export function withTools({ name: team, agents }: Team, replacements: readonly s
         },
       );
     }
-    const tool = nameOf('tool', file, userPath);
+    const tool = nameOf('tool', file);
     const which = given ?? tool;
     if (!before.some((agent) => agent.id === which || agent.tool === which)) {
       const known = before.map((agent) => `${agent.id} (${agent.tool})`).join(', ');
@@ -50,8 +50,7 @@ export function withTools({ name: team, agents }: Team, replacements: readonly s
 }
 
 /** The adapter that an option names, with its layers; it may be in a file of the user's. */
-export const adapterOf = (spec: string): Promise<ProtocolAdapter> =>
-  adapterNamed(nameOf('adapter', spec, userPath));
+export const adapterOf = (spec: string): Promise<ProtocolAdapter> => adapterNamed(nameOf('adapter', spec));
 
 /**
  * The adapters that `specs` name; those in files of the user's must pass the contract suite.

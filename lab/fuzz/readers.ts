@@ -195,7 +195,7 @@ export const readers: readonly FuzzTarget[] = [
     'team',
     'a.yaml',
     async () => [...teamFiles().values()].map((file) => readFileSync(file)),
-    (file) => loadTeam(file, (name) => name),
+    (file) => loadTeam(file),
   ),
   readerTarget({
     name: 'reader:model-reply',

@@ -99,7 +99,7 @@ function specOf(options: AgentCommandOptions): AgentSpec {
   const id = nodeIdSchema.safeParse(options.id);
   if (!id.success) throw new MeshError('usage', `--id: ${issuesOf(id.error)}`);
   for (const file of options.adapterFile ?? []) register('adapter', userPath(file));
-  const tool = nameOf('tool', options.tool, userPath);
+  const tool = nameOf('tool', options.tool);
   const { adapter, engine } = withNames({ ...options });
   const { model, host, timeout, subscribes, store, prompt, files } = options;
   if (host !== undefined) nameKeyHost(host);

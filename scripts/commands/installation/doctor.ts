@@ -9,7 +9,7 @@ import { messageOf } from '../../../core/contracts/errors.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
 import { isPosix, lacksOf, platformName } from '../../../core/system/platform.ts';
 import { hasNamespaces } from '../../../core/system/process/without-network.ts';
-import { defaultOut, userPath } from '../../../core/system/user-paths.ts';
+import { defaultOut } from '../../../core/system/user-paths.ts';
 import { natsAddress } from '../../../core/transports/nats/nats-address.ts';
 import { NatsServer } from '../../../core/transports/nats/nats-server.ts';
 import { loadTeam } from '../../../evaluation/teams/load-team.ts';
@@ -79,7 +79,7 @@ async function node(): Promise<Finding> {
 
 /** Whether the default team's ports are free. */
 async function ports(): Promise<Finding> {
-  const team = loadTeam('default', userPath);
+  const team = loadTeam('default');
   const wanted = team.agents.map((agent, index) => agent.port ?? team.port_base + index);
   const taken: number[] = [];
   for (const port of wanted) if (!(await isFree(port))) taken.push(port);

@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { callType, type Tool } from '../../../core/contracts/tool.ts';
-import { userPath } from '../../../core/system/user-paths.ts';
 import { shippedTasks, tasksFolder } from '../../../evaluation/plan/bench-plan.ts';
 import { readTaskFolder } from '../../../evaluation/questions/read-questions.ts';
 import { scorerNamed, scorerNames } from '../../../evaluation/scorers/scorer.ts';
@@ -86,7 +85,7 @@ function plain(names: readonly string[]): Item[] {
 
 /** Roles are the agents that think; the others are the tools that they ask. */
 function teamItem(name: string): Item {
-  const { agents, routing, description = '' } = loadTeam(name, userPath);
+  const { agents, routing, description = '' } = loadTeam(name);
   const tools = agents.filter(({ tool }) => Object.hasOwn(dataTools, tool)).length;
   return { name, description, facts: { roles: agents.length - tools, tools, routing } };
 }

@@ -68,11 +68,12 @@ test('a model for the run wins over those of the team file (OV-08)', async () =>
 
 test('a fallback model of the team file is there for every role, whatever model the run names (RA-23)', () => {
   const engine_options = { fallback_model: 'gpt-4o-mini', fallback_base_url: 'http://127.0.0.1:3/v1' };
-  const file = teamFile({ ...loadTeam('react', (name) => name), engine_options });
-  const team = teamWith(
-    loadTeam(file, (name) => name),
-    { engine: 'openai', model: 'gpt-4o', baseUrl: 'http://127.0.0.1:2/v1' },
-  );
+  const file = teamFile({ ...loadTeam('react'), engine_options });
+  const team = teamWith(loadTeam(file), {
+    engine: 'openai',
+    model: 'gpt-4o',
+    baseUrl: 'http://127.0.0.1:2/v1',
+  });
 
   const [react] = team.agents;
   if (react === undefined) throw new Error('a team without agents');
@@ -80,10 +81,11 @@ test('a fallback model of the team file is there for every role, whatever model 
 });
 
 test('one model for the supervisor and all its specialists is a model for the run (SV-21)', () => {
-  const team = teamWith(
-    loadTeam('supervisor', (file) => file),
-    { engine: 'openai', model: 'gpt-5-mini', baseUrl: 'http://127.0.0.1:2/v1' },
-  );
+  const team = teamWith(loadTeam('supervisor'), {
+    engine: 'openai',
+    model: 'gpt-5-mini',
+    baseUrl: 'http://127.0.0.1:2/v1',
+  });
 
   for (const id of ['route', 'web', 'code', 'file', 'math']) {
     const agent = team.agents.find((candidate) => candidate.id === id);

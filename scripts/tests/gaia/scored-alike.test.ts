@@ -66,7 +66,7 @@ const model: ModelScript = ({ messages }) => {
 
 /** A shipped team without its data tools: nobody asks them here, and each is a process. */
 function withoutTools(name: string): string {
-  const team = loadTeam(name, (file) => file);
+  const team = loadTeam(name);
   const roles = team.agents.filter(({ tool }) => !Object.hasOwn(dataTools, tool) || tool === 'gap_store');
   const ids = roles.map(({ id }) => id);
   const agents = roles.map((agent) => ({
