@@ -86,12 +86,13 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   const place = options.store ?? path.join(out, 'store', 'attempts.sqlite');
   const store = await openBatchStore(place, [plan.planned], options);
   store.heardBy(progress.note);
-  const mesh = await start(plan, options, { out, place, resumed, progress, signal, watch });
+  const around = { out, place, resumed, store, progress, signal, watch };
+  const mesh = await start(plan, options, around);
   let batch: BenchBatch | undefined;
   try {
     if (plan.isBatch) {
       const journal = resumed ?? Journal.open(journalFile, plan.setup, { resume: false });
-      batch = await runJournalled(plan, { mesh, journal, store, progress, signal, watch });
+      batch = await runJournalled(plan, mesh, journal, around);
     } else {
       for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
     }
@@ -117,16 +118,22 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
 }
 
 interface Surroundings {
-  readonly mesh: MeshTeam;
-  readonly journal: Journal;
+  readonly out: string;
+  /** Of the store. */
+  readonly place: string;
+  readonly resumed: Journal | undefined;
   readonly store: BatchStore;
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly watch: Watch | undefined;
 }
 
-async function runJournalled(plan: BenchPlan, around: Surroundings): Promise<BenchBatch> {
-  const { mesh, journal, store, progress, signal, watch } = around;
+async function runJournalled(
+  plan: BenchPlan,
+  mesh: MeshTeam,
+  journal: Journal,
+  { store, progress, signal, watch }: Surroundings,
+): Promise<BenchBatch> {
   try {
     return await runBenchBatch(plan, mesh, journal, {
       ...{ store, signal },
@@ -144,17 +151,9 @@ async function runJournalled(plan: BenchPlan, around: Surroundings): Promise<Ben
 async function start(
   plan: BenchPlan,
   options: BenchOptions,
-  where: {
-    readonly out: string;
-    readonly place: string;
-    readonly resumed: Journal | undefined;
-    readonly progress: Progress;
-    readonly signal: AbortSignal;
-    readonly watch: Watch | undefined;
-  },
+  { out, place, resumed, progress, signal, watch }: Surroundings,
 ): Promise<MeshTeam> {
   const { team, adapter, faults } = plan.planned;
-  const { out, place, resumed, progress, signal, watch } = where;
   const observer = { ...progress.observer, faultNews: progress.note };
   const drawn = seedNote(faults, options);
   if (drawn !== undefined) progress.note(drawn);
