@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    globalSetup: 'scripts/testing/bundle-setup.ts',
     include: ['{core,protocols,tools,evaluation,scripts,lab}/**/*.test.ts'],
     // They end what hangs, after `scripts/testing/cli.ts` had time to say what it was: how long real processes take that share two
     // cores with others has no bound.

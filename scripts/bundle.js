@@ -1,13 +1,16 @@
 // Puts the code of a run, and the packages that it loads first, into few files: an agent then starts in half the time, since
 // Node takes longer to find 160 modules than to run them. npm does this at the end of an installation (`prepare`). The bundle
 // is used for as long as the sources are those that it was made of, and the sources are otherwise. What is published is bundled, too.
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
 
 /** Packages of many modules that every process loads; all others are loaded from where they are. */
 const BUNDLED = ['zod', 'pino', 'commander', 'yaml'];
+
+/** What processes begin with that start often: the command line, a hub, an agent. */
+const STARTS = ['command-line/program', 'commands/bench', 'launched-agent'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -55,6 +58,7 @@ async function bundle(input, folder) {
     input,
     platform: 'node',
     plugins: [tables, ownPlace],
+    preserveEntrySignatures: 'allow-extension',
     external: (id, importer) =>
       importer !== undefined &&
       !importer.includes('node_modules') &&
@@ -62,16 +66,56 @@ async function bundle(input, folder) {
       !path.isAbsolute(id) &&
       !BUNDLED.includes(id),
   });
-  await built.write({ dir: folder, format: 'esm' });
+  const starts = STARTS.map((start) => path.join(path.dirname(input), start + path.extname(input)));
+  await built.write({
+    dir: folder,
+    format: 'esm',
+    codeSplitting: {
+      groups: [{ name: startGroups(starts), debugName: 'start', includeDependenciesRecursively: false }],
+    },
+  });
+}
+
+/**
+ * Puts what programs load as they start into a few files, where it would be a hundred: one file for each set of programs. What
+ * waits for an `import()` has files of its own, and so has what only some agents load.
+ *
+ * @param {readonly string[]} starts the programs' first modules, the agents' last
+ */
+function startGroups(starts) {
+  const found = new Map();
+  const reached = (start, kinds, context) => {
+    const key = kinds.join() + start;
+    if (!found.has(key)) {
+      const modules = new Set([start]);
+      // The set grows while it is gone through.
+      for (const id of modules)
+        for (const kind of kinds)
+          for (const imported of context.getModuleInfo(id)?.[kind] ?? []) modules.add(imported);
+      found.set(key, modules);
+    }
+    return found.get(key);
+  };
+  const agent = starts.at(-1);
+  return (id, context) => {
+    const users = starts.filter((start) => reached(start, ['importedIds'], context).has(id));
+    const isForSome =
+      !users.includes(agent) && reached(agent, ['importedIds', 'dynamicallyImportedIds'], context).has(id);
+    return users.length === 0 || isForSome
+      ? null
+      : users.map((start) => path.parse(start).name).join('-and-');
+  };
 }
 
 async function bundleCheckout() {
   const folder = bundleFolder(root);
-  rmSync(folder, { recursive: true, force: true });
+  const stampFile = path.join(folder, STAMP_FILE);
   try {
     const stamp = sourceStamp(root);
+    if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+    rmSync(folder, { recursive: true, force: true });
     await bundle(path.join(root, 'scripts', 'main.ts'), folder);
-    writeFileSync(path.join(folder, STAMP_FILE), stamp);
+    writeFileSync(stampFile, stamp);
   } catch (error) {
     // An installation is whole without it: development dependencies may be left out, sources may be half written.
     rmSync(folder, { recursive: true, force: true });

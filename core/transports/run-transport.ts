@@ -1,11 +1,5 @@
 import type { AgentPlace } from '../agent/spec.ts';
-import { RETURN_PATIENCE_MS } from '../contracts/limits.ts';
 import type { Team } from '../contracts/team.ts';
-import type { MeshNode } from '../hub/link.ts';
-import { natsAddress } from './nats/nats-address.ts';
-import { NatsDialler } from './nats/nats-dialler.ts';
-import { NatsServer } from './nats/nats-server.ts';
-import { checkedSubject, DEFAULT_SUBJECT } from './nats/subjects.ts';
 import { tcpDialler } from './tcp/tcp-transport.ts';
 import type { Dialler } from './transport.ts';
 
@@ -27,7 +21,7 @@ export interface RunTransport {
   close(): Promise<void>;
 }
 
-interface RunTransportOptions {
+export interface RunTransportOptions {
   readonly team: Pick<Team, 'transport' | 'nats_url' | 'nats_subject' | 'delivery'>;
   readonly runId: string;
   /** Agents that somebody else started: they know nothing of this run yet. */
@@ -39,45 +33,10 @@ interface RunTransportOptions {
 
 /** @throws MeshError `usage`; `io` when there is no server */
 export async function openTransport(options: RunTransportOptions): Promise<RunTransport> {
-  const { team, runId, external, environment } = options;
-  if (team.transport === 'tcp') return tcpTransport;
-  const subject = checkedSubject('nats_subject', team.nats_subject ?? DEFAULT_SUBJECT);
-  const address = natsAddress(team.nats_url, environment);
-  // Two runs may share a server: the agents of each have names of their own.
-  const own = `${subject}.${runId}`;
-  const server = await NatsServer.connect({
-    address,
-    name: `gaia-mesh hub ${runId}`,
-    reconnects: options.restarts === true,
-  });
-  const outboxes = await openOutboxes(server, team, subject).catch(async (error) => {
-    await server.close();
-    throw error;
-  });
-  return {
-    dialler: new NatsDialler(server, (node: MeshNode) => (external.has(node.id) ? subject : own)),
-    placeOf: (id) => ({
-      natsUrl: address.shown,
-      subject: external.has(id) ? subject : own,
-      outboxes: subject,
-    }),
-    environment: { NATS_URL: address.secretUrl },
-    isThere: () => server.isThere(RETURN_PATIENCE_MS),
-    carried: () => server.carried,
-    async close() {
-      // Its age lets go of what cannot be deleted now.
-      await outboxes?.forgetOutboxes(server, subject, runId).catch(() => undefined);
-      await server.close();
-    },
-  };
-}
-
-/** Only where deliveries are acknowledged does the server keep anything. */
-async function openOutboxes(server: NatsServer, team: Pick<Team, 'delivery'>, subject: string) {
-  if (team.delivery !== 'acknowledged') return undefined;
-  const outboxes = await import('./nats/outbox-stream.ts');
-  await outboxes.keepOutboxes(server, subject);
-  return outboxes;
+  if (options.team.transport === 'tcp') return tcpTransport;
+  // A run over TCP loads nothing of NATS.
+  const { natsTransport } = await import('./nats/nats-transport.ts');
+  return natsTransport(options);
 }
 
 /** Needs no server, and has nothing to close. */

@@ -1,32 +1,26 @@
-import { readFileSync } from 'node:fs';
 import type net from 'node:net';
 import { Agent } from '../../core/agent/agent.ts';
-import { Branches } from '../../core/agent/branches.ts';
 import { liar } from '../../core/agent/lies.ts';
 import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
 import { Workspace } from '../../core/agent/workspace.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { branchFileSchema } from '../../core/recording/branch-file.ts';
 import { defined } from '../../core/system/defined.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { natsAddress } from '../../core/transports/nats/nats-address.ts';
-import { natsListen } from '../../core/transports/nats/nats-listen.ts';
 import { inheritedListen, tcpListen } from '../../core/transports/tcp/tcp-transport.ts';
 import type { Listen } from '../../core/transports/transport.ts';
 import { secretIn } from '../../core/wire/run-secret.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { ModelAbilities } from '../../tools/engines/abilities/model-abilities.ts';
 import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
-import { branchEngine } from '../../tools/engines/branch-engine.ts';
 import type { Permits } from '../../tools/engines/permits.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { promptNamed, promptsWith } from '../../tools/prompts.ts';
 import { toolNamed } from '../../tools/registry.ts';
+import type { branching } from './branching.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
 /**
- * Starts the agent that a spec describes, in this process.
+ * Starts the agent that a spec describes, in this process. Every run starts several: what few of them need is loaded where it is needed.
  *
  * @param permits who may ask a model server when; without it, this process alone decides
  * @param opened the port that it listens on, where its launcher opened it
@@ -51,12 +45,12 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     prompts: prompt,
   });
   const { subscribes = [], partners, resumes, lies } = rest;
-  const branches = rest.branches === undefined ? undefined : branchesIn(rest.branches, id);
+  const branched = rest.branches === undefined ? {} : await branchingIn(rest.branches, id, engine, prompt);
   const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
     tool,
-    engine: branches === undefined ? engine : branchEngine(engine, branches, prompt),
+    engine,
     subscribes: subscribes.length > 0 ? subscribes : tool.accepts,
     partners,
     options: rest.options,
@@ -65,17 +59,16 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     prompt,
     workspace,
     ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
-    ...(branches === undefined ? {} : { rewrite: (emission, cause) => branches.rewrite(emission, cause) }),
-    listen: opened === undefined ? listenAt(place, id, secret) : inheritedListen(opened),
+    ...branched,
+    listen: opened === undefined ? await listenAt(place, id, secret) : inheritedListen(opened),
     secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
   });
 }
 
-/** @throws MeshError `config` */
-function branchesIn(file: string, id: string): Branches {
-  return new Branches(parseJsonLine(readFileSync(file, 'utf8'), branchFileSchema, file), id);
+async function branchingIn(...args: Parameters<typeof branching>): Promise<ReturnType<typeof branching>> {
+  return (await import('./branching.ts')).branching(...args);
 }
 
 /** A server that cannot be asked says nothing: the question itself will tell. */
@@ -91,8 +84,10 @@ async function abilitiesOf(
   }
 }
 
-function listenAt(place: AgentPlace, node: string, secret: string): Listen {
+async function listenAt(place: AgentPlace, node: string, secret: string): Promise<Listen> {
   if ('port' in place) return tcpListen(place.port);
+  const { natsAddress } = await import('../../core/transports/nats/nats-address.ts');
+  const { natsListen } = await import('../../core/transports/nats/nats-listen.ts');
   const address = natsAddress(place.natsUrl, process.env);
   return natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes, secret });
 }

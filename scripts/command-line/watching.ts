@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { Watch } from '../../evaluation/watch/watch.ts';
+import type { Watch } from '../../evaluation/watch/watch.ts';
 
 /** As {@link watchOptions} has them. */
 export interface WatchChoice {
@@ -25,6 +25,8 @@ export async function watchOf(
   title: string,
 ): Promise<Watch | undefined> {
   if (watch === undefined) return undefined;
+  // The server of the page is loaded by those who watch.
+  const { Watch } = await import('../../evaluation/watch/watch.ts');
   return Watch.start({ title, port: watch === true ? 0 : watch, opens: open });
 }
 

@@ -132,8 +132,8 @@ describe('conformance of an adapter with a fault names it, with the smallest pac
 describe('conformance ends whatever the adapter does', () => {
   test('hangs: the check is named, and the suite ends when three have', async () => {
     const loading = `function hang(packet) { while (packet.payload.text?.length > 1000) {} return packet; }`;
-    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'hang(packet)' }), '--timeout', '5');
-    expect(failed.get('round trip: a text of 1 MiB')).toBe('stopped: it took longer than 5 s');
+    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'hang(packet)' }), '--timeout', '3');
+    expect(failed.get('round trip: a text of 1 MiB')).toBe('stopped: it took longer than 3 s');
     expect([...failed.values()].filter((reason) => reason.startsWith('stopped'))).toHaveLength(3);
     expect(failed.get('random bytes are refused')).toBe('not tried, as 3 checks had to be stopped');
   });

@@ -70,6 +70,29 @@ it('finds the files of the sources where they are', () => {
   }
 });
 
+it.each([
+  ['launched-agent', 12],
+  ['bench', 60],
+])('has what %s loads as it starts in at most %i files, and in them no HTTP and no NATS', (start, most) => {
+  const entry = (name: string) =>
+    readdirSync(bundle).filter(
+      (file) => file.startsWith(`${name}-`) && /^.{8}\.js$/.test(file.slice(name.length + 1)),
+    );
+  const files = new Set(entry(start));
+  const packages = new Set<string>();
+  for (const file of files) {
+    const imports = readFileSync(path.join(bundle, file), 'utf8').matchAll(
+      /^import (?:.+ from )?"([^"]+)";$/gm,
+    );
+    for (const [, name = ''] of imports)
+      (name.startsWith('./') ? files : packages).add(name.replace('./', ''));
+  }
+  expect(files.size).toBeGreaterThan(2);
+  expect(files.size).toBeLessThanOrEqual(most);
+  expect([...packages]).toContain('node:net');
+  expect([...packages].filter((name) => /http|nats|undici|express/.test(name))).toEqual([]);
+});
+
 it('runs from the sources once one of them has changed', () => {
   const now = new Date();
   utimesSync(path.join(checkout, 'core', 'contracts', 'packet.ts'), now, now);
