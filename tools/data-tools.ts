@@ -66,24 +66,15 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   list_files: { load: async () => (await import('./files/list-files.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
   read_file: { load: async () => (await import('./files/read-file.ts')).readFile, needs: READS_FILES },
-  read_excel: {
-    load: async () => (await import('./files/tables/read-excel.ts')).readExcel,
-    needs: READS_FILES,
-  },
+  read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: READS_FILES },
   query_table: {
     load: async () => (await import('./files/tables/query-table.ts')).queryTable,
     needs: READS_FILES,
   },
-  read_pdf: { load: async () => (await import('./files/documents/read-pdf.ts')).readPdf, needs: READS_FILES },
-  read_docx: {
-    load: async () => (await import('./files/documents/read-office.ts')).readDocx,
-    needs: READS_FILES,
-  },
-  read_pptx: {
-    load: async () => (await import('./files/documents/read-office.ts')).readPptx,
-    needs: READS_FILES,
-  },
-  read_zip: { load: async () => (await import('./files/archives/read-zip.ts')).readZip, needs: READS_FILES },
+  read_pdf: { load: async () => (await import('./files/document-tools.ts')).readPdf, needs: READS_FILES },
+  read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: READS_FILES },
+  read_pptx: { load: async () => (await import('./files/document-tools.ts')).readPptx, needs: READS_FILES },
+  read_zip: { load: async () => (await import('./files/document-tools.ts')).readZip, needs: READS_FILES },
   // What is seen and heard.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,

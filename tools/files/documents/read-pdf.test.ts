@@ -1,9 +1,9 @@
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { readPdf } from '../document-tools.ts';
 import { loaded, pdfOf, pdfText } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { pdfReport } from './pdf-report.ts';
-import { readPdf } from './read-pdf.ts';
 
 const three = pdfOf([pdfText(['First page', 'second line']), pdfText(['Page two']), '']);
 

@@ -1,8 +1,8 @@
 import * as XLSX from '@e965/xlsx';
 import { describe, expect, test } from 'vitest';
+import { readExcel } from '../document-tools.ts';
 import { loaded, styledXlsx } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
-import { readExcel } from './read-excel.ts';
 import { DEFAULT_ROWS } from './spreadsheet-report.ts';
 import { sheetsOf } from './workbook.ts';
 

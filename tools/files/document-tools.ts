@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { DataTool } from '../data-tool.ts';
+import { loadTaskFile } from './load-file.ts';
+import type { Reading } from './reading/reading.ts';
+import { readInThread } from './reading/reading-thread.ts';
+
+/** A tool that reads files of one kind by a library, in a thread; what else it may be asked is said in `reading`. */
+function documentTool<Asked extends JsonObject & { readonly file: string }>(
+  name: string,
+  description: string,
+  input: z.ZodType<Asked>,
+  reading: (asked: Asked) => Reading,
+): DataTool<Asked> {
+  return {
+    name,
+    description,
+    input,
+    async run(asked, place) {
+      return readInThread(await loadTaskFile(place, asked.file), reading(asked), place.signal);
+    },
+  };
+}
+
+const file = z.string().min(1);
+
+/** As many rows as may be asked for; `query_table` calculates over all. */
+const MAX_REPLY_ROWS = 5000;
+
+export const readExcel = documentTool(
+  'read_excel',
+  'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): rows, formulas, merged cells, comments, fill colours.',
+  z.strictObject({
+    file,
+    sheet: z.string().min(1).exactOptional().describe('default all'),
+    max_rows: z.int().min(1).max(MAX_REPLY_ROWS).exactOptional().describe('default 200'),
+  }),
+  ({ file: _, max_rows: maxRows, ...asked }) => ({
+    kind: 'spreadsheet',
+    ...asked,
+    ...(maxRows === undefined ? {} : { maxRows }),
+  }),
+);
+
+export const readPdf = documentTool(
+  'read_pdf',
+  'Reads the text of a PDF page by page.',
+  z.strictObject({
+    file,
+    pages: z
+      .string()
+      .regex(/^\s*\d{1,5}(\s*-\s*\d{1,5})?(\s*,\s*\d{1,5}(\s*-\s*\d{1,5})?)*\s*$/, 'must be like 2-4,7')
+      .max(200)
+      .exactOptional()
+      .describe('e.g. 2-4,7'),
+  }),
+  ({ file: _, ...asked }) => ({ kind: 'pdf', ...asked }),
+);
+
+export const readDocx = documentTool(
+  'read_docx',
+  'Reads a Word document (docx) as Markdown: headings, lists, tables, links and footnotes, without its pictures.',
+  z.strictObject({ file }),
+  () => ({ kind: 'docx' }),
+);
+
+export const readPptx = documentTool(
+  'read_pptx',
+  'Reads a PowerPoint file (pptx) slide by slide, with tables and notes.',
+  z.strictObject({ file }),
+  () => ({ kind: 'pptx' }),
+);
+
+export const readZip = documentTool(
+  'read_zip',
+  'Lists the members of a ZIP archive, or reads one.',
+  z.strictObject({ file, entry: z.string().min(1).exactOptional().describe('in the archive') }),
+  ({ file: _, ...asked }) => ({ kind: 'zip', ...asked }),
+);
