@@ -4,7 +4,7 @@ import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '../../core/contracts/pa
 import { callType, type Tool } from '../../core/contracts/tool.ts';
 import { dataTool } from '../data-tool.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, variableNamed } from './foreign.ts';
+import { commonOptions, foreignOptions, variableName, variableNamed } from './foreign.ts';
 import { foreignTool } from './foreign-tool.ts';
 
 const optionsSchema = z.strictObject({
@@ -13,10 +13,7 @@ const optionsSchema = z.strictObject({
   /** Of its agent card, or of what is above it. */
   url: z.url({ protocol: /^https?$/ }),
   /** The variable with the token that it wants. */
-  token: z
-    .string()
-    .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable of the environment')
-    .exactOptional(),
+  token: variableName.exactOptional(),
   /** How its results come; without it by stream where it has that, else by asking again. */
   later: z.enum(['stream', 'poll', 'push']).exactOptional(),
 });

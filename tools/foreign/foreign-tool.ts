@@ -9,7 +9,7 @@ import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { Usage } from '../../core/contracts/usage.ts';
 import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
 import { portableSchema } from '../engines/schemas/portable-schema.ts';
-import { IMAGE_TYPES, imageKindOf } from '../media/media-kind.ts';
+import { IMAGE_TYPES, imageKindOf, shownImage } from '../media/media-kind.ts';
 import { isDeeper } from '../roles/trace.ts';
 import { type ForeignOffer, type ForeignPeer, type ForeignReply, foreignInput } from './foreign.ts';
 
@@ -31,8 +31,6 @@ interface ForeignSettings {
 const MAX_DATA_DEPTH = 32;
 const MAX_DATA_BYTES = 256 * 1024;
 const MAX_IMAGES = 8;
-/** That models take. */
-const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in it, word for word.';
 
 /**
@@ -154,14 +152,12 @@ async function pictureText(bytes: Uint8Array, place: DataToolPlace): Promise<str
   const file = `${digest}.${kind}`;
   writeFileSync(path.join(folder, file), bytes, { mode: 0o600 });
   const what = `[image ${file}, ${bytes.length} bytes`;
-  const mediaType = SHOWN_TYPES.find((known) => known === IMAGE_TYPES[kind]);
-  if (place.model === undefined || mediaType === undefined)
+  const image = shownImage(bytes, IMAGE_TYPES[kind]);
+  if (place.model === undefined || image === undefined)
     return `${what}: kept in the agent's workspace; no model here looks at it]`;
   try {
-    const base64 = Buffer.from(bytes).toString('base64');
-    const images = [{ base64, mediaType }];
     const { content } = await place.model.chat({
-      messages: [{ role: 'user', content: IMAGE_QUESTION, images }],
+      messages: [{ role: 'user', content: IMAGE_QUESTION, images: [image] }],
     });
     return `${what}, as ${place.model.name} sees it: ${content}]`;
   } catch (error) {

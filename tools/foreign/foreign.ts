@@ -35,13 +35,13 @@ export interface ForeignPeer {
   close(): Promise<void>;
 }
 
-export interface ForeignPeerTool {
+interface ForeignPeerTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
 }
 
-export interface ForeignCall {
+interface ForeignCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** The trace context (W3C) that the other end is told. */
@@ -56,6 +56,11 @@ export interface ForeignReply {
   readonly images: readonly Uint8Array[];
   readonly isError: boolean;
 }
+
+/** The name of a variable of the environment: a team file says where a secret is, never the secret. */
+export const variableName = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable of the environment');
 
 /** Options of every tool of somebody else's in a team file. */
 export const commonOptions = {

@@ -1,12 +1,8 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, variableNamed } from './foreign.ts';
+import { commonOptions, foreignOptions, variableName, variableNamed } from './foreign.ts';
 import { foreignTool } from './foreign-tool.ts';
-
-const variable = z
-  .string()
-  .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable of the environment');
 
 const ofChild = z.strictObject({
   ...commonOptions,
@@ -14,7 +10,7 @@ const ofChild = z.strictObject({
   command: z.string().min(1),
   args: z.array(z.string()).max(100).default([]),
   /** Variables that it gets beside the plain ones, such as PATH. */
-  env: z.array(variable).max(50).default([]),
+  env: z.array(variableName).max(50).default([]),
   /** Whether it may use the network. */
   network: z.boolean().default(false),
 });
@@ -22,7 +18,7 @@ const ofUrl = z.strictObject({
   ...commonOptions,
   url: z.url({ protocol: /^https?$/ }),
   /** The variable with the token that it wants. */
-  token: variable.exactOptional(),
+  token: variableName.exactOptional(),
 });
 
 /** @throws MeshError `config` */

@@ -21,7 +21,12 @@ function namesIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 
+/** Whether a tool hands calls on to somebody else: what it offers, that one says itself. */
+export function isForeign(tool: string): boolean {
+  return tool === 'mcp' || tool === 'a2a';
+}
+
 /** Whether what is called may ask models, as far as anybody here knows. */
 export function isUnseen(tool: string, options: JsonObject = {}): boolean {
-  return (tool === 'mcp' || tool === 'a2a') && options.asks_models !== false;
+  return isForeign(tool) && options.asks_models !== false;
 }

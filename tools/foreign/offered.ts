@@ -3,13 +3,7 @@ import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { Partner } from '../../core/contracts/tool.ts';
 import type { RoleWork } from '../roles/role-work.ts';
 import { offerSchema } from './foreign.ts';
-
-/** Tools that hand calls on to somebody else: what they offer, they say themselves. */
-const FOREIGN = ['mcp', 'a2a'];
-
-function isForeign(tool: string): boolean {
-  return FOREIGN.includes(tool);
-}
+import { isForeign } from './needs.ts';
 
 /** A call of a model, as the agent that has the tool is asked. */
 interface ForeignTarget {

@@ -8,7 +8,7 @@ import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { serviceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { IMAGE_TYPES, imageKindOf, pixelsOf } from './media-kind.ts';
+import { base64, IMAGE_TYPES, imageKindOf, pixelsOf, shownImage } from './media-kind.ts';
 import { bearer, openaiBase } from './openai-base.ts';
 import { readImageText } from './read-image-text.ts';
 
@@ -92,8 +92,6 @@ function serviceReader(environment: DataToolPlace['environment']): Reader | unde
   return serviceKey('gemini', environment) === undefined ? undefined : byGemini;
 }
 
-/** What each format of ours is called by servers; others are not shown to a model. */
-const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 /** What a server says of a model that takes no images: it is not asked again. */
 const BLIND = /image|picture|vision|multimodal|mmproj|content type/i;
 /** Not by its name: a model reads it, and is to read the same when its replies are played again. */
@@ -107,11 +105,12 @@ async function byOwnModel(
   model: DataToolModel,
 ): Promise<{ readonly reply?: DataToolReply; readonly why: string }> {
   const known = blind.get(model.name);
-  const shownAs = SHOWN_TYPES.find((type) => type === mediaType);
-  if (known !== undefined || shownAs === undefined) return { why: known ?? `it takes no ${mediaType}` };
+  const image = shownImage(bytes, mediaType);
+  if (known !== undefined || image === undefined) return { why: known ?? `it takes no ${mediaType}` };
   try {
-    const images = [{ mediaType: shownAs, base64: base64(bytes) }];
-    const { content } = await model.chat({ messages: [{ role: 'user', content: question, images }] });
+    const { content } = await model.chat({
+      messages: [{ role: 'user', content: question, images: [image] }],
+    });
     if (content.trim() === '') return { why: 'it said nothing' };
     return { reply: answered(content, OWN_MODEL), why: '' };
   } catch (error) {
@@ -200,8 +199,4 @@ function answered(content: string | null | undefined, by: string): DataToolReply
   const text = content?.trim() ?? '';
   if (text === '') throw new MeshError('tool', 'the vision model gave no answer: ask in other words');
   return { text: `${text}\n\n[seen by ${by}]`, data: { by } };
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

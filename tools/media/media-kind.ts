@@ -1,3 +1,5 @@
+import type { ChatImage } from '../../core/contracts/engine.ts';
+
 /** What a file is by its first bytes; its name may say anything. */
 type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';
 export type AudioKind = 'mp3' | 'wav' | 'flac' | 'ogg' | 'm4a' | 'webm';
@@ -9,6 +11,19 @@ export const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
   webp: 'image/webp',
   bmp: 'image/bmp',
 };
+
+/** That models take. */
+const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+
+/** A picture as a model is shown it; undefined where none takes its type. */
+export function shownImage(bytes: Uint8Array, type: string): ChatImage | undefined {
+  const mediaType = SHOWN_TYPES.find((known) => known === type);
+  return mediaType && { mediaType, base64: base64(bytes) };
+}
+
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
 
 export const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
   mp3: 'audio/mp3',

@@ -8,7 +8,7 @@ import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, serviceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { AUDIO_TYPES, type AudioKind, audioKindOf } from './media-kind.ts';
+import { AUDIO_TYPES, type AudioKind, audioKindOf, base64 } from './media-kind.ts';
 import { bearer, openaiBase } from './openai-base.ts';
 
 const DEFAULT_MODEL = 'whisper-1';
@@ -60,8 +60,7 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
     if (!hasWhisper) {
       const asked =
         question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
-      const data = Buffer.from(loaded.bytes).toString('base64');
-      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data } };
+      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data: base64(loaded.bytes) } };
       const heard = await askGemini([part, { text: asked }], place, 'set WHISPER_BASE_URL');
       return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }
