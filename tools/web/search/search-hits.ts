@@ -48,6 +48,11 @@ export function searchReply(
   return { text: [...notes, ...none, ...lines].join('\n'), data: { results } };
 }
 
+/** A result as several services have it. */
+export const contentHit = z
+  .object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })
+  .transform(({ url, title, content }): SearchHit => ({ title: title ?? '', url, snippet: content ?? '' }));
+
 /** A text without line breaks and runs of white space. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

@@ -3,10 +3,10 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import { cut, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import { contentHit, cut, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
 
 const replySchema = z.object({
-  results: z.array(z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })),
+  results: z.array(contentHit),
   // Plain texts in older versions.
   answers: z
     .array(z.union([z.string(), z.object({ answer: z.string() }).transform(({ answer }) => answer)]))
@@ -70,7 +70,7 @@ export const searxngSearch: DataTool<SearchInput> = {
     const notes = [...answers.map((answer) => `Answer: ${answer}`), ...boxes];
     return searchReply(
       input,
-      results.map(({ title, url, content }) => ({ title: title ?? '', url, snippet: content ?? '' })),
+      results,
       notes.slice(0, MAX_NOTES).map((note) => cut(oneLine(note), MAX_NOTE_CHARACTERS)),
     );
   },

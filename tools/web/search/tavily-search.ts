@@ -3,11 +3,11 @@ import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
 import { neededKey } from '../services.ts';
-import { DEFAULT_RESULTS, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import { contentHit, DEFAULT_RESULTS, type SearchInput, searchInput, searchReply } from './search-hits.ts';
 
 const replySchema = z.object({
   answer: z.string().nullish(),
-  results: z.array(z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })),
+  results: z.array(contentHit),
 });
 
 /** Tavily's search API: an index made for models, with a key of the user's. */
@@ -35,11 +35,6 @@ export const tavilySearch: DataTool<SearchInput> = {
       place,
     );
     const { answer, results } = parseReply(replySchema, text, 'tavily');
-    const hits = results.map(({ title, url, content }) => ({
-      title: title ?? '',
-      url,
-      snippet: content ?? '',
-    }));
-    return searchReply(input, hits, answer ? [`Answer: ${answer}`] : []);
+    return searchReply(input, results, answer ? [`Answer: ${answer}`] : []);
   },
 };
