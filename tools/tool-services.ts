@@ -2,7 +2,7 @@ import type { ForeignPeer } from './foreign/foreign.ts';
 import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
 
 /** A server of MCP: a program that is started, or an address. */
-export type McpPlace =
+type McpPlace =
   | {
       readonly command: string;
       readonly args: readonly string[];
@@ -13,7 +13,7 @@ export type McpPlace =
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
 /** An agent of A2A, by its card. */
-export interface A2aPlace {
+interface A2aPlace {
   readonly url: string;
   readonly token?: string;
   readonly later?: 'stream' | 'poll' | 'push';

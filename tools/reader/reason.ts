@@ -13,7 +13,7 @@ export const answerSchema = z.strictObject({
   /** The chosen triple's share of the softmax over all of them. */
   confidence: z.number().min(0).max(1),
 });
-export type Answer = z.infer<typeof answerSchema>;
+type Answer = z.infer<typeof answerSchema>;
 
 let forest: Forest | undefined;
 

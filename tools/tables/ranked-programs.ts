@@ -13,7 +13,7 @@ export interface FactoredPrograms {
 }
 
 /** All programs of a question with their factors. */
-export interface ProgramSpace extends FactoredPrograms {
+interface ProgramSpace extends FactoredPrograms {
   readonly programs: readonly Program[];
 }
 

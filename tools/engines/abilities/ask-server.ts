@@ -7,7 +7,7 @@ import type { ModelServer } from '../servers/model-client.ts';
 const ASK_TIMEOUT_MS = 5_000;
 
 /** What to ask a server besides its chats. */
-export interface ServerQuestion {
+interface ServerQuestion {
   readonly path: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface ModelAbilities {
   readonly others: readonly KnownModel[];
 }
 
-export interface KnownModel {
+interface KnownModel {
   readonly name: string;
   readonly chats: boolean | null;
   readonly tools: boolean | null;

@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** What the files of a question hold, as far as they are open, and what opens the others. */
-export interface OpenFiles {
+interface OpenFiles {
   readonly matters: readonly Matter[];
   readonly calls: readonly Call[];
   /** Why one of them cannot be opened, to go behind "and". */

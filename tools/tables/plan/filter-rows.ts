@@ -7,7 +7,7 @@ import { isTrue } from './functions.ts';
 import { type Formula, parseFormula } from './parse-formula.ts';
 
 /** A condition, and how a reader is told of it. */
-export interface Test {
+interface Test {
   readonly formula: Formula;
   readonly text: string;
 }

@@ -14,7 +14,7 @@ import type { Step } from './plan.ts';
 const MAX_PIVOT_COLUMNS = 200;
 
 /** What a step may ask for beside the frame it is given. */
-export interface StepWork {
+interface StepWork {
   /** The table of another sheet or file. */
   readonly tableOf: (file: string | undefined, sheet: string | undefined) => Frame;
   readonly notes: string[];

@@ -78,7 +78,7 @@ export function valueJson(value: Value): CellValue {
 }
 
 /** ISO 8601, as exact as it is known. */
-export function dateText({ from, to }: Instant): string {
+function dateText({ from, to }: Instant): string {
   const days = Math.floor(from);
   const iso = new Date(days * SECONDS_A_DAY * 1000).toISOString();
   const date = iso.slice(0, iso.indexOf('T'));
