@@ -3,7 +3,7 @@
 import { type SentenceView, sentenceFeatures } from './features/sentence-features.ts';
 import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
 import { splitSentences } from './language/sentence-split.ts';
-import { splitWords } from './language/words.ts';
+import { splitWords, stemsOf } from './language/words.ts';
 import { parseQuestion } from './question.ts';
 import type { Passage } from './search.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
@@ -73,7 +73,7 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
   const views: SentenceView[] = [];
   for (const passage of passages) {
     let heading = passage.heading;
-    let headingStems = stemsOf(heading);
+    let headingStems = stemsOf(heading ?? '');
     let position = passage.heading === undefined ? 0 : 3;
     for (const span of splitSentences(passage.text)) {
       const text = passage.text.slice(span.start, span.end).trim();
@@ -88,8 +88,4 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
     }
   }
   return { sentences, features: sentenceFeatures(parseQuestion(question), views) };
-}
-
-function stemsOf(heading: string | undefined): ReadonlySet<string> {
-  return new Set(splitWords(heading ?? '').map((word) => word.stem));
 }

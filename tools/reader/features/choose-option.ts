@@ -1,6 +1,6 @@
 // Questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
 
-import { isStopWord, splitWords } from '../language/words.ts';
+import { isStopWord, splitWords, stemsOf } from '../language/words.ts';
 import type { Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 
@@ -72,10 +72,6 @@ function answerYesNo(text: string, question: Question, sentences: readonly Sente
   return Math.min(coverage(about(names[0]), topic), coverage(about(names.at(-1)), topic)) >= 0.5
     ? 'yes'
     : 'no';
-}
-
-function stemsOf(text: string): Set<string> {
-  return new Set(splitWords(text).map((word) => word.stem));
 }
 
 function mentions(sentence: Sentence, option: string): boolean {

@@ -1,5 +1,5 @@
 import { rowSimilarity, wordRow } from '../language/vectors.ts';
-import { SIGN, splitWords, type Word } from '../language/words.ts';
+import { SIGN, splitWords, stemsOf, type Word } from '../language/words.ts';
 import { kindNumber, type Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 import type { Triple, TripleSet } from './triple-schema.ts';
@@ -108,7 +108,7 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
 function viewSentence(question: Question, { text, heading }: Sentence): SentenceView {
   const words = splitWords(text);
   const stems = new Set(words.map((word) => word.stem));
-  const headingStems = new Set(splitWords(heading ?? '').map((word) => word.stem));
+  const headingStems = stemsOf(heading ?? '');
   return {
     words,
     headingStems,

@@ -46,6 +46,11 @@ export function splitWords(text: string): Word[] {
   return words;
 }
 
+/** The stems of all words of a text. */
+export function stemsOf(text: string): Set<string> {
+  return new Set(splitWords(text).map((word) => word.stem));
+}
+
 const MARK = 0;
 const DIGIT = 1;
 const LETTER = 2;
