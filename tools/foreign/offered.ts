@@ -22,7 +22,8 @@ export class OfferedTools {
   /** Asks each agent that hands calls on what it offers. One that does not answer offers nothing, which the trace says. */
   static async of(work: RoleWork): Promise<OfferedTools> {
     const offered = new OfferedTools();
-    for (const partner of work.tools) if (isForeign(partner.tool)) await offered.#ask(work, partner);
+    for (const partner of work.context.partners)
+      if (isForeign(partner.tool)) await offered.#ask(work, partner);
     return offered;
   }
 

@@ -99,11 +99,6 @@ export class RoleWork {
     throw error;
   }
 
-  /** The partners with data tools, which a model may be offered. */
-  get tools(): readonly Partner[] {
-    return this.context.partners;
-  }
-
   /**
    * What the team file says to this agent.
    *

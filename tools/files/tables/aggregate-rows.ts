@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
 import { AGGREGATES as TAKE } from '../../tables/plan/aggregates.ts';
 import { keyOf, orderOf } from '../../tables/plan/compare.ts';
 import { columnNamed, columnNames } from '../../tables/plan/find-column.ts';
-import { type Frame, type FrameColumn, pickRows, rowsNamed } from '../../tables/plan/frame.ts';
-import { rowsOf } from '../../tables/plan/steps.ts';
-import { isQuantity, type Value, valueJson, valueText } from '../../tables/values/value.ts';
+import { type Frame, type FrameColumn, pickRows, rowsNamed, rowsOf } from '../../tables/plan/frame.ts';
+import { type CellValue, isQuantity, type Value, valueJson, valueText } from '../../tables/values/value.ts';
 
 export const AGGREGATES = [
   'sum',
@@ -77,9 +76,7 @@ export function aggregateResult(
     case 'count_distinct':
       return made({ kind: 'number', number: new Set(own.map(keyOf)).size, unit: '' });
     case 'list': {
-      const listed = fitting(
-        own.map((value) => (isQuantity(value) ? (value.text ?? valueJson(value)) : valueJson(value))),
-      );
+      const listed = fitting(own.map(cellJson));
       if (listed.length < own.length)
         notes.push(`Only the first ${listed.length} of ${own.length} values are listed.`);
       return { value: listed, notes, text: JSON.stringify(listed), data: { value: listed } };
@@ -158,10 +155,8 @@ function extremeRow(
   return best;
 }
 
-function fitting(
-  values: readonly (string | number | boolean | null)[],
-): (string | number | boolean | null)[] {
-  const listed: (string | number | boolean | null)[] = [];
+function fitting(values: readonly CellValue[]): CellValue[] {
+  const listed: CellValue[] = [];
   let characters = 0;
   for (const value of values.slice(0, MAX_LISTED)) {
     characters += String(value).length;

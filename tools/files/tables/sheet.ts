@@ -1,4 +1,5 @@
 import { columnLetters } from '../../tables/plan/find-column.ts';
+import { uniqueNames } from '../../tables/plan/frame.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 
 /** One sheet of a spreadsheet, or a whole CSV file. All texts are well-formed. */
@@ -66,20 +67,14 @@ export function tableOf({ rows }: Sheet): Table {
   );
   const header = rows[at];
   const width = rows.slice(at).reduce((max, { cells }) => Math.max(max, cells.length), 0);
-  const columns: string[] = [];
-  const taken = new Set<string>();
-  for (let i = 0; i < width; i++) {
+  const names = Array.from({ length: width }, (_, i) => {
     const title = String(header?.cells[i] ?? '')
       .replace(/\s+/g, ' ')
       .trim();
     // Names become keys of JSON objects, where this one has a meaning of its own.
-    const name = title === '' || title === '__proto__' ? columnLetters(i) : title;
-    let unique = name;
-    for (let n = 2; taken.has(unique); n++) unique = `${name} (${n})`;
-    taken.add(unique);
-    columns.push(unique);
-  }
-  return { columns, rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
+    return title === '' || title === '__proto__' ? columnLetters(i) : title;
+  });
+  return { columns: uniqueNames(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
 }
 
 /** `B3` for row 2, column 1. */
@@ -90,4 +85,12 @@ export function cellName({ row, column }: CellPlace): string {
 /** As people read it; nothing for an empty cell. */
 export function cellText(value: CellValue): string {
   return value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
+}
+
+/** Of a cell, in what a reply shows. */
+export const MAX_CELL_CHARACTERS = 500;
+
+export function shortCell(value: CellValue): CellValue {
+  const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
+  return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { columnLetters } from '../../tables/plan/find-column.ts';
-import type { CellValue } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -9,8 +8,10 @@ import {
   type CellPlace,
   cellName,
   cellText,
+  MAX_CELL_CHARACTERS,
   type Sheet,
   type SheetRow,
+  shortCell,
   type Table,
   tableOf,
 } from './sheet.ts';
@@ -20,7 +21,6 @@ import { sheetNamed, sheetsOf } from './workbook.ts';
 export const DEFAULT_ROWS = 200;
 /** A reply is cut at some point: better between rows than within one. */
 const MAX_TEXT_CHARACTERS = 150_000;
-const MAX_CELL_CHARACTERS = 500;
 /** What programs get is small, too. */
 const MAX_DATA_CELLS = 20_000;
 /** Formulas, comments, merged ranges or ranges of one colour in a reply. */
@@ -113,11 +113,6 @@ function sheetData(name: string, { columns, rows: all }: Table, rows: readonly S
   const cells = rows.map((row) => columns.map((_, i) => shortCell(row.cells[i] ?? null)));
   const left = all.length - rows.length;
   return { name, columns: [...columns], rows: cells, ...(left > 0 ? { rows_left_out: left } : {}) };
-}
-
-function shortCell(value: CellValue): CellValue {
-  const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
-  return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
 }
 
 function noteLines(title: string, notes: readonly string[]): string[] {

@@ -2,16 +2,16 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { filterRows, testsOf } from '../../tables/plan/filter-rows.ts';
-import type { Frame } from '../../tables/plan/frame.ts';
+import { type Frame, rowsOf } from '../../tables/plan/frame.ts';
 import type { Step } from '../../tables/plan/plan.ts';
-import { performStep, rowsOf } from '../../tables/plan/steps.ts';
+import { performStep } from '../../tables/plan/steps.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
-import { type Value, valueJson, valueText } from '../../tables/values/value.ts';
+import { valueJson, valueText } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { type AGGREGATES, aggregateResult, type QueryResult, textOf } from './aggregate-rows.ts';
 import { markdownTable } from './markdown-table.ts';
-import type { Table } from './sheet.ts';
+import { MAX_CELL_CHARACTERS, shortCell, type Table } from './sheet.ts';
 import { type FrameReading, frameOf, type SheetTable, sheetTable, totalsAmong } from './sheet-frame.ts';
 
 /** Conditions, then steps, then an aggregate; without the last, the rows that are left are the answer. */
@@ -27,7 +27,6 @@ export interface TableQuery {
 
 /** Rows of a result; a reader who wants more asks for a part. */
 const MAX_ROWS_SHOWN = 200;
-const MAX_CELL_CHARACTERS = 500;
 const MAX_NOTES = 40;
 
 export interface QueryAsked {
@@ -151,7 +150,7 @@ function rowsResult(frame: Frame, notes: readonly string[]): QueryResult {
   const left = frame.size - rows.length;
   const data: JsonObject = {
     columns: columns.map(({ name }) => name),
-    rows: cells.map((line) => line.map(shortJson)),
+    rows: cells.map((line) => line.map((value) => shortCell(valueJson(value)))),
     row_count: frame.size,
     ...(only === undefined ? {} : { value: valueJson(only) }),
   };
@@ -173,10 +172,4 @@ function rowsResult(frame: Frame, notes: readonly string[]): QueryResult {
     text: frame.columns.length === 0 ? 'nothing' : lines.join('\n'),
     data,
   };
-}
-
-function shortJson(value: Value) {
-  const json = valueJson(value);
-  const isLong = typeof json === 'string' && json.length > MAX_CELL_CHARACTERS;
-  return isLong ? `${json.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : json;
 }

@@ -26,7 +26,8 @@ export class ToolSession {
   }
 
   static async of(work: RoleWork): Promise<ToolSession> {
-    return new ToolSession(work, await toolDefinitions(work.tools, work.file), await OfferedTools.of(work));
+    const own = await toolDefinitions(work.context.partners, work.file);
+    return new ToolSession(work, own, await OfferedTools.of(work));
   }
 
   /**
@@ -50,7 +51,7 @@ export class ToolSession {
     const target = this.#offered.find(name);
     const tool =
       target === undefined
-        ? toolCalled(name, typeof given === 'string' ? {} : given, this.#work.tools)
+        ? toolCalled(name, typeof given === 'string' ? {} : given, this.#work.context.partners)
         : name;
     if (tool === undefined) {
       this.#work.note(`the model asked for the tool ${name}, which is not there`);

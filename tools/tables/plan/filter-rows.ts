@@ -1,8 +1,7 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
 import { valueText } from '../values/value.ts';
 import { keyOf } from './compare.ts';
 import { compileFormula } from './compile-formula.ts';
-import { type Frame, pickRows, rowsNamed } from './frame.ts';
+import { type Frame, pickRows, rowsNamed, rowsOf } from './frame.ts';
 import { isTrue } from './functions.ts';
 import { type Formula, parseFormula } from './parse-formula.ts';
 
@@ -24,8 +23,8 @@ export function testsOf(text: string, frame: Frame): Test[] {
 
 /** Rows for which all tests hold; says what each of them dropped, and which cells could not be compared. */
 export function filterRows(frame: Frame, tests: readonly Test[], notes: string[]): Frame {
-  let rows = Array.from({ length: frame.size }, (_, row) => row);
-  const all = rows;
+  const all = rowsOf(frame);
+  let rows = all;
   for (const { formula, text } of tests) {
     const { at, columns } = compileFormula(formula, frame);
     const kept = rows.filter((row) => isTrue(at(row, all)));
@@ -85,9 +84,4 @@ function formulaText(formula: Formula): string {
       return `${formula.name}(${formula.of.map(formulaText).join(', ')})`;
     }
   }
-}
-
-export function needed(value: string | undefined, step: string, field: string, example: string): string {
-  if (value !== undefined && value.trim() !== '') return value;
-  throw new MeshError('tool', `step ${step} needs \`${field}\`: ${example}`);
 }

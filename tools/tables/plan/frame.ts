@@ -34,6 +34,9 @@ export function columnOfValues(name: string, values: readonly Value[], unit = ''
   return { name, typed: () => typed };
 }
 
+/** The places of all rows. */
+export const rowsOf = ({ size }: Frame): number[] => Array.from({ length: size }, (_, row) => row);
+
 /** The rows at these places, in this order. */
 export function pickRows({ columns, labels }: Frame, rows: readonly number[]): Frame {
   return {
@@ -60,7 +63,10 @@ export function withColumn(frame: Frame, column: FrameColumn): Frame {
 }
 
 /** Names that differ from those taken and from each other, with a number where need be. */
-export function uniqueNames(names: readonly string[], taken: readonly { readonly name: string }[]): string[] {
+export function uniqueNames(
+  names: readonly string[],
+  taken: readonly { readonly name: string }[] = [],
+): string[] {
   const known = new Set(taken.map(({ name }) => name));
   return names.map((name) => {
     let unique = name;

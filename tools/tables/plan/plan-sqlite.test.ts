@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { valueJson } from '../values/value.ts';
-import { columnOfCells, type Frame } from './frame.ts';
+import { columnOfCells, type Frame, rowsOf } from './frame.ts';
 import type { Step } from './plan.ts';
-import { performStep, rowsOf } from './steps.ts';
+import { performStep } from './steps.ts';
 
 type Row = readonly [city: string | null, sales: number | null, units: number];
 type Other = readonly [name: string, country: string];

@@ -2,9 +2,9 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import { EMPTY, numberValue, type Value, valueText } from '../values/value.ts';
 import { keyOf, orderOf } from './compare.ts';
 import { type Compiled, compileFormula } from './compile-formula.ts';
-import { filterRows, needed, testsOf } from './filter-rows.ts';
+import { filterRows, testsOf } from './filter-rows.ts';
 import { columnNamed, columnNames } from './find-column.ts';
-import { columnOfValues, type Frame, pickRows, uniqueNames, withColumn } from './frame.ts';
+import { columnOfValues, type Frame, pickRows, rowsOf, uniqueNames, withColumn } from './frame.ts';
 import { FUNCTIONS } from './functions.ts';
 import { joinFrames, stackFrames } from './join-frames.ts';
 import { type NamedFormula, parseFormula, parseFormulas } from './parse-formula.ts';
@@ -63,7 +63,10 @@ export function performStep(frame: Frame, step: Step, { tableOf, notes }: StepWo
   }
 }
 
-export const rowsOf = ({ size }: Frame) => Array.from({ length: size }, (_, row) => row);
+function needed(value: string | undefined, step: string, field: string, example: string): string {
+  if (value !== undefined && value.trim() !== '') return value;
+  throw new MeshError('tool', `step ${step} needs \`${field}\`: ${example}`);
+}
 
 function formulasOf(frame: Frame, { by = '', formula }: Step, step: string, example: string): NamedFormula[] {
   const columns = by.trim() === '' ? [] : parseFormulas(by, frame);
@@ -100,10 +103,7 @@ function select(frame: Frame, formulas: readonly NamedFormula[]): Frame {
   // Of aggregates alone there is one row, as in SQL.
   if (compiled.every(({ hasAggregate }) => hasAggregate) && compiled.length > 0)
     return group(frame, { do: 'group' }, formulas);
-  const names = uniqueNames(
-    compiled.map(({ name }) => name),
-    [],
-  );
+  const names = uniqueNames(compiled.map(({ name }) => name));
   const columns = compiled.map((one, i) => ({
     ...(one.formula.is === 'column' ? columnNamed(frame, one.formula.name) : columnOf(frame, one, one.name)),
     name: names[i] ?? one.name,
@@ -140,10 +140,7 @@ function group(frame: Frame, { by, formula }: Step, given?: readonly NamedFormul
     );
   const groups = keys.length === 0 ? [rowsOf(frame)] : groupsOf(frame, keys);
   const columns = [...keys, ...values];
-  const names = uniqueNames(
-    columns.map(({ name }) => name),
-    [],
-  );
+  const names = uniqueNames(columns.map(({ name }) => name));
   return {
     columns: columns.map(({ at }, i) =>
       columnOfValues(
@@ -277,7 +274,7 @@ function pivot(frame: Frame, { by, formula }: Step): Frame {
     );
   const sorted = [...titles].sort(([, a], [, b]) => compareValues(a.value, b.value, false));
   const groups = groupsOf(frame, down);
-  const names = uniqueNames([...down.map(({ name }) => name), ...sorted.map(([, { title }]) => title)], []);
+  const names = uniqueNames([...down.map(({ name }) => name), ...sorted.map(([, { title }]) => title)]);
   return {
     columns: [
       ...down.map((key, i) =>
