@@ -6,6 +6,7 @@ import { TRACE_FILE } from '../../core/contracts/tool.ts';
 import { readArchivedTexts } from '../../core/recording/read-archive.ts';
 import { RECORDING_FILE } from '../../core/recording/recording.ts';
 import { jsonIn } from '../../core/system/json-line.ts';
+import { METRICS_FILE } from '../report/run/archived-run.ts';
 import {
   AGENT_LOG,
   cutDetail,
@@ -20,7 +21,6 @@ import { reportOfRun } from './finished-report.ts';
 import { type LoggedRun, tellLog } from './logged-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
-const METRICS_FILE = 'metrics.json';
 const TASKS_FILE = 'tasks.jsonl';
 const RESULTS_FILE = 'results.jsonl';
 /** Of what is read of an archive at once, unpacked. */

@@ -89,7 +89,7 @@ export async function connectForeign(place: ForeignServerPlace, signal: AbortSig
     const transport = await transportOf(place);
     try {
       await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS, signal });
-      return { client, transport };
+      return client;
     } catch (cause) {
       await client.close().catch(() => undefined);
       if (cause instanceof MeshError) throw cause;
@@ -101,7 +101,7 @@ export async function connectForeign(place: ForeignServerPlace, signal: AbortSig
     }
   };
   // Nearly all servers still speak 2025-11-25 or earlier; one that speaks the latest alone says so.
-  const { client } = await attempt({}).catch(async (error: unknown) => {
+  const client = await attempt({}).catch(async (error: unknown) => {
     if (signal.aborted || (error instanceof MeshError && error.code === 'config')) throw error;
     return attempt({ versionNegotiation: { mode: { pin: MCP_REVISION } } }).catch(() => {
       throw error;
