@@ -78,7 +78,8 @@ export function matrixTable({ matrix }: ComparisonFile): TableView {
   );
 }
 
-const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
+/** Why it was not measured more often. */
+export const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
   invocations: 'as many as were asked for',
   budget: 'all that fitted the time',
   interrupted: 'until it was interrupted',

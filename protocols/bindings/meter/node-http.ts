@@ -1,7 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ClientRequest, IncomingMessage, type OutgoingMessage, ServerResponse } from 'node:http';
-import { type BodyCounter, bodyCounter, formatOf } from './body-counter.ts';
-import { HeldCount } from './held-count.ts';
+import { type BodyCounter, bodyCounter, formatOf, type MessageCount } from './body-counter.ts';
 import { bytesOf, fieldOf, tapReads } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
 
@@ -61,4 +60,26 @@ function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefine
 function contentTypeOf(message: OutgoingMessage): string | undefined {
   const head: unknown = Reflect.get(message, '_header');
   return typeof head === 'string' ? /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1] : undefined;
+}
+
+/** Holds what is counted until it is known for whom. */
+class HeldCount implements MessageCount {
+  #bytes = 0;
+  #messages = 0;
+  #to: MessageCount | undefined;
+
+  add(bytes: number, messages: number): void {
+    if (this.#to === undefined) {
+      this.#bytes += bytes;
+      this.#messages += messages;
+    } else {
+      this.#to.add(bytes, messages);
+    }
+  }
+
+  /** Without `to`, it was nobody's. */
+  passTo(to: MessageCount | undefined): void {
+    to?.add(this.#bytes, this.#messages);
+    this.#to = to;
+  }
 }

@@ -1,6 +1,7 @@
 import { stylesFor } from '../../../terminal/style.ts';
 import { count, decimals, wrapped } from '../../../terminal/table.ts';
 import { type TableView, tableView, terminalTable } from '../../../terminal/table-view.ts';
+import { STOPPED } from '../../comparison-table.ts';
 import { attributionText } from './binding-attribution.ts';
 import type { BindingArm, BindingsFile } from './bindings-file.ts';
 import { FIGURE_NAMES, intervalText, nameText, ratioText } from './bindings-text.ts';
@@ -176,14 +177,9 @@ export function measuredText({
 }: BindingsFile): string {
   const { smallest, median, largest } = traffic.payload_bytes;
   const lost = file.lost_invocations === 0 ? '' : `, ${file.lost_invocations} tried again`;
-  const why = {
-    invocations: 'as many as were asked for',
-    budget: 'all that fitted the time',
-    interrupted: 'until it was interrupted',
-  }[stopped];
   return (
     `${count(traffic.exchanges)} exchanges (${traffic.source}; payloads of ${count(smallest)} to ${count(largest)} B, half of them at most ` +
-    `${count(median)} B), ${invocations} fresh pairs of processes of each (${why}${lost}), ${rate_per_s} exchanges a second where time is ` +
+    `${count(median)} B), ${invocations} fresh pairs of processes of each (${STOPPED[stopped]}${lost}), ${rate_per_s} exchanges a second where time is ` +
     `measured, seed ${seed}`
   );
 }
