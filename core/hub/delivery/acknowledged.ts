@@ -6,7 +6,7 @@ import type { HubDelivery } from '../../wire/handshake-messages.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { Link } from '../link.ts';
-import type { DeliveryStrategy } from './delivery-strategy.ts';
+import { DeliveryStrategy } from './delivery-strategy.ts';
 import { Mailbox, type MailboxCounters, sumOfCounters } from './mailbox.ts';
 
 /** What the hub knows of one agent as a sender. */
@@ -31,7 +31,7 @@ interface Taken {
  * Backpressure: nothing is ever left unread, since acknowledgements come the same way as packets; instead nothing is taken over while
  * a mailbox is full. Memory: the mailboxes' bound, and beyond it what the outboxes of all senders can hold.
  */
-export class AcknowledgedDelivery implements DeliveryStrategy {
+export class AcknowledgedDelivery extends DeliveryStrategy {
   readonly isLossy: boolean;
   readonly #below: DeliveryStrategy;
   readonly #isReturning: (id: string) => boolean;
@@ -44,6 +44,7 @@ export class AcknowledgedDelivery implements DeliveryStrategy {
 
   /** `below` makes the deliveries, each as often as it takes; `isReturning` says whether a lost agent is being started again. */
   constructor(below: DeliveryStrategy, isReturning: (id: string) => boolean) {
+    super();
     this.#below = below;
     this.#isReturning = isReturning;
     this.isLossy = below.isLossy;
@@ -53,13 +54,13 @@ export class AcknowledgedDelivery implements DeliveryStrategy {
     }, REDELIVER_AFTER_MS / 2).unref();
   }
 
-  terms(id: string): HubDelivery {
+  override terms(id: string): HubDelivery {
     const have = this.#senders.get(id)?.last ?? null;
     return { mode: 'acknowledged', have, ...(this.isLossy ? { lossy: true } : {}) };
   }
 
   /** The agent may send what it kept, and gets what was kept for it. */
-  admit(link: Link, control: ControlSender): void {
+  override admit(link: Link, control: ControlSender): void {
     this.#below.admit(link, control);
     this.#taken.set(link, { control, packets: 0, told: 0 });
     // Before it hears this it sends nothing: the handshake is over at the hub, too.
@@ -67,28 +68,28 @@ export class AcknowledgedDelivery implements DeliveryStrategy {
     this.#mailbox(link).open(link, link.done);
   }
 
-  lost(link: Link): void {
+  override lost(link: Link): void {
     this.#below.lost(link);
     this.#taken.delete(link);
     this.#mailbox(link).close();
   }
 
   /** What was kept for the agent is undeliverable. */
-  abandon(link: Link): void {
+  override abandon(link: Link): void {
     this.#below.abandon(link);
     this.#mailbox(link).abandon();
     this.#tellWhenRoom();
   }
 
-  awaits({ node }: Link): boolean {
+  override awaits({ node }: Link): boolean {
     return this.#isReturning(node.id);
   }
 
-  reaches(link: Link): boolean {
+  override reaches(link: Link): boolean {
     return this.awaits(link) || this.#below.reaches(link);
   }
 
-  receive(sender: Link, head?: PacketHead): boolean {
+  override receive(sender: Link, head?: PacketHead): boolean {
     const isNew = head === undefined || this.#remember(sender, head.id);
     const taken = this.#taken.get(sender);
     if (taken === undefined) return isNew;
@@ -98,7 +99,7 @@ export class AcknowledgedDelivery implements DeliveryStrategy {
     return isNew;
   }
 
-  acknowledge(sender: Link, payload: JsonObject | undefined): void {
+  override acknowledge(sender: Link, payload: JsonObject | undefined): void {
     const receipt = receiptIn(payload);
     if (receipt === undefined) return;
     const mailbox = this.#mailbox(sender);
@@ -116,7 +117,7 @@ export class AcknowledgedDelivery implements DeliveryStrategy {
     this.#mailbox(link).note(message);
   }
 
-  flush(): void {
+  override flush(): void {
     this.#below.flush();
   }
 

@@ -1,11 +1,11 @@
 import { monotonicUs } from '../../system/clock.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Link } from '../link.ts';
-import { AtMostOnceDelivery } from './at-most-once.ts';
+import { DeliveryStrategy } from './delivery-strategy.ts';
 import { MAX_COALESCED_BYTES, WriteCoalescer } from './write-coalescer.ts';
 
 /** Bytes go on as they came, at most once: large batches at once, small ones together at the end of the turn. */
-export class DirectDelivery extends AtMostOnceDelivery {
+export class DirectDelivery extends DeliveryStrategy {
   readonly isLossy = false;
   readonly #coalescer = new WriteCoalescer();
 
@@ -23,16 +23,8 @@ export class DirectDelivery extends AtMostOnceDelivery {
     link.deliver(frame);
   }
 
-  flush(): void {
+  override flush(): void {
     this.#coalescer.flush();
-  }
-
-  admit(): void {
-    // Every connection is like the others.
-  }
-
-  reaches(): boolean {
-    return false;
   }
 
   end(): void {

@@ -7,9 +7,8 @@ import { FaultCounters } from '../faults/fault-counters.ts';
 import { type Decision, planOfRoute } from '../faults/fault-plan.ts';
 import { Outages } from '../faults/outages.ts';
 import type { Link } from '../link.ts';
-import { AtMostOnceDelivery } from './at-most-once.ts';
 import { corrupted } from './corrupted-frame.ts';
-
+import { DeliveryStrategy } from './delivery-strategy.ts';
 import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
 
 /** One fault on one delivery, or a delivery that its destination was not there for. */
@@ -42,7 +41,7 @@ const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undel
  * Each delivery alone, with the faults that were asked for: the plan decides, and its fate is counted. Links that are lost stay
  * destinations, so that what they miss is counted.
  */
-export class FaultyDelivery extends AtMostOnceDelivery {
+export class FaultyDelivery extends DeliveryStrategy {
   readonly isLossy: boolean;
   readonly counters = new FaultCounters();
   readonly outages: Outages = new Outages((id) => this.#releaseTo(id));
@@ -114,11 +113,11 @@ export class FaultyDelivery extends AtMostOnceDelivery {
     }
   }
 
-  admit(link: Link): void {
+  override admit(link: Link): void {
     this.outages.admit(link);
   }
 
-  reaches(): boolean {
+  override reaches(): boolean {
     return true;
   }
 
@@ -126,10 +125,6 @@ export class FaultyDelivery extends AtMostOnceDelivery {
     this.outages.end();
     for (const { pending } of this.#routes.values())
       for (const frame of pending.takeAll()) this.#writeHeld(frame);
-  }
-
-  flush(): void {
-    // What waits has times of its own.
   }
 
   #lossOf(
