@@ -56,6 +56,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The same for a list. `Array.isArray` does not know one that is read-only. */
+export function isJsonList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** Packet type of the document that opens a task (MP-21). */
 export const DOC_INIT = 'doc_init';
 

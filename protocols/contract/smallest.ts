@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import {
+  isJsonList,
   type JsonObject,
   type JsonValue,
   type Packet,
@@ -118,7 +119,7 @@ function* smallerValues(value: JsonValue): Generator<JsonValue> {
   yield 0;
   if (typeof value === 'string') {
     yield* smallerTexts(value);
-  } else if (isList(value)) {
+  } else if (isJsonList(value)) {
     yield* fewerOf(value);
     for (const [at, item] of value.slice(0, MAX_SINGLES).entries())
       for (const smaller of smallerValues(item)) yield value.with(at, smaller);
@@ -145,8 +146,4 @@ function* fewerOf<T>(items: readonly T[]): Generator<T[]> {
   }
   if (items.length > 2 && items.length <= MAX_SINGLES)
     for (let at = 0; at < items.length; at++) yield items.toSpliced(at, 1);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

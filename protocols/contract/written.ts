@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
-import { HEAD_LENGTHS, type JsonObject, type JsonValue, type Packet } from '../../core/contracts/packet.ts';
+import {
+  HEAD_LENGTHS,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  type Packet,
+} from '../../core/contracts/packet.ts';
 import { below, type Random, randomFrom, randomPacket, shuffled } from './random.ts';
 import { assertArrives, assertRefused, assertSound, type ContractRun, peekOf } from './run.ts';
 import { assertSame } from './same.ts';
@@ -77,7 +83,7 @@ function inAnyOrder(object: JsonObject, payload: JsonObject, random: Random): Js
   if (isDeepStrictEqual(object, payload)) return object;
   const ordered = (value: JsonValue): JsonValue => {
     if (typeof value !== 'object' || value === null) return value;
-    return isList(value) ? value.map(ordered) : inAnyOrder(value, payload, random);
+    return isJsonList(value) ? value.map(ordered) : inAnyOrder(value, payload, random);
   };
   const members = Object.entries(object).map(([key, value]) => [key, ordered(value)] as const);
   return Object.fromEntries(shuffled(members, random));
@@ -225,7 +231,7 @@ function objectsIn(value: JsonValue, payload: JsonObject, path: Path = []): Path
   if (typeof value !== 'object' || value === null || isDeepStrictEqual(value, payload)) return [];
   const members = Object.entries(value);
   const inside = members.flatMap(([key, item]) => objectsIn(item, payload, [...path, key]));
-  return isList(value) || members.length === 0 ? inside : [path, ...inside];
+  return isJsonList(value) || members.length === 0 ? inside : [path, ...inside];
 }
 
 /** All members of those objects. */
@@ -259,7 +265,7 @@ function changedIn(
   change: (members: readonly Member[]) => readonly Member[],
 ): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  if (!isList(value)) return changed(value, path, change);
+  if (!isJsonList(value)) return changed(value, path, change);
   const [index, ...rest] = path;
   return value.map((item, i) => (String(i) === index ? changedIn(item, rest, change) : item));
 }
@@ -278,7 +284,7 @@ function replaced(
       return value;
     }
     if (typeof at !== 'object' || at === null || isDeepStrictEqual(at, payload)) return at;
-    if (isList(at)) return at.map(walk);
+    if (isJsonList(at)) return at.map(walk);
     return Object.fromEntries(Object.entries(at).map(([key, item]) => [key, walk(item)]));
   };
   const made = Object.fromEntries(Object.entries(envelope).map(([key, item]) => [key, walk(item)]));
@@ -300,8 +306,4 @@ function precedesPayload(envelope: JsonObject, path: Path, payload: JsonObject):
   };
   walk(envelope, []);
   return places.indexOf(path.join('\0')) < places.indexOf('payload');
-}
-
-function isList(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

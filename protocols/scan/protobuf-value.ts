@@ -1,6 +1,6 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
-import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
 import { endOf, expectEnd, expectTag, type Form, tagOf } from './protobuf-message.ts';
 import { notAPacket } from './scanner.ts';
 
@@ -57,7 +57,7 @@ function writeValue(writer: BinaryWriter, value: JsonValue): void {
     default:
       if (value === null) {
         writer.uint32(NULL).uint32(0);
-      } else if (isList(value)) {
+      } else if (isJsonList(value)) {
         writer.uint32(LIST).fork();
         for (const item of value) {
           writer.uint32(LIST_ITEM).fork();
@@ -81,10 +81,6 @@ function writeStruct(writer: BinaryWriter, object: { readonly [key: string]: Jso
     writeValue(writer, value);
     writer.join().join();
   }
-}
-
-function isList(value: readonly JsonValue[] | JsonObject): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 function readValue(reader: BinaryReader, end: number, depth: number): JsonValue {

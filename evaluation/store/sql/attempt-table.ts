@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
 import { attemptSchema, RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
 import { gapRecordSchema } from '../../../tools/roles/memory/gap-record.ts';
-import { isJsonList } from '../../../tools/roles/memory/storable.ts';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../limits.ts';
 import type { AttemptFilter, Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { isJsonObject } from '../../../core/contracts/packet.ts';
+import { isJsonList, isJsonObject } from '../../../core/contracts/packet.ts';
 import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
 import {
-  isJsonList,
   MAX_ID_CHARACTERS,
   MAX_JSON_CHARACTERS,
   MAX_NAME_CHARACTERS,

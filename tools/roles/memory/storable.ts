@@ -45,7 +45,3 @@ export function storableJson<T extends JsonValue>(
     }
   });
 }
-
-export function isJsonList(value: unknown): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
