@@ -1,6 +1,24 @@
-import { MAX_FAULTS } from '../../contracts/limits.ts';
-import { type Fault, isTimed } from './fault.ts';
-import { EXAMPLES, FaultReader, halves, type NamedAgent, quoted, wrong } from './fault-reader.ts';
+import { MeshError } from '../../contracts/errors.ts';
+import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contracts/limits.ts';
+import { HUB_ID } from '../../contracts/packet.ts';
+import { type Fault, isTimed, type Route } from './fault.ts';
+
+/** Whom a fault can name: by id or, where only one has it, by tool. */
+interface NamedAgent {
+  readonly id: string;
+  readonly tool: string;
+}
+
+export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
+  drop: 'drop=1%, or drop=100%:search>extract for one route',
+  dup: 'dup=0.5%',
+  corrupt: 'corrupt=0.1%',
+  delay: 'delay=20ms±10',
+  kill: 'kill=extract@3s',
+  stall: 'stall=triple@2s+5s',
+  partition: 'partition=0-1|2-3@4s+2s',
+  lie: 'lie=extract@triples',
+};
 
 /**
  * Reads faults as a user writes them:
@@ -76,4 +94,114 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
 
 function isKind(name: string): name is Fault['kind'] {
   return Object.hasOwn(EXAMPLES, name);
+}
+
+/** Reads the parts of one fault; what it cannot read it names. */
+class FaultReader {
+  readonly #item: string;
+  readonly #kind: Fault['kind'];
+  readonly #agents: readonly NamedAgent[];
+
+  constructor(item: string, kind: Fault['kind'], agents: readonly NamedAgent[]) {
+    this.#item = item;
+    this.#kind = kind;
+    this.#agents = agents;
+  }
+
+  rate(text: string): number {
+    const percent = Number(/^(\d+(?:\.\d+)?)%$/.exec(text)?.[1] ?? Number.NaN);
+    if (!(percent <= 100)) this.#fail(text, 'expected 0% to 100%');
+    return percent / 100;
+  }
+
+  time(text: string | undefined): number {
+    const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text ?? '') ?? [];
+    if (number === undefined) this.#fail(text, 'expected a time with its unit, as 500ms or 3s');
+    const ms = Number(number) * (unit === 's' ? 1000 : 1);
+    if (ms > MAX_FAULT_TIME_MS) this.#fail(text, `expected at most ${MAX_FAULT_TIME_MS / 1000}s`);
+    return ms;
+  }
+
+  span(text: string | undefined): { atMs: number; forMs: number } {
+    const [at, length] = halves(text ?? '', (text ?? '').indexOf('+'));
+    if (length === undefined) this.#fail(text, 'expected when it begins and how long it takes');
+    const forMs = this.time(length);
+    if (forMs === 0) this.#fail(length, 'expected more than no time');
+    return { atMs: this.time(at), forMs };
+  }
+
+  delay(text: string): { ms: number; spreadMs: number } {
+    const [mean = '', spread] = text.split(/±|\+-/, 2);
+    const ms = this.time(mean);
+    if (ms === 0 || ms > MAX_FAULT_DELAY_MS) {
+      this.#fail(mean, `expected more than 0 and at most ${MAX_FAULT_DELAY_MS / 1000}s`);
+    }
+    // `20ms±10`: the unit is said once.
+    const unit = mean.endsWith('ms') ? 'ms' : 's';
+    const spreadMs = spread === undefined ? 0 : this.time(/\d$/.test(spread) ? spread + unit : spread);
+    if (spreadMs > ms) this.#fail(spread, 'a delivery cannot come before it was sent');
+    return { ms, spreadMs };
+  }
+
+  type(text: string | undefined): string {
+    if (!/^[\w.-]+$/.test(text ?? '')) this.#fail(text, 'expected the type of a packet');
+    return text ?? '';
+  }
+
+  route(text: string | undefined): { route?: Route } {
+    if (text === undefined) return {};
+    const [from, to] = halves(text, text.indexOf('>'));
+    if (to === undefined) this.#fail(text, 'expected FROM>TO');
+    return { route: { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) } };
+  }
+
+  agent(name: string): string {
+    if (this.#agents.some(({ id }) => id === name)) return name;
+    const [only, ...others] = this.#agents.filter(({ tool }) => tool === name).map(({ id }) => id);
+    if (only === undefined) {
+      const names = this.#agents.map(({ id, tool }) => `${id} (${tool})`).join(', ');
+      this.#fail(name, `no agent has this id or tool; there are ${names}`);
+    }
+    if (others.length > 0)
+      this.#fail(name, `agents ${[only, ...others].join(', ')} have this tool; name one by its id`);
+    return only;
+  }
+
+  groups(text: string): string[][] {
+    const groups = text.split('|').map((group) => this.#group(group.split('-')));
+    if (groups.length < 2) this.#fail(text, 'expected two groups or more, with | between them');
+    const all = groups.flat();
+    const twice = all.find((id, index) => all.indexOf(id) !== index);
+    if (twice !== undefined) this.#fail(text, `agent ${twice} is there twice`);
+    return groups;
+  }
+
+  /** An id may hold a `-` itself: the longest name that there is counts. */
+  #group(parts: readonly string[]): string[] {
+    if (parts.length === 0) return [];
+    for (let length = parts.length; length > 1; length--) {
+      const name = parts.slice(0, length).join('-');
+      if (this.#agents.some(({ id, tool }) => id === name || tool === name)) {
+        return [this.agent(name), ...this.#group(parts.slice(length))];
+      }
+    }
+    return [this.agent(parts[0] ?? ''), ...this.#group(parts.slice(1))];
+  }
+
+  #fail(part: string | undefined, expected: string): never {
+    throw wrong(`${quoted(this.#item)}: ${quoted(part ?? '')}: ${expected}; e.g. ${EXAMPLES[this.#kind]}`);
+  }
+}
+
+/** What is before and behind the character at `index`; without one, all and nothing. */
+function halves(text: string, index: number): [string, string?] {
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+function wrong(message: string): MeshError {
+  return new MeshError('usage', `faults: ${message}`, { setting: 'faults' });
 }
