@@ -3,7 +3,7 @@ import { withClaims } from '../contracts/claims.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonObject, TASK_FAILED } from '../contracts/packet.ts';
 import { Random } from '../system/random.ts';
-import type { Rewrite } from './packet-sender.ts';
+import type { Rewrite } from './session-options.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What an agent is told to lie about (`--faults lie=agent@type`). */

@@ -1,4 +1,3 @@
-import type { Codec } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { lineOf } from '../contracts/ledger.ts';
 import { folderNameOf } from '../contracts/node-id.ts';
@@ -9,33 +8,9 @@ import { nowMs } from '../system/log.ts';
 import type { BookKeeper } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
-import type { Outbox } from './outbox/outbox.ts';
 import type { Received } from './requests.ts';
+import type { SessionOptions, SessionTerms } from './session-options.ts';
 import type { Spent } from './work.ts';
-import type { Workspace } from './workspace.ts';
-
-interface PacketSenderOptions {
-  /** Of the agent. */
-  readonly id: string;
-  readonly workspace: Workspace;
-  readonly socket: FrameLink;
-  readonly codec: Codec;
-  readonly maxFrameBytes: number;
-  /** Counts the agent's packets in the run: their ids are unique in it. */
-  readonly numbers: { last: number };
-  readonly outbox: Outbox | undefined;
-  readonly books: BookKeeper;
-  /** What is sent instead of what the tool says; see {@link Rewrite}. */
-  readonly rewrite: Rewrite | undefined;
-}
-
-/**
- * What an agent sends instead of what its tool says, because of `cause`: where it was told to lie, or goes again through a question that was
- * recorded. Only the payload may be another.
- *
- * @throws MeshError where it cannot be told
- */
-export type Rewrite = (emission: Emission, cause: Packet) => Emission;
 
 /** A packet as it leaves. */
 export interface Sendable {
@@ -47,10 +22,16 @@ export interface Sendable {
 
 /** Makes an agent's packets, and sends, logs and books them. */
 export class PacketSender {
-  readonly #options: PacketSenderOptions;
+  readonly #options: SessionOptions;
+  readonly #terms: SessionTerms;
+  readonly #socket: FrameLink;
+  readonly #books: BookKeeper;
 
-  constructor(options: PacketSenderOptions) {
+  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, books: BookKeeper) {
     this.#options = options;
+    this.#terms = terms;
+    this.#socket = socket;
+    this.#books = books;
   }
 
   /** What an agent emits because of `cause`, ready to be sent. @throws MeshError `packet` for one that no frame holds */
@@ -60,7 +41,7 @@ export class PacketSender {
   }
 
   encodePacket(packet: Packet): Sendable {
-    const { codec, maxFrameBytes } = this.#options;
+    const { codec, maxFrameBytes } = this.#terms;
     const beginUs = monotonicUs();
     const blob = codec.encode(packet);
     if (blob.length > maxFrameBytes) {
@@ -79,10 +60,10 @@ export class PacketSender {
     received: Omit<Received, 'packet'> & { readonly packet: Pick<Packet, 'id'> },
     work: Pick<Spent, 'toolUs' | 'engineUs'>,
   ): void {
-    const { workspace, socket, codec, books } = this.#options;
+    const { workspace } = this.#options;
     const sentMs = nowMs();
     const sentUs = monotonicUs();
-    const bytes = socket.sendBlob(blob);
+    const bytes = this.#socket.sendBlob(blob);
     // After sending: what the books cost is not on the packet's way.
     const times = {
       received_us: Math.round(received.receivedUs),
@@ -94,31 +75,31 @@ export class PacketSender {
     };
     workspace.log.info({ dir: 'sent', bytes, cause: received.packet.id, ...times, ...packet }, sentMs);
     workspace.remember(packet.task_id, packet.type, packet.token_used);
-    const line = lineOf(codec, packet, blob.length, layerBytes);
-    books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
+    const line = lineOf(this.#terms.codec, packet, blob.length, layerBytes);
+    this.#books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
   /** Sends what is the mesh's own: logged nowhere, booked nowhere. */
   sendControl(emission: Emission, cause: Packet): void {
-    const { socket, codec } = this.#options;
-    socket.sendBlob(codec.encode(this.#packet(emission, cause, 0)));
+    this.#socket.sendBlob(this.#terms.codec.encode(this.#packet(emission, cause, 0)));
   }
 
   /** Tells the hub what became of its deliveries; on no line of the ledger's packets, and in no log. */
   acknowledge(payload: JsonObject): void {
-    const { id: from, socket, codec } = this.#options;
+    const { id: from } = this.#options;
     // Nobody refers to it, so it needs no id of its own.
     const envelope = { type: ACK_TYPE, from, id: 'ack', task_id: 'mesh', token_used: 0, ts: Date.now() };
-    socket.sendBlob(codec.encode({ ...envelope, payload }));
+    this.#socket.sendBlob(this.#terms.codec.encode({ ...envelope, payload }));
   }
 
   #packet(emission: Emission, cause: Packet, tokens: number): Packet {
-    const { id, workspace, numbers, outbox } = this.#options;
+    const { id, workspace } = this.#options;
+    const { numbers, acknowledged } = this.#terms;
     if (emission.recorded !== undefined) return emission.recorded;
     numbers.last += 1;
     // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
     // The workspace of an agent that is started again on another host is a new one.
-    const restarts = Math.max(workspace.memory.restarts ?? 0, outbox?.restarts ?? 0);
+    const restarts = Math.max(workspace.memory.restarts ?? 0, acknowledged?.outbox.restarts ?? 0);
     const self = restarts === 0 ? id : `${id}+${restarts}`;
     return parsePacket({
       type: emission.type,

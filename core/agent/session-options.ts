@@ -1,10 +1,17 @@
 import type { Codec } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
-import type { JsonObject } from '../contracts/packet.ts';
-import type { Partner, Tool } from '../contracts/tool.ts';
+import type { JsonObject, Packet } from '../contracts/packet.ts';
+import type { Emission, Partner, Tool } from '../contracts/tool.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import type { Rewrite } from './packet-sender.ts';
 import type { Workspace } from './workspace.ts';
+
+/**
+ * What an agent sends instead of what its tool says, because of `cause`: where it was told to lie, or goes again through a question that was
+ * recorded. Only the payload may be another.
+ *
+ * @throws MeshError where it cannot be told
+ */
+export type Rewrite = (emission: Emission, cause: Packet) => Emission;
 
 /** What an agent is, whichever run it takes part in. */
 export interface SessionOptions {

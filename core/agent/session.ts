@@ -55,23 +55,13 @@ export class AgentSession {
   #isResumed = false;
 
   constructor(options: SessionOptions, socket: FrameLink, terms: SessionTerms) {
-    const { codec, maxFrameBytes, runId, numbers, acknowledged } = terms;
+    const { codec, runId, acknowledged } = terms;
     this.#options = options;
     this.#runId = runId;
     this.#socket = socket;
     this.#codec = codec;
     this.#outbox = acknowledged?.outbox;
-    this.#sender = new PacketSender({
-      id: options.id,
-      workspace: options.workspace,
-      socket,
-      codec,
-      maxFrameBytes,
-      numbers,
-      outbox: this.#outbox,
-      books: this.#books,
-      rewrite: options.rewrite,
-    });
+    this.#sender = new PacketSender(options, terms, socket, this.#books);
     if (acknowledged === undefined) return;
     this.#receipts = new Receipts((payload) => this.#sender.acknowledge(payload), acknowledged.isLossy);
   }
