@@ -13,17 +13,8 @@ import type { PacketTrace } from './recording.ts';
  * - `agent`: in the agent around its tool: its log, its queue
  * - `unknown`: with agents that report nothing, or nothing that fits
  */
-export interface TimeSplit {
-  readonly encode: number;
-  readonly relay: number;
-  readonly wire: number;
-  readonly decode: number;
-  readonly tool: number;
-  readonly engine: number;
-  readonly agent: number;
-  readonly unknown: number;
-  readonly total: number;
-}
+export type TimeSplit = Readonly<Record<(typeof PARTS)[number] | 'total', number>>;
+const PARTS = ['encode', 'relay', 'wire', 'decode', 'tool', 'engine', 'agent', 'unknown'] as const;
 
 type Parts = Omit<TimeSplit, 'total' | 'relay'>;
 
@@ -138,17 +129,9 @@ function agentParts({ toolUs, work }: PacketTrace, us: number): Parts | undefine
 }
 
 function added(a: TimeSplit, b: TimeSplit): TimeSplit {
-  return {
-    encode: a.encode + b.encode,
-    relay: a.relay + b.relay,
-    wire: a.wire + b.wire,
-    decode: a.decode + b.decode,
-    tool: a.tool + b.tool,
-    engine: a.engine + b.engine,
-    agent: a.agent + b.agent,
-    unknown: a.unknown + b.unknown,
-    total: a.total + b.total,
-  };
+  const sum = { ...a };
+  for (const name of [...PARTS, 'total'] as const) sum[name] += b[name];
+  return sum;
 }
 
 /** To a tenth: below that a clock says nothing. The parts still sum to the total: `wire` and `unknown`, which are differences, take up the rest. */
