@@ -1,15 +1,19 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import * as z from 'zod';
 import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { bufferOf } from '../scan/scanner.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
 import { derived, KEY_BYTES } from './keys.ts';
-import { type Layer, type LayerCodec, type LayerMembership, opensByJoin, refusedBy } from './layer.ts';
+import {
+  type Layer,
+  type LayerCodec,
+  type LayerMembership,
+  offeredBytes,
+  opensByJoin,
+  refusedBy,
+} from './layer.ts';
 import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
 const SALT_BYTES = 16;
-const saltSchema = z.string().regex(/^[0-9a-f]{32}$/);
 
 /**
  * Authenticated encryption (RFC 8439, NIST SP 800-38D):
@@ -71,7 +75,7 @@ class Sender {
 function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: AdapterSession): LayerCodec {
   const senders = new Senders<Sender>(name);
   for (const [node, offer] of session.offers) {
-    const sender = new Sender(name, node, saltOf(name, node, offer));
+    const sender = new Sender(name, node, offeredBytes(name, node, offer, 'salt', SALT_BYTES));
     senders.add(sender.id, sender);
   }
 
@@ -99,12 +103,4 @@ function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: 
       }
     },
   };
-}
-
-function saltOf(name: Aead, node: string, offer: unknown): Buffer {
-  const result = saltSchema.safeParse(offer);
-  if (!result.success) {
-    throw new MeshError('handshake', `${name}: ${node} offered no salt of ${SALT_BYTES} bytes in hex`);
-  }
-  return Buffer.from(result.data, 'hex');
 }

@@ -20,13 +20,8 @@ const codec: LayerCodec = {
     const length = bytes.length - CRC_BYTES;
     if (length < 0) throw refusedBy('crc32c', `${bytes.length} bytes are too few for a checksum`);
     const inner = bytes.subarray(0, length);
-    const carried =
-      ((bytes[length] ?? 0) |
-        ((bytes[length + 1] ?? 0) << 8) |
-        ((bytes[length + 2] ?? 0) << 16) |
-        ((bytes[length + 3] ?? 0) << 24)) >>>
-      0;
-    if (crcOf(inner) !== carried) throw refusedBy('crc32c', 'the checksum does not fit the bytes');
+    if (crcOf(inner) !== word(bytes, length) >>> 0)
+      throw refusedBy('crc32c', 'the checksum does not fit the bytes');
     return { bytes: inner };
   },
 };

@@ -1,13 +1,12 @@
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import * as z from 'zod';
 import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { bufferOf } from '../scan/scanner.ts';
-import { derived, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
 import {
   type Layer,
   type LayerCodec,
   type LayerMembership,
+  offeredBytes,
   opensByJoin,
   refusedBy,
   type Stamp,
@@ -17,7 +16,6 @@ import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from 
 const NAME = 'ed25519';
 const SIGNATURE_BYTES = 64;
 const HEADER_BYTES = STAMP_BYTES + SIGNATURE_BYTES;
-const publicKeySchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
  * Signatures (RFC 8032):
@@ -70,7 +68,7 @@ function join({ runId, self, seed }: MemberIdentity): LayerMembership {
 function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterSession): LayerCodec {
   const signers = new Senders<Signer>(NAME);
   for (const [node, offer] of session.offers) {
-    const publicKey = offeredKey(node, offer);
+    const publicKey = offeredBytes(NAME, node, offer, 'public key', KEY_BYTES);
     signers.add(publicKey.readUInt32BE(0), {
       node,
       publicKey,
@@ -125,12 +123,4 @@ function signedBytes(context: Buffer, sealed: Buffer): Buffer {
 /** Run and node as a JSON array and a byte that JSON has not: no two of them read like another two. */
 function contextOf(runId: string, node: string): Buffer {
   return Buffer.from(`gaia-mesh ${NAME} ${JSON.stringify([runId, node])}\0`);
-}
-
-function offeredKey(node: string, offer: unknown): Buffer {
-  const result = publicKeySchema.safeParse(offer);
-  if (!result.success) {
-    throw new MeshError('handshake', `${NAME}: ${node} offered no public key of 32 bytes in hex`);
-  }
-  return Buffer.from(result.data, 'hex');
 }

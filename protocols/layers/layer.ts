@@ -61,6 +61,20 @@ export function refusedBy(layer: string, reason: string, cause?: unknown): MeshE
   return new MeshError('packet', `${layer}: ${reason}`, cause === undefined ? {} : { cause });
 }
 
+/** What a member offered as `what`: so many bytes, in hex. @throws MeshError `handshake` for anything else */
+export function offeredBytes(
+  layer: string,
+  node: string,
+  offer: JsonValue,
+  what: string,
+  bytes: number,
+): Buffer {
+  if (typeof offer !== 'string' || offer.length !== 2 * bytes || /[^0-9a-f]/.test(offer)) {
+    throw new MeshError('handshake', `${layer}: ${node} offered no ${what} of ${bytes} bytes in hex`);
+  }
+  return Buffer.from(offer, 'hex');
+}
+
 /** The `open` of an adapter or a layer that needs what its members offered, and is therefore opened through `join`. */
 export function opensByJoin(name: string): () => never {
   return () => {
