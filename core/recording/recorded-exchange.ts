@@ -1,4 +1,5 @@
 import path from 'node:path';
+import * as z from 'zod';
 import type { ChatMessage, ModelExchange, ToolDefinition } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
 import {
@@ -7,7 +8,7 @@ import {
   exchangeLineSchema,
   type MessageLine,
 } from '../contracts/model-exchange.ts';
-import { isJsonObject } from '../contracts/packet.ts';
+import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
 import { jsonIn } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
 
@@ -107,20 +108,14 @@ function isWhole(messages: readonly (ChatMessage | undefined)[]): messages is re
   return !messages.includes(undefined);
 }
 
-function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
-  const value = jsonIn(text ?? '');
-  return Array.isArray(value) && value.every(isTool) ? value : undefined;
-}
+const toolsSchema = z.array(
+  z.looseObject({
+    name: z.string(),
+    description: z.string(),
+    parameters: z.custom<JsonObject>(isJsonObject),
+  }),
+);
 
-function isTool(value: unknown): value is ToolDefinition {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'description' in value &&
-    typeof value.description === 'string' &&
-    'parameters' in value &&
-    isJsonObject(value.parameters)
-  );
+function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
+  return toolsSchema.safeParse(jsonIn(text ?? '')).data;
 }
