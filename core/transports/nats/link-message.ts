@@ -1,9 +1,10 @@
 /**
- * A message of a link: one byte what it is, six bytes (big-endian) a place in a stream, and for `data` the stream's bytes from there
+ * A message of a link: one byte what it is, from 1 on, six bytes (big-endian) a place in a stream, and for `data` the stream's bytes from there
  * on. `taken` says how far its sender has read the other's stream, and that it is there; `end` how long its own is; `open` is an
  * agent's answer to a hub that wants a connection.
  */
-type MessageKind = 'data' | 'taken' | 'end' | 'open';
+const KINDS = ['data', 'taken', 'end', 'open'] as const;
+type MessageKind = (typeof KINDS)[number];
 
 interface LinkMessage {
   readonly kind: MessageKind;
@@ -11,28 +12,20 @@ interface LinkMessage {
   readonly bytes: Uint8Array;
 }
 
-const CODES: Readonly<Record<MessageKind, number>> = { data: 1, taken: 2, end: 3, open: 4 };
-const KINDS = new Map<number | undefined, MessageKind>([
-  [CODES.data, 'data'],
-  [CODES.taken, 'taken'],
-  [CODES.end, 'end'],
-  [CODES.open, 'open'],
-]);
-
 const PLACE_BYTES = 6;
 export const HEADER_BYTES: number = 1 + PLACE_BYTES;
 
 /** A message with room for `bytes` bytes of the stream. */
 export function messageOf(kind: MessageKind, place: number, bytes = 0): Buffer {
   const message = Buffer.allocUnsafe(HEADER_BYTES + bytes);
-  message.writeUInt8(CODES[kind], 0);
+  message.writeUInt8(1 + KINDS.indexOf(kind), 0);
   message.writeUIntBE(place, 1, PLACE_BYTES);
   return message;
 }
 
 /** Undefined for bytes that are no such message. */
 export function readMessage(bytes: Uint8Array): LinkMessage | undefined {
-  const kind = KINDS.get(bytes[0]);
+  const kind = KINDS[(bytes[0] ?? 0) - 1];
   if (kind === undefined || bytes.length < HEADER_BYTES) return undefined;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return { kind, place: view.readUIntBE(1, PLACE_BYTES), bytes: bytes.subarray(HEADER_BYTES) };

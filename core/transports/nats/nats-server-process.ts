@@ -18,7 +18,7 @@ export function hasNatsServer(): boolean {
   return spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-export interface NatsServerProcessOptions {
+interface NatsServerProcessOptions {
   /** Further lines of its configuration file. */
   readonly config?: string;
   /** PEM: connections are over TLS. */

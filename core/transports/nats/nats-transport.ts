@@ -1,9 +1,8 @@
 import { RETURN_PATIENCE_MS } from '../../contracts/limits.ts';
 import type { Team } from '../../contracts/team.ts';
-import type { MeshNode } from '../../hub/link.ts';
 import type { RunTransport, RunTransportOptions } from '../run-transport.ts';
 import { natsAddress } from './nats-address.ts';
-import { NatsDialler } from './nats-dialler.ts';
+import { natsDialler } from './nats-dialler.ts';
 import { NatsServer } from './nats-server.ts';
 import { checkedSubject, DEFAULT_SUBJECT } from './subjects.ts';
 
@@ -17,7 +16,7 @@ export async function natsTransport(options: RunTransportOptions): Promise<RunTr
   const subject = checkedSubject('nats_subject', team.nats_subject ?? DEFAULT_SUBJECT);
   const address = natsAddress(team.nats_url, environment);
   // Two runs may share a server: the agents of each have names of their own.
-  const own = `${subject}.${runId}`;
+  const subjectOf = (id: string) => (external.has(id) ? subject : `${subject}.${runId}`);
   const server = await NatsServer.connect({
     address,
     name: `gaia-mesh hub ${runId}`,
@@ -28,12 +27,8 @@ export async function natsTransport(options: RunTransportOptions): Promise<RunTr
     throw error;
   });
   return {
-    dialler: new NatsDialler(server, (node: MeshNode) => (external.has(node.id) ? subject : own)),
-    placeOf: (id) => ({
-      natsUrl: address.shown,
-      subject: external.has(id) ? subject : own,
-      outboxes: subject,
-    }),
+    dialler: natsDialler(server, ({ id }) => subjectOf(id)),
+    placeOf: (id) => ({ natsUrl: address.shown, subject: subjectOf(id), outboxes: subject }),
     environment: { NATS_URL: address.secretUrl },
     isThere: () => server.isThere(RETURN_PATIENCE_MS),
     carried: () => server.carried,

@@ -50,7 +50,7 @@ export function outboxesOf(root: string) {
  *
  * Tokens are fresh and cannot be guessed: who cannot listen in cannot write into a connection either.
  */
-interface AgentSubjects {
+export interface AgentSubjects {
   readonly dial: string;
   hubEar(): string;
   agentEar(): string;

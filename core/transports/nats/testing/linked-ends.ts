@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { MeshNode } from '../../../hub/link.ts';
 import type { FrameLink } from '../../../wire/frame-link.ts';
-import type { Listener } from '../../transport.ts';
+import type { Dialler, Listener } from '../../transport.ts';
 import { natsAddress } from '../nats-address.ts';
-import { NatsDialler } from '../nats-dialler.ts';
+import { natsDialler } from '../nats-dialler.ts';
 import { natsListen } from '../nats-listen.ts';
 import { NatsServer } from '../nats-server.ts';
 
@@ -20,8 +20,8 @@ export async function clientOf(url: string): Promise<NatsServer> {
   return server;
 }
 
-export async function diallerOf(url: string): Promise<NatsDialler> {
-  return new NatsDialler(await clientOf(url), () => MESH);
+export async function diallerOf(url: string): Promise<Dialler> {
+  return natsDialler(await clientOf(url), () => MESH);
 }
 
 interface ListeningEnd {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, onTestFinished } from 'vitest';
-import { hasNatsServer, NatsServerProcess, type NatsServerProcessOptions } from '../nats-server-process.ts';
+import { hasNatsServer, NatsServerProcess } from '../nats-server-process.ts';
 
 /** For files whose tests need a real server: without the program they are skipped, and fail where `CI=true`. */
 export function needNatsServer(): void {
@@ -17,8 +17,10 @@ export function needNatsServer(): void {
 }
 
 /** A server that ends with the test. */
-export async function realServer(options: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
-  const server = await NatsServerProcess.start(options);
+export async function realServer(
+  ...options: Parameters<typeof NatsServerProcess.start>
+): Promise<NatsServerProcess> {
+  const server = await NatsServerProcess.start(...options);
   onTestFinished(() => server.stop());
   return server;
 }
