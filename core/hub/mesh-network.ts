@@ -37,7 +37,7 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   readonly chooseCopy?: ChooseCopy;
 }
 
-type Defaulted = 'observer' | 'delivery' | 'isReturning' | 'chooseCopy';
+type Defaulted = 'delivery' | 'isReturning' | 'chooseCopy';
 type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, Defaulted>>;
 
 /**
@@ -107,7 +107,6 @@ export class MeshNetwork {
   /** Connects to every agent; throws as {@link dialAgents} does. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
     const complete = {
-      observer: silentObserver,
       delivery: new DirectDelivery(),
       isReturning: () => false,
       chooseCopy,
