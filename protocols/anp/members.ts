@@ -31,10 +31,9 @@ export function identityOf(member: MemberIdentity, { secretOf, createdAt }: Sour
 /** A member of the run: its node and who it proved to be. */
 export interface Member extends PublicIdentity {
   readonly node: string;
+  /** An object with at least `did_document`. */
   readonly offer: JsonObject;
 }
-
-/** What a member offers, an object with at least `did_document`. */
 
 /** The members of a run by node and by DID; and everybody, who is addressed like one of them. */
 export class Members {
