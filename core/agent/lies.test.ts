@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../contracts/packet.ts';
-import { lieFor } from './lies.ts';
+import type { JsonObject, Packet } from '../contracts/packet.ts';
+import { liar } from './lies.ts';
 
 const asked = { question: 'Who designed the footbridge over Kestrel Gorge?' };
-const lie = (payload: JsonObject, seed = 7) => lieFor(payload, asked, { types: [], seed });
+const cause: Packet = {
+  type: 'call',
+  from: 'a',
+  id: '1',
+  task_id: 't',
+  token_used: 0,
+  ts: 0,
+  payload: asked,
+};
+const log = { info: () => undefined };
+const lie = (payload: JsonObject, seed = 7) =>
+  liar({ types: ['result'], seed }, { log })({ type: 'result', payload }, cause).payload;
 
 test('a lie has the shape of what was said, with other names and numbers, and is about the same question', () => {
   const said = {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { withClaims } from '../contracts/claims.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonObject, TASK_FAILED } from '../contracts/packet.ts';
+import type { Log } from '../system/log.ts';
 import { Random } from '../system/random.ts';
 import type { Rewrite } from './session-options.ts';
-import type { Workspace } from './workspace.ts';
 
 /** What an agent is told to lie about (`--faults lie=agent@type`). */
-export interface Lies {
+interface Lies {
   /** In packets of which types. */
   readonly types: readonly string[];
   readonly seed: number;
@@ -18,7 +18,7 @@ const VOWELS = 'a e i o u ai ea oa'.split(' ');
 const CODAS = 'l ld m n nd r rk rn s sk th v'.split(' ');
 
 /** An agent's log has what it would have said: the recording has what it said. */
-export function liar(lies: Lies, { log }: Pick<Workspace, 'log'>): Rewrite {
+export function liar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): Rewrite {
   return (emission, cause) => {
     if (!lies.types.includes(emission.type) || emission.type === TASK_FAILED) return emission;
     const payload = lieFor(emission.payload, cause.payload, lies);
@@ -33,7 +33,7 @@ export function liar(lies: Lies, { log }: Pick<Workspace, 'log'>): Rewrite {
  *
  * @throws MeshError `usage` for a payload that states nothing
  */
-export function lieFor(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObject {
+function lieFor(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObject {
   const question = questionIn(payload) ?? questionIn(about) ?? '';
   const lie = withClaims(payload, question, (claim) => falseClaim(claim, seed));
   if (lie !== payload) return lie;

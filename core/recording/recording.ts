@@ -72,7 +72,7 @@ const entrySchema = z.strictObject({
 });
 
 /** What the hub saw of a packet, by its own clock in monotonic microseconds. A document arrives when its broadcast begins. */
-export interface Relayed {
+interface Relayed {
   readonly bytes: number;
   readonly arrivedUs: number;
   readonly forwardedUs: number;

@@ -59,7 +59,7 @@ export interface TaskBounds {
 }
 
 /** A run that has just begun. */
-export interface BegunRun {
+interface BegunRun {
   readonly runId: string;
   readonly team: string;
   readonly adapter: string;

@@ -13,7 +13,7 @@ const LINUX_ALONE = {
   procFiles: 'CPU time of other processes, stolen time and memory in use are not known (no /proc)',
 } as const;
 
-export type LinuxPart = keyof typeof LINUX_ALONE;
+type LinuxPart = keyof typeof LINUX_ALONE;
 
 /** Whether this may be here; that it works is for who uses it to try. */
 export function mayHave(_part: LinuxPart, platform: NodeJS.Platform = process.platform): boolean {

@@ -6,7 +6,7 @@ import { partsOf } from './parts-of.ts';
 import { toolText } from './tool-text.ts';
 
 /** Tokens of one part of one prompt. `digest` is the same for the same text: who reads it again is found by it. */
-export interface CountedPart {
+interface CountedPart {
   readonly kind: PromptKind;
   readonly tokens: number;
   readonly digest: string;

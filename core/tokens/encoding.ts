@@ -15,7 +15,7 @@ export interface Encoding {
   readonly replyMarks: number;
 }
 
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly tokens: number;
 }

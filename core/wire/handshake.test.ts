@@ -4,7 +4,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { bareDialler, bareListener, loopback } from '../testing/loopback.ts';
 import { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { frameOf } from './frame.ts';
-import { type AgentSide, answerHub, greetAgent, type HubSide } from './handshake.ts';
+import { answerHub, greetAgent } from './handshake.ts';
 
 const adapters: Record<string, ProtocolAdapter> = Object.fromEntries(
   ['json', 'msgpack'].map((name) => [
@@ -12,6 +12,9 @@ const adapters: Record<string, ProtocolAdapter> = Object.fromEntries(
     { name, open: () => Promise.reject(new Error('not asked for')) as never },
   ]),
 );
+
+type HubSide = Parameters<typeof greetAgent>[1];
+type AgentSide = Parameters<typeof answerHub>[1];
 
 const hubSide: HubSide = {
   runId: 'run-1',

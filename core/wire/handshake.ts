@@ -46,7 +46,7 @@ const WIRE_VERSION = 1;
 /** Members come up one after the other; the last is waited for so many times as long as a message. */
 const OTHERS_PATIENCE = 4;
 
-export interface HubSide {
+interface HubSide {
   readonly runId: string;
   /** Whom it expects; {@link ANY} for whoever is there. */
   readonly node: string;
@@ -63,7 +63,7 @@ export interface HubSide {
   readonly timeoutMs?: number;
 }
 
-export interface AgentSide {
+interface AgentSide {
   readonly node: string;
   readonly tool: string;
   /** An adapter that this agent insists on; without it the hub's is taken. */

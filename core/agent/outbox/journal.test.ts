@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../testing/temporary-folder.ts';
-import { FileJournal, OUTBOX_FILE } from './journal.ts';
+import { FileJournal } from './journal.ts';
 
 test('a journal gives back its run’s whole lines, and none of another run', async () => {
   const folder = temporaryFolder();
@@ -26,5 +26,5 @@ test('whoever reads a journal while it is written anew has the whole old one', a
   expect(readFileSync(reader, 'utf8')).toBe('{"run":"run"}\none\ntwo\n');
   closeSync(reader);
   expect(await journal.read()).toEqual(['three', 'four']);
-  expect(readdirSync(folder)).toEqual([OUTBOX_FILE]);
+  expect(readdirSync(folder)).toEqual(['outbox.jsonl']);
 });

@@ -17,7 +17,7 @@ export interface Journal {
 /** @throws MeshError `io` where there is none to be had */
 export type OpenJournal = (runId: string) => Promise<Journal>;
 
-export const OUTBOX_FILE = 'outbox.jsonl';
+const OUTBOX_FILE = 'outbox.jsonl';
 
 /**
  * A file in the agent's workspace. Its first line names the run. Written is handed to the system, which outlives the process; a

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../../contracts/limits.ts';
 import { caused } from '../../testing/caused.ts';
-import { FileJournal, OUTBOX_FILE } from './journal.ts';
+import { FileJournal } from './journal.ts';
 import { Outbox } from './outbox.ts';
 
 const { signal } = new AbortController();
@@ -34,6 +34,8 @@ async function outboxIn(folder: string, runId = 'run', have: string | null = nul
   onTestFinished(() => outbox.close());
   return outbox;
 }
+
+const fileIn = (folder: string) => path.join(folder, 'outbox.jsonl');
 
 const ids = (outbox: Outbox) => outbox.kept.map((one) => one.packet.id);
 
@@ -109,7 +111,7 @@ describe('an outbox', () => {
     await other.begin(null);
     expect(other.restarts).toBe(0);
     expect(ids(other)).toEqual([]);
-    expect(readFileSync(path.join(folder, OUTBOX_FILE), 'utf8')).not.toContain('"doc"');
+    expect(readFileSync(fileIn(folder), 'utf8')).not.toContain('"doc"');
   });
 
   test('lets go of packets in the order in which they were sent, counted for each connection', async () => {
@@ -149,7 +151,7 @@ describe('an outbox', () => {
   test('does not know the last line of a process that was killed while it wrote that', async () => {
     const folder = workspace();
     await (await outboxIn(folder)).add([caused('1')], 'doc');
-    appendFileSync(path.join(folder, OUTBOX_FILE), '{"done":["2"],"sent":[{"cause":"x","pack');
+    appendFileSync(fileIn(folder), '{"done":["2"],"sent":[{"cause":"x","pack');
     const outbox = await outboxIn(folder);
     expect(ids(outbox)).toEqual(['1']);
     expect(outbox.isDone('2')).toBe(false);
@@ -157,7 +159,7 @@ describe('an outbox', () => {
 
   test('that is broken in the middle is a fault, not an empty one', async () => {
     const folder = workspace();
-    writeFileSync(path.join(folder, OUTBOX_FILE), '{"run":"run"}\nnonsense\n{"done":[],"sent":[]}\n');
+    writeFileSync(fileIn(folder), '{"run":"run"}\nnonsense\n{"done":[],"sent":[]}\n');
     await expect(found(folder)).rejects.toThrow(/outbox.jsonl cannot be read/);
   });
 
@@ -169,7 +171,7 @@ describe('an outbox', () => {
       await outbox.add([caused(String(id), text)], `doc ${id}`);
       outbox.taken(id);
     }
-    expect(statSync(path.join(folder, OUTBOX_FILE)).size).toBeLessThan(8 * 1024 * 1024);
+    expect(statSync(fileIn(folder)).size).toBeLessThan(8 * 1024 * 1024);
     expect(outbox.lastDone).toHaveLength(30);
   });
 });

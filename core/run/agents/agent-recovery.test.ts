@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
-import { AgentRecovery, type RecoveryOptions } from './agent-recovery.ts';
+import { AgentRecovery } from './agent-recovery.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const node = { id: '1', tool: 'extract', port: 9001, secret: '' };
 
-function recoveryOf(options: Partial<RecoveryOptions> = {}) {
+function recoveryOf(options: Partial<ConstructorParameters<typeof AgentRecovery>[0]> = {}) {
   const startMs = Date.now();
   const restart = vi.fn(async () => node);
   const readmit = vi.fn(async () => undefined);

@@ -14,7 +14,7 @@ interface Recovery {
   attempts: number;
 }
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** Starts a lost agent again, and says where it listens. */
   readonly restart: (id: string) => Promise<MeshNode>;
   /** Takes it back into the network. */

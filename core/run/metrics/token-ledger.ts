@@ -11,7 +11,7 @@ const MAX_LINES = 5_000;
 /** Different parts of one task: what comes beyond is taken for new. */
 const MAX_DIGESTS = 50_000;
 
-export const tokenLineSchema = z
+const tokenLineSchema = z
   .strictObject({
     role: z.string().describe('who asked the model'),
     packet_type: z.string().describe('type of the packet that was being worked on'),
