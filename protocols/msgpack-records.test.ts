@@ -1,10 +1,9 @@
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { HUB_ID, type JsonValue, keptHead } from '../core/contracts/packet.ts';
-import { randomPackets } from './contract/random.ts';
 import { msgpack } from './msgpack.ts';
 import { msgpackRecords, recordTable } from './msgpack-records.ts';
-import { plainPacket } from './testing/packets.ts';
+import { plainPacket, randomPackets } from './testing/packets.ts';
 import { opened, refused, testSession } from './testing/session.ts';
 
 const { codec, peek } = opened(msgpackRecords);

@@ -1,5 +1,6 @@
 import type { Packet } from '../../core/contracts/packet.ts';
-import { below, type Random, randomFrom, randomPacket } from './random.ts';
+import { Random } from '../../core/system/random.ts';
+import { below, randomPacket } from './random.ts';
 import { assertRefused, assertSound, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';
 
@@ -28,7 +29,7 @@ export function checkBitFlips(run: ContractRun): void {
 }
 
 export function checkRandomBytes(run: ContractRun): void {
-  const random = randomFrom(2);
+  const random = new Random(2);
   const valid = run.encode(fullPacket);
   for (let i = 0; i < 1000; i++) {
     const bytes = randomBytes(random, 200);
@@ -45,7 +46,7 @@ export function checkRandomBytes(run: ContractRun): void {
 
 /** A few bytes less and a few others in up to three places: of the format, of the blob itself, or any. */
 export function checkDamage(run: ContractRun, pieces: readonly Buffer[]): void {
-  const random = randomFrom(5);
+  const random = new Random(5);
   for (let i = 0; i < 1000; i++) {
     let blob = Buffer.from(run.encode(randomPacket(random)));
     for (let damages = below(random, 3); damages >= 0; damages--) {
@@ -60,7 +61,7 @@ export function checkDamage(run: ContractRun, pieces: readonly Buffer[]): void {
 function pieceOf(blob: Buffer, pieces: readonly Buffer[], random: Random): Buffer {
   const piece = pieces[below(random, 2 * pieces.length)];
   if (piece !== undefined) return piece;
-  if (random() < 0.5) return randomBytes(random, 4);
+  if (random.uniform() < 0.5) return randomBytes(random, 4);
   const start = below(random, blob.length);
   return blob.subarray(start, start + below(random, 12));
 }

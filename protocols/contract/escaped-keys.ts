@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { messageOf } from '../../core/contracts/errors.ts';
 import { type JsonObject, type JsonValue, parsePacket } from '../../core/contracts/packet.ts';
-import { below, type Random, randomFrom } from './random.ts';
+import { Random } from '../../core/system/random.ts';
+import { below } from './random.ts';
 import { assertArrives, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';
 import { checkSmallest } from './smallest.ts';
@@ -21,7 +22,7 @@ export function checkEscapedKeys(run: ContractRun): void {
     { h: 1, '\n': 2 },
     { h: 1, '"': 2 },
   ]);
-  const random = randomFrom(6);
+  const random = new Random(6);
   assertEachArrives(
     run,
     Array.from({ length: 300 }, () => randomObject(random, 2)),
@@ -49,7 +50,7 @@ function randomKey(random: Random): string {
 }
 
 function randomValue(random: Random, depth: number): JsonValue {
-  if (depth === 0 || random() < 0.4) return below(random, 300);
-  if (random() < 0.7) return randomObject(random, depth - 1);
+  if (depth === 0 || random.uniform() < 0.4) return below(random, 300);
+  if (random.uniform() < 0.7) return randomObject(random, depth - 1);
   return Array.from({ length: below(random, 3) }, () => randomObject(random, depth - 1));
 }

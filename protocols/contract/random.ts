@@ -5,45 +5,19 @@ import {
   type Packet,
   parsePacket,
 } from '../../core/contracts/packet.ts';
+import type { Random } from '../../core/system/random.ts';
 
-/** Numbers in [0, 1). */
-export type Random = () => number;
-
-/** The same numbers for the same seed (mulberry32). */
-export function randomFrom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** A whole number from 0 to `count` − 1. */
+/** A whole number from 0 to `count` − 1, which may be beyond 32 bits; 0 where there is none. */
 export function below(random: Random, count: number): number {
-  return Math.floor(random() * count);
-}
-
-export function shuffled<T>(items: readonly T[], random: Random): T[] {
-  return items
-    .map((item) => ({ item, order: random() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ item }) => item);
+  return Math.floor(random.uniform() * count);
 }
 
 /** Who random packets are from and for: adapters that sign write for members of a run only. */
 export const RANDOM_NODES = ['a', 'b-2', 'extractor.1', 'w~2', '0'.repeat(64)];
 
-/** The same ones each time. */
-export function randomPackets(count: number): Packet[] {
-  const random = randomFrom(count);
-  return Array.from({ length: count }, () => randomPacket(random));
-}
-
 /** A valid packet, its keys in any order. */
 export function randomPacket(random: Random): Packet {
-  const maybe = <T>(make: () => T): T | undefined => (random() < 0.5 ? make() : undefined);
+  const maybe = <T>(make: () => T): T | undefined => (random.uniform() < 0.5 ? make() : undefined);
   const keys = {
     type: randomText(random, 1),
     from: oneOf(random, RANDOM_NODES),
@@ -58,7 +32,7 @@ export function randomPacket(random: Random): Packet {
     payload: randomObject(random, 3),
   };
   const entries = Object.entries(keys).filter(([, value]) => value !== undefined);
-  return parsePacket(Object.fromEntries(shuffled(entries, random)));
+  return parsePacket(Object.fromEntries(random.shuffle(entries)));
 }
 
 function oneOf<T>(random: Random, items: readonly T[]): T {
@@ -85,7 +59,7 @@ const TEXTS = [
 
 /** Mostly letters that mean something to some format, or code points from anywhere in Unicode. */
 function randomText(random: Random, minLength: number): string {
-  if (random() < 0.3) return oneOf(random, TEXTS);
+  if (random.uniform() < 0.3) return oneOf(random, TEXTS);
   const limit = oneOf(random, [0x80, 0x800, 0x1_0000, 0x11_0000]);
   const length = minLength + below(random, 30);
   return Array.from({ length }, () => String.fromCodePoint(below(random, limit)))
@@ -118,11 +92,11 @@ function randomValue(random: Random, depth: number): JsonValue {
     case 0:
       return randomText(random, 0);
     case 1:
-      return randomCount(random) * (random() < 0.5 ? 1 : -1) || 0;
+      return randomCount(random) * (random.uniform() < 0.5 ? 1 : -1) || 0;
     case 2:
-      return (random() - 0.5) * 10 ** below(random, 300);
+      return (random.uniform() - 0.5) * 10 ** below(random, 300);
     case 3:
-      return Math.fround(random());
+      return Math.fround(random.uniform());
     case 4:
       return oneOf(random, [true, false, null]);
     case 5:

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { type JsonObject, keptHead, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { Random } from '../../core/system/random.ts';
 import * as damage from './damage.ts';
 import { checkEscapedKeys } from './escaped-keys.ts';
-import { randomFrom, randomPacket, shuffled } from './random.ts';
+import { randomPacket } from './random.ts';
 import { assertArrives, assertRefused, attempt, type ContractRun, openRun, peekOf } from './run.ts';
 import { assertSame } from './same.ts';
 import { contractSamples, fullPacket } from './samples.ts';
@@ -69,18 +70,18 @@ function checkRoundTrip(run: ContractRun, packet: Packet): void {
 }
 
 function checkKeyOrders(run: ContractRun): void {
-  const random = randomFrom(1);
+  const random = new Random(1);
   const members = Object.entries(fullPacket);
   const orders = [
     // What a peek that ends at the payload would not see.
     ...members.map((last) => [...members.filter((member) => member !== last), last]),
-    ...Array.from({ length: 50 }, () => shuffled(members, random)),
+    ...Array.from({ length: 50 }, () => random.shuffle(members)),
   ];
   for (const order of orders) checkRoundTrip(run, parsePacket(Object.fromEntries(order)));
 }
 
 function checkRandomPackets(run: ContractRun): void {
-  const random = randomFrom(3);
+  const random = new Random(3);
   for (let i = 0; i < 200; i++) {
     checkSmallest(run, randomPacket(random), (each, packet) => {
       const blob = each.encode(packet);

@@ -8,7 +8,8 @@ import {
   type JsonValue,
   type Packet,
 } from '../../core/contracts/packet.ts';
-import { below, type Random, randomFrom, randomPacket, shuffled } from './random.ts';
+import { Random } from '../../core/system/random.ts';
+import { below, randomPacket } from './random.ts';
 import { assertArrives, assertRefused, assertSound, type ContractRun, peekOf } from './run.ts';
 import { assertSame } from './same.ts';
 import { fullPacket } from './samples.ts';
@@ -67,7 +68,7 @@ function asObject(packet: Packet): JsonObject {
 }
 
 function checkWays(run: ContractRun, writer: EnvelopeWriter): void {
-  const random = randomFrom(4);
+  const random = new Random(4);
   const choose = (ways: number) => below(random, ways);
   for (let i = 0; i < 300; i++) {
     const packet = randomPacket(random);
@@ -86,7 +87,7 @@ function inAnyOrder(object: JsonObject, payload: JsonObject, random: Random): Js
     return isJsonList(value) ? value.map(ordered) : inAnyOrder(value, payload, random);
   };
   const members = Object.entries(object).map(([key, value]) => [key, ordered(value)] as const);
-  return Object.fromEntries(shuffled(members, random));
+  return Object.fromEntries(random.shuffle(members));
 }
 
 const { reply_to: _, tag: __, ...asked } = fullPacket;

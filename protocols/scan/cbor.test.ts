@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { cbor } from '../cbor.ts';
-import { randomPackets } from '../contract/random.ts';
-import { plainPacket } from '../testing/packets.ts';
+import { plainPacket, randomPackets } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';
 import { sharedJson } from '../testing/shared-file.ts';
 

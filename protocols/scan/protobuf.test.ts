@@ -7,9 +7,8 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { keptHead, type Packet } from '../../core/contracts/packet.ts';
-import { randomPackets } from '../contract/random.ts';
 import { protobuf } from '../protobuf.ts';
-import { plainPacket } from '../testing/packets.ts';
+import { plainPacket, randomPackets } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';
 
 const { codec, peek } = opened(protobuf);

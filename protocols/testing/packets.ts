@@ -1,4 +1,6 @@
-import { parsePacket } from '../../core/contracts/packet.ts';
+import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { Random } from '../../core/system/random.ts';
+import { randomPacket } from '../contract/random.ts';
 
 /** A packet with all that a peek reads, for tests that break it in one place. */
 export const plainPacket = parsePacket({
@@ -12,3 +14,9 @@ export const plainPacket = parsePacket({
   ts: 1,
   payload: { a: 1 },
 });
+
+/** The same ones each time. */
+export function randomPackets(count: number): Packet[] {
+  const random = new Random(count);
+  return Array.from({ length: count }, () => randomPacket(random));
+}

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import type { Packet } from '../../../core/contracts/packet.ts';
-import { below, randomFrom } from '../../contract/random.ts';
+import { Random } from '../../../core/system/random.ts';
 import { fullPacket } from '../../contract/samples.ts';
 import type { Binding, Inbox, TlsIdentity, WireBytes } from './binding.ts';
 import { CountingProxy } from './counting-proxy.ts';
@@ -112,8 +112,8 @@ async function proxyFor({ transport }: Binding): Promise<CountingProxy> {
 
 /** The same letters each time. */
 function noise(length: number): string {
-  const random = randomFrom(length);
-  return Buffer.from(Array.from({ length }, () => below(random, 256)))
+  const random = new Random(length);
+  return Buffer.from(Array.from({ length }, () => random.integer(256)))
     .toString('base64')
     .slice(0, length);
 }
