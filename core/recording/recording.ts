@@ -110,31 +110,26 @@ export interface Recording {
 
 /** What a recording does not tell, in words: what of the run is missing, and what agents did not report. */
 export function caveatsOf({ header, packets }: Recording): string[] {
-  const begun = packets.filter(
-    ({ cause, isCauseInferred }) => cause === null && isCauseInferred === true,
-  ).length;
-  const inferred = packets.filter(
-    ({ cause, isCauseInferred }) => cause !== null && isCauseInferred === true,
-  ).length;
+  const guessed = packets.filter(({ isCauseInferred }) => isCauseInferred === true);
+  const begun = guessed.filter(({ cause }) => cause === null).length;
+  const inferred = guessed.length - begun;
   const untimed = packets.filter(({ toolUs }) => toolUs === null).length;
+  const ifAny = (count: number, caveat: string) => (count === 0 ? [] : [caveat]);
   return [
     ...(header.missing ?? []).map((what) => `Not in the recording: ${what}.`),
     ...(header.guessed ?? []).map((what) => `Guessed: ${what}.`),
-    ...(begun === 0
-      ? []
-      : [
-          `Agents began ${begun} of its tasks by themselves: a document of nothing, which nobody sent, opens each.`,
-        ]),
-    ...(inferred === 0
-      ? []
-      : [
-          `Of ${inferred} of ${packets.length} packets the cause is inferred: their agents do not say what they answer to.`,
-        ]),
-    ...(untimed === 0
-      ? []
-      : [
-          `Of ${untimed} of ${packets.length} packets the time in the tool is not known: they are replayed without it.`,
-        ]),
+    ...ifAny(
+      begun,
+      `Agents began ${begun} of its tasks by themselves: a document of nothing, which nobody sent, opens each.`,
+    ),
+    ...ifAny(
+      inferred,
+      `Of ${inferred} of ${packets.length} packets the cause is inferred: their agents do not say what they answer to.`,
+    ),
+    ...ifAny(
+      untimed,
+      `Of ${untimed} of ${packets.length} packets the time in the tool is not known: they are replayed without it.`,
+    ),
   ];
 }
 
