@@ -126,19 +126,22 @@ export class RunFolder {
    * @throws MeshError `io`, naming the link
    */
   #refuseLinks(): void {
-    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
+    const results = this.#results;
     const written = [...results, ...results.map((file) => `${file}.part`), path.join(this.directory, 'runs')];
     const ours = [this.workspaces, ...[MARKER, LOCK].map((name) => path.join(this.workspaces, name))];
     for (const file of [...written, ...ours]) refuseLink(file);
     // The last run's results are about to be moved there, over what has their names.
-    const kept = this.#keptFolder();
-    if (kept !== undefined) refuseLink(kept);
+    if (RUN_NAME.test(this.#marked)) refuseLink(path.join(this.directory, 'runs', this.#marked));
   }
 
-  /** Where results that are there go: below `runs/`, by the id of the run that left them. */
-  #keptFolder(): string | undefined {
-    const [marked = ''] = readText(path.join(this.workspaces, MARKER)).split('\n');
-    return RUN_NAME.test(marked) ? path.join(this.directory, 'runs', marked) : undefined;
+  /** What a run leaves beside its workspaces. */
+  get #results(): string[] {
+    return [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
+  }
+
+  /** The id of the run that left what is there; results go to the folder of that name below `runs/`. */
+  get #marked(): string {
+    return readText(path.join(this.workspaces, MARKER)).split('\n')[0] ?? '';
   }
 
   #take(): FileLock {
@@ -152,13 +155,11 @@ export class RunFolder {
 
   /** Moves the last run's results to `runs/<run id>/`. */
   async #retire(runId: string): Promise<void> {
-    const [marked] = readText(path.join(this.workspaces, MARKER)).split('\n');
+    const marked = this.#marked;
     // Results that no run of ours left are kept, too, and never deleted.
     const previous = marked === runId ? `before-${runId}` : marked;
-    const results = [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile].filter((file) =>
-      existsSync(file),
-    );
-    if (previous !== undefined && RUN_NAME.test(previous) && results.length > 0) {
+    const results = this.#results.filter((file) => existsSync(file));
+    if (RUN_NAME.test(previous) && results.length > 0) {
       const runs = path.join(this.directory, 'runs');
       const kept = path.join(runs, previous);
       mkdirSync(kept, { recursive: true });
