@@ -66,19 +66,20 @@ function threadsUs(pid: number): number {
 
 function counters(): Counters {
   // cpu  user nice system idle iowait irq softirq steal …
-  const steal = Number(/^cpu +(?:\d+ +){7}(\d+)/.exec(linuxText('/proc/stat') ?? '')?.[1] ?? Number.NaN);
-  const throttledUs = Number(
-    /^throttled_usec (\d+)$/m.exec(linuxText('/sys/fs/cgroup/cpu.stat') ?? '')?.[1] ?? Number.NaN,
-  );
+  const steal = numberIn('/proc/stat', /^cpu +(?:\d+ +){7}(\d+)/);
+  const throttledUs = numberIn('/sys/fs/cgroup/cpu.stat', /^throttled_usec (\d+)$/m);
   return {
-    stealMs: Number.isNaN(steal) ? undefined : steal * MS_PER_TICK,
-    throttledMs: Number.isNaN(throttledUs) ? undefined : throttledUs / 1000,
+    stealMs: steal === undefined ? undefined : steal * MS_PER_TICK,
+    throttledMs: throttledUs === undefined ? undefined : throttledUs / 1000,
   };
 }
 
 function availableBytes(): number {
-  const kibibytes = Number(
-    /^MemAvailable: +(\d+) kB$/m.exec(linuxText('/proc/meminfo') ?? '')?.[1] ?? Number.NaN,
-  );
-  return Number.isNaN(kibibytes) ? os.freemem() : kibibytes * 1024;
+  const kibibytes = numberIn('/proc/meminfo', /^MemAvailable: +(\d+) kB$/m);
+  return kibibytes === undefined ? os.freemem() : kibibytes * 1024;
+}
+
+function numberIn(file: Parameters<typeof linuxText>[0], pattern: RegExp): number | undefined {
+  const digits = pattern.exec(linuxText(file) ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }
