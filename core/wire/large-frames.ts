@@ -43,16 +43,9 @@ const MAX_LOOKS_IN_VAIN = STALL_TIMEOUT_MS / LARGE_FRAME_PATIENCE_MS;
  * destination drains all the same: nothing has to be read for that.
  */
 class LargeFrames {
-  readonly #maxBytes: number;
-  readonly #maxBegunBytes: number;
   readonly #turns = new Map<Waiter, Turn>();
   readonly #waiting = new Map<Waiter, number>();
   #judging: NodeJS.Timeout | undefined;
-
-  constructor(maxBytes = MAX_LARGE_FRAMES_BYTES, maxBegunBytes = MAX_BEGUN_FRAMES_BYTES) {
-    this.#maxBytes = maxBytes;
-    this.#maxBegunBytes = maxBegunBytes;
-  }
 
   /** Of all frames whose turn it is and that come on. */
   get bytes(): number {
@@ -91,8 +84,8 @@ class LargeFrames {
     for (const [waiter, bytes] of this.#waiting) {
       if (waiter.isPaused) continue;
       const others = this.bytes;
-      if (others > 0 && others + bytes > this.#maxBytes) break;
-      if (this.#turns.size > 0 && this.begunBytes + bytes > this.#maxBegunBytes) break;
+      if (others > 0 && others + bytes > MAX_LARGE_FRAMES_BYTES) break;
+      if (this.#turns.size > 0 && this.begunBytes + bytes > MAX_BEGUN_FRAMES_BYTES) break;
       this.#waiting.delete(waiter);
       this.#turns.set(waiter, { bytes, seenBytes: -bytes, isMoving: true, looksInVain: 0 });
       waiter.goOn();

@@ -118,14 +118,14 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     file: 'core/wire/large-frames.ts',
-    find: 'if (others > 0 && others + bytes > this.#maxBytes) break;',
+    find: 'if (others > 0 && others + bytes > MAX_LARGE_FRAMES_BYTES) break;',
     put: '',
     breaks: 'all large frames are read at once',
     tests: frames,
   },
   {
     file: 'core/wire/large-frames.ts',
-    find: 'if (this.#turns.size > 0 && this.begunBytes + bytes > this.#maxBegunBytes) break;',
+    find: 'if (this.#turns.size > 0 && this.begunBytes + bytes > MAX_BEGUN_FRAMES_BYTES) break;',
     put: '',
     breaks: 'stalled frames hold memory without bound',
     tests: frames,
