@@ -1,11 +1,9 @@
-import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
-import { folderNameOf } from '../../contracts/node-id.ts';
 import { exchangeIn } from '../../recording/recorded-exchange.ts';
 import { jsonIn } from '../../system/json-line.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
-import { GrowingFile } from './growing-file.ts';
+import { AgentLines } from './agent-lines.ts';
 import { sumOfLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
 /** Of tasks that have not ended: what agents note of others that nobody asked is not kept. */
@@ -24,18 +22,18 @@ interface TaskExchanges {
  * tokens in each agent would take its memory and its time.
  */
 export class RunExchanges {
-  readonly #files: readonly GrowingFile[];
+  readonly #lines: AgentLines;
   readonly #open = new Map<string, TaskExchanges>();
   #total: TokenLedgerFigures | undefined;
 
   /** What is in the files already is of earlier runs. */
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), EXCHANGES_FILE)));
+    this.#lines = new AgentLines(workspaces, ids, EXCHANGES_FILE);
   }
 
   /** The ledger of a task's tokens. Ask once, when it has ended; undefined where it asked no model. */
   async ended(taskId: string): Promise<TokenLedgerFigures | undefined> {
-    for (const file of this.#files) for (const line of file.newLines()) this.#keep(line);
+    for (const line of this.#lines.next()) this.#keep(line);
     const task = this.#open.get(taskId);
     if (task === undefined) return undefined;
     this.#open.delete(taskId);
@@ -60,7 +58,7 @@ export class RunExchanges {
 
   /** Over all tasks that have ended, and what came for them afterwards. */
   async total(): Promise<TokenLedgerFigures | undefined> {
-    for (const file of this.#files) for (const line of file.newLines()) this.#keep(line);
+    for (const line of this.#lines.next()) this.#keep(line);
     for (const taskId of [...this.#open.keys()]) await this.ended(taskId);
     return this.#total;
   }

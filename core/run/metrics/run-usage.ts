@@ -1,11 +1,9 @@
-import path from 'node:path';
 import * as z from 'zod';
 import type { Engine } from '../../contracts/engine.ts';
-import { folderNameOf } from '../../contracts/node-id.ts';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
 import { jsonIn } from '../../system/json-line.ts';
-import { GrowingFile } from './growing-file.ts';
+import { AgentLines } from './agent-lines.ts';
 
 const lineSchema = usageSchema.extend({ task_id: z.string() });
 
@@ -14,7 +12,7 @@ const lineSchema = usageSchema.extend({ task_id: z.string() });
  * would not do: what an agent did for a task that ran out of time, or before it died, is in none.
  */
 export class RunUsage {
-  readonly #files: readonly GrowingFile[];
+  readonly #lines: AgentLines;
   readonly #open = new Map<string, UsageBook>();
   readonly #all = new UsageBook();
 
@@ -42,7 +40,7 @@ export class RunUsage {
 
   /** What is in the files already is of earlier runs: agents that were started by hand keep their workspaces. */
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), USAGE_FILE)));
+    this.#lines = new AgentLines(workspaces, ids, USAGE_FILE);
   }
 
   /** What a task took. Ask once, when it has ended: what comes later is in {@link total} alone. */
@@ -60,7 +58,7 @@ export class RunUsage {
   }
 
   #read(): void {
-    for (const file of this.#files) for (const line of file.newLines()) this.#add(line);
+    for (const line of this.#lines.next()) this.#add(line);
   }
 
   #add(line: string): void {

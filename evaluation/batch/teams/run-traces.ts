@@ -1,8 +1,6 @@
-import path from 'node:path';
 import * as z from 'zod';
-import { folderNameOf } from '../../../core/contracts/node-id.ts';
 import { TRACE_FILE } from '../../../core/contracts/tool.ts';
-import { GrowingFile } from '../../../core/run/metrics/growing-file.ts';
+import { AgentLines } from '../../../core/run/metrics/agent-lines.ts';
 import { jsonIn } from '../../../core/system/json-line.ts';
 import { type TraceEntry, traceEntrySchema } from '../../../tools/roles/trace.ts';
 
@@ -17,17 +15,17 @@ const MAX_OPEN_ENTRIES = 20_000;
  * along; of a task that failed or ran out of time nothing else tells what was done.
  */
 export class RunTraces {
-  readonly #files: readonly GrowingFile[];
+  readonly #lines: AgentLines;
   readonly #open = new Map<string, Line[]>();
   #openEntries = 0;
 
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), TRACE_FILE)));
+    this.#lines = new AgentLines(workspaces, ids, TRACE_FILE);
   }
 
   /** What was done for a task, in the order of time. Ask once, when it has ended. */
   ended(taskId: string): TraceEntry[] {
-    for (const file of this.#files) for (const line of file.newLines()) this.#add(line);
+    for (const line of this.#lines.next()) this.#add(line);
     const lines = this.#open.get(taskId) ?? [];
     this.#open.delete(taskId);
     this.#openEntries -= lines.length;

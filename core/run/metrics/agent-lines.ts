@@ -1,12 +1,28 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import { folderNameOf } from '../../contracts/node-id.ts';
 
 /** Read at a time; a line is shorter, and whatever has no end in so many bytes is stepped over. */
 const MAX_READ_BYTES = 1024 * 1024;
 /** An agent that puts a pipe or a link in the place of its file stops nobody, and shows nothing. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
+/** What the agents `ids` append to the files of one name in their workspaces. What is in these already is of earlier runs. */
+export class AgentLines {
+  readonly #files: readonly GrowingFile[];
+
+  constructor(workspaces: string, ids: readonly string[], fileName: string) {
+    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), fileName)));
+  }
+
+  /** The lines that were finished since the last call, agent by agent. */
+  *next(): Generator<string> {
+    for (const file of this.#files) yield* file.newLines();
+  }
+}
+
 /** A file that others append lines to. */
-export class GrowingFile {
+class GrowingFile {
   readonly #path: string;
   #offset = 0;
 
