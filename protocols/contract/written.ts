@@ -41,11 +41,11 @@ export function checksWith(
 ): readonly (readonly [string, (run: ContractRun) => void])[] {
   const checks: [string, Check][] = [
     ['a packet is read however it is written', checkWays],
-    ['a key that comes twice is refused, in a peek too where it is of the head', checkTwice],
-    ['a key that does not belong there is refused', checkUnknown],
-    ['a packet without one of its keys is refused', checkMissing],
-    ['a value of the wrong type or size is refused', checkWrong],
-    ['a payload that no packet may have is refused', checkPayloads],
+    ['a key that comes twice is refused, in a peek too where it is of the head', ofEach(checkTwice)],
+    ['a key that does not belong there is refused', ofEach(checkUnknown)],
+    ['a packet without one of its keys is refused', ofEach(checkMissing)],
+    ['a value of the wrong type or size is refused', ofEach(checkWrong)],
+    ['a payload that no packet may have is refused', ofEach(checkPayloads)],
     ['very many keys are refused in bounded time', checkManyKeys],
   ];
   if (writer.nest !== undefined)
@@ -95,66 +95,66 @@ const { reply_to: _, tag: __, ...asked } = fullPacket;
 const PACKETS: readonly Packet[] = [fullPacket, asked];
 const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 
-function checkTwice(run: ContractRun, writer: EnvelopeWriter): void {
-  for (const packet of PACKETS) {
-    for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
-      for (const isFirst of [true, false]) {
-        // The same letters, and where a format can escape them, others.
-        for (const choose of [plainly, (ways: number) => ways - 1]) {
-          let isHeadKey = false;
-          const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
-            const again = members
-              .filter((member) => member[0] === key)
-              .map(([, value]) => [MARK + key, value] as const);
-            isHeadKey = again.some(([, value]) => isOfHead(packet, value));
-            return isFirst ? [...again, ...members] : [...members, ...again];
-          });
-          const blob = writer.write(envelope, choose);
-          if (blob === undefined) continue;
-          const what = `${[...path, key].join('.')} twice`;
-          const isBeforePayload = isFirst && precedesPayload(envelope, [...path, key], packet.payload);
-          if (isHeadKey && isBeforePayload && run.reader.peek !== undefined)
-            assert.ok(peekOf(run.reader, blob, what) === undefined, `${what}: a peek does not refuse it`);
-          assertRefused(run, blob, what);
-        }
-      }
-    }
-  }
+function ofEach(check: (run: ContractRun, writer: EnvelopeWriter, packet: Packet) => void): Check {
+  return (run, writer) => {
+    for (const packet of PACKETS) check(run, writer, packet);
+  };
 }
 
-function checkUnknown(run: ContractRun, writer: EnvelopeWriter): void {
-  for (const packet of PACKETS) {
-    for (const path of objectsIn(envelopeOf(run, writer, packet), packet.payload)) {
-      for (const key of ['x', '__proto__', 'constructor', 'payloads', 'typ', 'kind', 'context_id']) {
-        let isNew = false;
+function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
+  for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
+    for (const isFirst of [true, false]) {
+      // The same letters, and where a format can escape them, others.
+      for (const choose of [plainly, (ways: number) => ways - 1]) {
+        let isHeadKey = false;
         const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
-          isNew = members.every(([known]) => known !== key);
-          return [[key, {}], ...members];
+          const again = members
+            .filter((member) => member[0] === key)
+            .map(([, value]) => [MARK + key, value] as const);
+          isHeadKey = again.some(([, value]) => isOfHead(packet, value));
+          return isFirst ? [...again, ...members] : [...members, ...again];
         });
-        if (!isNew) continue;
-        tryRefused(run, writer, envelope, `a key ${key} in ${path.join('.') || 'the envelope'}`);
+        const blob = writer.write(envelope, choose);
+        if (blob === undefined) continue;
+        const what = `${[...path, key].join('.')} twice`;
+        const isBeforePayload = isFirst && precedesPayload(envelope, [...path, key], packet.payload);
+        if (isHeadKey && isBeforePayload && run.reader.peek !== undefined)
+          assert.ok(peekOf(run.reader, blob, what) === undefined, `${what}: a peek does not refuse it`);
+        assertRefused(run, blob, what);
       }
     }
   }
 }
 
-function checkMissing(run: ContractRun, writer: EnvelopeWriter): void {
-  for (const packet of PACKETS) {
-    for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
-      const what = `${[...path, key].join('.')} missing`;
-      let missing: JsonValue | undefined;
+function checkUnknown(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
+  for (const path of objectsIn(envelopeOf(run, writer, packet), packet.payload)) {
+    for (const key of ['x', '__proto__', 'constructor', 'payloads', 'typ', 'kind', 'context_id']) {
+      let isNew = false;
       const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
-        missing = members.find((member) => member[0] === key)?.[1];
-        return members.filter((member) => member[0] !== key);
+        isNew = members.every(([known]) => known !== key);
+        return [[key, {}], ...members];
       });
-      const blob = writer.write(envelope, plainly);
-      const decoded = blob && assertSound(run, blob, what);
-      if (decoded === undefined) continue;
-      const optional = OPTIONAL.find((name) => packet[name] !== undefined && packet[name] === missing);
-      assert.ok(optional !== undefined, `${what}: was not refused`);
-      const { [optional]: ___, ...rest } = packet;
-      assertSame(decoded, rest, what);
+      if (!isNew) continue;
+      tryRefused(run, writer, envelope, `a key ${key} in ${path.join('.') || 'the envelope'}`);
     }
+  }
+}
+
+function checkMissing(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
+  for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
+    const what = `${[...path, key].join('.')} missing`;
+    let missing: JsonValue | undefined;
+    const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
+      missing = members.find((member) => member[0] === key)?.[1];
+      return members.filter((member) => member[0] !== key);
+    });
+    const blob = writer.write(envelope, plainly);
+    const decoded = blob && assertSound(run, blob, what);
+    if (decoded === undefined) continue;
+    const optional = OPTIONAL.find((name) => packet[name] !== undefined && packet[name] === missing);
+    assert.ok(optional !== undefined, `${what}: was not refused`);
+    const { [optional]: ___, ...rest } = packet;
+    assertSame(decoded, rest, what);
   }
 }
 
@@ -171,19 +171,17 @@ const WRONG: readonly (readonly [keyof Packet, readonly JsonValue[]])[] = [
   ['ts', NO_COUNTS],
 ];
 
-function checkWrong(run: ContractRun, writer: EnvelopeWriter): void {
-  for (const packet of PACKETS) {
-    for (const [key, values] of WRONG) {
-      if (packet[key] === undefined) continue;
-      for (const value of values) {
-        const envelope = replaced(envelopeOf(run, writer, packet), packet[key], value, packet.payload);
-        if (envelope !== undefined) tryRefused(run, writer, envelope, `${JSON.stringify(value)} for ${key}`);
-      }
+function checkWrong(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
+  for (const [key, values] of WRONG) {
+    if (packet[key] === undefined) continue;
+    for (const value of values) {
+      const envelope = replaced(envelopeOf(run, writer, packet), packet[key], value, packet.payload);
+      if (envelope !== undefined) tryRefused(run, writer, envelope, `${JSON.stringify(value)} for ${key}`);
     }
   }
 }
 
-function checkPayloads(run: ContractRun, writer: EnvelopeWriter): void {
+function checkPayloads(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
   const values: JsonValue[] = [
     [],
     'x',
@@ -192,11 +190,9 @@ function checkPayloads(run: ContractRun, writer: EnvelopeWriter): void {
     true,
     ...['{"__proto__":1}', '{"a":[{"__proto__":{}}]}'].map((json) => JSON.parse(json)),
   ];
-  for (const packet of PACKETS) {
-    for (const value of values) {
-      const envelope = replaced(envelopeOf(run, writer, packet), packet.payload, value);
-      if (envelope !== undefined) tryRefused(run, writer, envelope, `a payload ${JSON.stringify(value)}`);
-    }
+  for (const value of values) {
+    const envelope = replaced(envelopeOf(run, writer, packet), packet.payload, value);
+    if (envelope !== undefined) tryRefused(run, writer, envelope, `a payload ${JSON.stringify(value)}`);
   }
 }
 
