@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Engine } from '../../contracts/engine.ts';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
 import { jsonIn } from '../../system/json-line.ts';
+import type { RunOptions } from '../run-options.ts';
 import { AgentLines } from './agent-lines.ts';
 
 const lineSchema = usageSchema.extend({ task_id: z.string() });
@@ -19,15 +19,7 @@ export class RunUsage {
   /** Undefined where nothing of a run asks a model: there is nothing to read while its tasks go by. */
   static of(
     workspaces: string,
-    {
-      team,
-      engine,
-      unseen,
-    }: {
-      readonly team: Team;
-      readonly engine: Pick<Engine, 'name' | 'tokenSource'>;
-      readonly unseen?: ReadonlySet<string>;
-    },
+    { team, engine, unseen }: Pick<RunOptions, 'team' | 'engine' | 'unseen'>,
   ): RunUsage | undefined {
     const isOther = ({ engine: own }: Team['agents'][number]) => own !== undefined && own !== engine.name;
     const isUnseen = unseen !== undefined && unseen.size > 0;
