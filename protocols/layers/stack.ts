@@ -6,7 +6,7 @@ import type {
   Membership,
   ProtocolAdapter,
 } from '../../core/contracts/adapter.ts';
-import type { JsonValue, Packet, PacketHead } from '../../core/contracts/packet.ts';
+import { isJsonObject, type JsonValue, type Packet, type PacketHead } from '../../core/contracts/packet.ts';
 import type { Layer, LayerCodec } from './layer.ts';
 import { ReplayGuard } from './replay-guard.ts';
 
@@ -25,11 +25,7 @@ export function stackOf(adapter: ProtocolAdapter, layers: readonly Layer[]): Pro
   if (layers.length === 0) return adapter;
   const parts = [adapter, ...layers];
   const name = parts.map((part) => part.name).join('+');
-  const open = (session: AdapterSession) =>
-    openStack(
-      adapter.open(sessionOf(adapter, session)),
-      layers.map((layer) => openLayer(layer, session)),
-    );
+  const open = opening(adapter, layers);
   if (parts.every((part) => part.join === undefined)) return { name, open };
   return { name, open, join: (member) => joinStack(adapter, layers, member) };
 }
@@ -42,16 +38,20 @@ function joinStack(adapter: ProtocolAdapter, layers: readonly Layer[], member: M
     offers[part.name] = membership.offer;
     return { name: part.name, open: membership.open };
   };
-  const ownAdapter = joined(adapter);
-  const ownLayers = layers.map((layer) => joined(layer));
-  return {
-    offer: offers,
-    open: (session) =>
-      openStack(
-        ownAdapter.open(sessionOf(ownAdapter, session)),
-        ownLayers.map((layer) => openLayer(layer, session)),
-      ),
-  };
+  const open = opening(
+    joined(adapter),
+    layers.map((layer) => joined(layer)),
+  );
+  return { offer: offers, open };
+}
+
+/** How a stack of these parts is opened. */
+function opening(adapter: Part<Codec>, layers: readonly Part<LayerCodec>[]): ProtocolAdapter['open'] {
+  return (session) =>
+    openStack(
+      adapter.open(sessionOf(adapter, session)),
+      layers.map((layer) => openLayer(layer, session)),
+    );
 }
 
 /** The session as one part sees it: with its own offers alone. */
@@ -65,8 +65,7 @@ function sessionOf({ name }: Pick<Part<unknown>, 'name'>, session: AdapterSessio
 }
 
 function partOf(offer: JsonValue, name: string): JsonValue | undefined {
-  if (typeof offer !== 'object' || offer === null || Array.isArray(offer)) return undefined;
-  return Object.entries(offer).find(([key]) => key === name)?.[1];
+  return isJsonObject(offer) && Object.hasOwn(offer, name) ? offer[name] : undefined;
 }
 
 interface OpenLayer {
