@@ -19,6 +19,7 @@ export const answerSchema = gaiaResultSchema
     tool_calls: true,
     ended_at: true,
     mesh: true,
+    token_ledger: true,
   })
   .extend({
     final_answer: z
