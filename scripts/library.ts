@@ -17,6 +17,11 @@ export {
 } from '../core/contracts/packet.ts';
 export { chunkDocument } from '../core/contracts/task.ts';
 export type { Emission, Tool, ToolContext } from '../core/contracts/tool.ts';
+export { AcknowledgedDelivery } from '../core/hub/delivery/acknowledged.ts';
+export type { DeliveryStrategy } from '../core/hub/delivery/delivery-strategy.ts';
+export { DirectDelivery } from '../core/hub/delivery/direct.ts';
+export { type DeliveryEvent, FaultyDelivery } from '../core/hub/delivery/faulty.ts';
+export { parseFaults } from '../core/hub/faults/parse-faults.ts';
 export type { Link, LinkCounts, MeshNode } from '../core/hub/link.ts';
 export { MeshNetwork, type MeshNetworkOptions } from '../core/hub/mesh-network.ts';
 export type { MeshObserver } from '../core/hub/mesh-observer.ts';
