@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -13,7 +14,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Real processes on a machine that others use: one failure in seven thousand tests is tried again there, and named in the report.
     retry: process.env.CI === 'true' ? 1 : 0,
-    // One more than the cores of a small machine: tests with real processes wait much of their time.
-    maxWorkers: 3,
+    // More than there are cores: tests with real processes wait much of their time.
+    maxWorkers: availableParallelism() + 2,
   },
 });
