@@ -9,8 +9,8 @@ import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
 /** Packages of many modules that every process loads; all others are loaded from where they are. */
 const BUNDLED = ['zod', 'pino', 'commander', 'yaml'];
 
-/** What processes begin with that start often: the command line, a hub, an agent. */
-const STARTS = ['command-line/program', 'commands/bench', 'launched-agent'];
+/** What processes begin with that start often, or must stay small: the command line, a run, a hub alone, an agent. */
+const STARTS = ['command-line/program', 'commands/bench', 'commands/hub', 'launched-agent'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 

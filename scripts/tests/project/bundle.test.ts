@@ -73,6 +73,7 @@ it('finds the files of the sources where they are', () => {
 it.each([
   ['launched-agent', 12],
   ['bench', 60],
+  ['hub', 12],
 ])('has what %s loads as it starts in at most %i files, and in them no HTTP and no NATS', (start, most) => {
   const entry = (name: string) =>
     readdirSync(bundle).filter(
