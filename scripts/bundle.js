@@ -1,10 +1,10 @@
 // Puts the code of a run, and the packages that it loads first, into few files: an agent then starts in half the time, since
 // Node takes longer to find 160 modules than to run them. npm does this at the end of an installation (`prepare`). The bundle
 // is used for as long as the sources are those that it was made of, and the sources are otherwise. What is published is bundled, too.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleFolder, STAMP_FILE, sourceStamp } from './source-stamp.js';
+import { bundleFolder, isBundled, STAMP_FILE, sourceStamp } from './source-stamp.js';
 
 /** Packages of many modules that every process loads; all others are loaded from where they are. */
 const BUNDLED = ['zod', 'pino', 'commander', 'yaml'];
@@ -109,13 +109,12 @@ function startGroups(starts) {
 
 async function bundleCheckout() {
   const folder = bundleFolder(root);
-  const stampFile = path.join(folder, STAMP_FILE);
   try {
+    if (isBundled(root)) return;
     const stamp = sourceStamp(root);
-    if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
     rmSync(folder, { recursive: true, force: true });
     await bundle(path.join(root, 'scripts', 'main.ts'), folder);
-    writeFileSync(stampFile, stamp);
+    writeFileSync(path.join(folder, STAMP_FILE), stamp);
   } catch (error) {
     // An installation is whole without it: development dependencies may be left out, sources may be half written.
     rmSync(folder, { recursive: true, force: true });

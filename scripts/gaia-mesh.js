@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The entry of the command line.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -27,10 +27,8 @@ async function bundleOf() {
   if (process.env.GAIA_MESH_BUNDLE || /^(agent|peer)$/.test(process.argv[2] ?? ''))
     return process.env.GAIA_MESH_BUNDLE;
   const root = path.dirname(here);
-  const { bundleFolder, STAMP_FILE, sourceStamp } = await import('./source-stamp.js');
-  const folder = bundleFolder(root);
-  const stampFile = path.join(folder, STAMP_FILE);
-  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== sourceStamp(root)) return undefined;
-  process.env.GAIA_MESH_BUNDLE = pathToFileURL(path.join(folder, 'main.js')).href;
+  const { bundleFolder, isBundled } = await import('./source-stamp.js');
+  if (!isBundled(root)) return undefined;
+  process.env.GAIA_MESH_BUNDLE = pathToFileURL(path.join(bundleFolder(root), 'main.js')).href;
   return process.env.GAIA_MESH_BUNDLE;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -11,6 +11,17 @@ export const bundleFolder = (root) => path.join(root, 'node_modules', '.cache', 
 
 /** In that folder: the stamp of the sources that the bundle was made of. */
 export const STAMP_FILE = 'stamp.txt';
+
+/**
+ * Whether there is a bundle of the checkout at `root`, made of the sources as they are now.
+ *
+ * @param {string} root folder of package.json
+ * @returns {boolean}
+ */
+export function isBundled(root) {
+  const stampFile = path.join(bundleFolder(root), STAMP_FILE);
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourceStamp(root);
+}
 
 /**
  * Says which sources the checkout at `root` holds: names, sizes and times of all code, and of what is installed. Whatever

@@ -15,7 +15,6 @@ import type { Permits } from '../../tools/engines/permits.ts';
 import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
 import { promptNamed, promptsWith } from '../../tools/prompts.ts';
 import { toolNamed } from '../../tools/registry.ts';
-import type { branching } from './branching.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
@@ -45,7 +44,10 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     prompts: prompt,
   });
   const { subscribes = [], partners, resumes, lies } = rest;
-  const branched = rest.branches === undefined ? {} : await branchingIn(rest.branches, id, engine, prompt);
+  const branched =
+    rest.branches === undefined
+      ? {}
+      : (await import('./branching.ts')).branching(rest.branches, id, engine, prompt);
   const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
@@ -65,10 +67,6 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
   });
-}
-
-async function branchingIn(...args: Parameters<typeof branching>): Promise<ReturnType<typeof branching>> {
-  return (await import('./branching.ts')).branching(...args);
 }
 
 /** A server that cannot be asked says nothing: the question itself will tell. */
