@@ -108,7 +108,6 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     load: async () => (await import('./compute/python/execute-python-file.ts')).executePythonFile,
     needs: RUNS_CODE,
   },
-  analyze_chess: { load: async () => (await import('./compute/chess/analyze-chess.ts')).analyzeChess },
   // What is remembered.
   gap_store: {
     load: async (services = noServices) => (await import('./roles/memory/gap-store.ts')).gapStore(services),

@@ -47,18 +47,12 @@ test('one tool reads files of every kind; the file decides which agent is asked'
   expect(toolCalled('gap_store', {}, partners)).toBeUndefined();
 });
 
-const ONLY_FOR_SOME = [
-  'query_table',
-  'analyze_image',
-  'analyze_chess',
-  'understand_audio',
-  'execute_python_file',
-];
+const ONLY_FOR_SOME = ['query_table', 'analyze_image', 'understand_audio', 'execute_python_file'];
 
 test.each([
   ['a.csv', ['query_table']],
   ['a.txt', []],
-  ['a.png', ['analyze_image', 'analyze_chess']],
+  ['a.png', ['analyze_image']],
   ['a.mp3', ['understand_audio']],
   ['a.py', ['execute_python_file']],
   ['a.zip', ONLY_FOR_SOME],

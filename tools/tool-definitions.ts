@@ -31,7 +31,6 @@ function toolNames(partners: readonly Partner[]): string[] {
 const ONLY_FOR: Readonly<Record<string, FileContent>> = {
   query_table: 'table',
   analyze_image: 'picture',
-  analyze_chess: 'picture',
   understand_audio: 'recording',
   execute_python_file: 'program',
 };

@@ -18,7 +18,6 @@ const ARGUMENTS: Readonly<Record<string, ((file: string) => JsonObject) | undefi
   read_docx: (file) => ({ file }),
   read_pptx: (file) => ({ file }),
   read_zip: (file) => ({ file }),
-  analyze_chess: undefined,
 };
 
 async function toolNamed(name: string): Promise<DataTool> {
@@ -43,10 +42,7 @@ describe.each(Object.keys(ARGUMENTS))('%s', (name) => {
 
   test('refuses arguments that it does not know', async () => {
     const tool = await toolNamed(name);
-    const valid =
-      ARGUMENTS[name]?.('a.txt') ??
-      { list_files: {}, find_file: { name: 'a' }, analyze_chess: { fen: 'k' } }[name] ??
-      {};
+    const valid = ARGUMENTS[name]?.('a.txt') ?? { list_files: {}, find_file: { name: 'a' } }[name] ?? {};
     expect(tool.input.safeParse(valid).success).toBe(true);
     expect(tool.input.safeParse({ ...valid, path: '/' }).success).toBe(false);
   });

@@ -30,12 +30,7 @@ export function resolutionOf(
 }
 
 /** Tools that work something out; all others get something. */
-const COMPUTES: ReadonlySet<string> = new Set([
-  'calculator',
-  'python_repl',
-  'execute_python_file',
-  'analyze_chess',
-]);
+const COMPUTES: ReadonlySet<string> = new Set(['calculator', 'python_repl', 'execute_python_file']);
 
 /** Whether the last call of such tools failed: what failed before another call succeeded was mended by it. */
 function hasFailedForGood(entries: readonly TraceEntry[], isOne: (tool: string) => boolean): boolean {
