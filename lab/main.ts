@@ -51,13 +51,13 @@ await runProgram({
     {
       name: 'lab:claims',
       group: 'Measure',
-      summary: 'decide published claims about formats and protocols by our recording and our bindings',
+      summary: 'decide published claims about formats and protocols by our recording and our stacks',
       load: async () => (await import('./claims/claims-command.ts')).claimsCommand,
     },
     {
       name: 'lab:attribution',
       group: 'Measure',
-      summary: 'plant defects in bindings, and say how often a comparison names the factor that they are in',
+      summary: 'plant defects in stacks, and say how often a comparison names the factor that they are in',
       load: async () => (await import('./attribution/attribution-command.ts')).attributionCommand,
     },
     {

@@ -1,9 +1,9 @@
 import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
 import { MeshError } from '../core/contracts/errors.ts';
 import { registry, unknown } from '../core/contracts/registry.ts';
+import { applyLayers } from './layers/apply-layers.ts';
 import { LAYER_STAGES } from './layers/layer.ts';
 import { layerNamed, layerNames, stageOf } from './layers/registry.ts';
-import { stackOf } from './layers/stack.ts';
 
 const adapters = registry<ProtocolAdapter>('adapter', {
   json: async () => (await import('./json.ts')).json,
@@ -32,11 +32,11 @@ export const addAdapter = (adapter: ProtocolAdapter): void => adapters.add(adapt
  */
 export async function adapterNamed(spec: string): Promise<ProtocolAdapter> {
   const { adapter, layers } = checkSpec(spec);
-  return stackOf(await adapters.load(adapter), await Promise.all(layers.map(layerNamed)));
+  return applyLayers(await adapters.load(adapter), await Promise.all(layers.map(layerNamed)));
 }
 
 /** An adapter and the layers around it, innermost first: what `msgpack+zstd+ed25519` says. */
-interface StackSpec {
+interface AdapterSpec {
   readonly adapter: string;
   readonly layers: readonly string[];
 }
@@ -48,7 +48,7 @@ const ORDER = `ADAPTER, then at most one layer of each stage in the order ${LAYE
  *
  * @throws MeshError `usage` with the right order and the names that are known
  */
-export function checkSpec(spec: string): StackSpec {
+export function checkSpec(spec: string): AdapterSpec {
   const [adapter = '', ...layers] = spec.split('+');
   if (!adapterNames.includes(adapter)) {
     if (layerNames.includes(adapter)) {

@@ -5,8 +5,8 @@ if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   const { launchedAgent } = await import('./launched-agent.ts');
   await launchedAgent();
 } else if (first === 'peer' && rest.length === 0 && process.send !== undefined) {
-  // One end of a binding that is measured.
-  const { launchedPeer } = await import('../evaluation/compare/bindings/peers/launched-peer.ts');
+  // One end of a stack that is measured.
+  const { launchedPeer } = await import('../evaluation/compare/stacks/peers/launched-peer.ts');
   launchedPeer();
 } else {
   const { runProgram } = await import('./command-line/program.ts');

@@ -16,7 +16,7 @@ test('a package that is not installed is named, with what to type', async () => 
 
 test('of several packages the missing one is named, and all are to be installed', async () => {
   const load = () => Promise.reject(missing('express'));
-  await expect(withPackage('@a2a-js/sdk@1 express@5', '--bindings a2a/rest', load)).rejects.toThrow(
+  await expect(withPackage('@a2a-js/sdk@1 express@5', '--stacks a2a/rest', load)).rejects.toThrow(
     'needs the package express, which is not installed: npm install @a2a-js/sdk@1 express@5',
   );
 });

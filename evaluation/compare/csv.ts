@@ -48,7 +48,7 @@ export function csvOf<T>(rows: readonly T[], valuesOf: (row: T) => Readonly<Reco
   return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
-/** Names of users' adapters and bindings are texts of theirs. */
+/** Names of users' adapters and stacks are texts of theirs. */
 function cellOf(value: Value): string {
   const text = String(value ?? '');
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

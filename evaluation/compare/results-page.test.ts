@@ -65,7 +65,7 @@ describe('the results page', () => {
   test('says what the numbers cannot tell', () => {
     for (const limit of [
       'Loopback is not a network',
-      'bindings.md',
+      'stacks.md',
       'Broadcast',
       'one recorded run',
       'shared 2 cores',

@@ -59,7 +59,7 @@ function limitsOf({ adapters, agents, packets, tasks, environment }: ComparisonF
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte costs time, sizes weigh more than here.',
     'A2A and MCP normally ride on HTTP and TLS, and so does ANP. The adapters write their messages into the frames of the mesh; what they ' +
-      'take as people run them is in bindings.md.',
+      'take as people run them is in stacks.md.',
     'Broadcast is not their request model. There a client asks one server, which answers; here a packet goes to all, and nothing ' +
       'is acknowledged.',
     `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +

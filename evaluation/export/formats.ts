@@ -4,8 +4,8 @@ import { userPath } from '../../core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 
 interface ExportOptions {
-  /** For a HAR: the binding that would have carried the run. */
-  readonly binding?: string;
+  /** For a HAR: the stack that would have carried the run. */
+  readonly stack?: string;
 }
 
 interface ExportFormat {
@@ -38,10 +38,10 @@ const FORMATS: Readonly<Record<string, ExportFormat>> = {
     write: textFile(async (run) => (await import('./perfetto.ts')).perfettoTrace(run)),
   },
   har: {
-    about: 'the HTTP by which a binding would have carried it (--binding), played here',
+    about: 'the HTTP by which a stack would have carried it (--stack), played here',
     out: 'run.har',
-    write: textFile(async ({ recording }, { binding = 'json/http1' }) =>
-      (await import('./har.ts')).harOf(recording, binding),
+    write: textFile(async ({ recording }, { stack = 'json/http1' }) =>
+      (await import('./har.ts')).harOf(recording, stack),
     ),
   },
   atif: {

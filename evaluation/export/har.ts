@@ -4,11 +4,11 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import type { Packet } from '../../core/contracts/packet.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { packageVersion } from '../../core/system/package-root.ts';
-import type { Binding, BindingSettings } from '../../protocols/bindings/contract/binding.ts';
-import { listenAt } from '../../protocols/bindings/listen.ts';
-import { bindingNames, entriesNamed } from '../../protocols/bindings/registry.ts';
-import { exchangesOf } from '../compare/bindings/exchanges.ts';
-import { bindingSettings, DEFAULT_SETTINGS } from '../compare/bindings/factors.ts';
+import type { Stack, StackSettings } from '../../protocols/stacks/contract/stack.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
+import { findStackEntries, listStackNames } from '../../protocols/stacks/registry.ts';
+import { exchangesOf } from '../compare/stacks/exchanges.ts';
+import { DEFAULT_SETTINGS, toStackSettings } from '../compare/stacks/factors.ts';
 
 const HOST = '127.0.0.1';
 /** Exchanges that are played and kept: their bodies are in memory together. */
@@ -27,15 +27,15 @@ interface Entry {
 }
 
 /**
- * A run as the HTTP that a binding would have carried it by, in HAR 1.2: its exchanges are played through the binding's own client and
+ * A run as the HTTP that a stack would have carried it by, in HAR 1.2: its exchanges are played through the stack's own client and
  * server, over sockets of this machine, and what passes between them is written down, the set-up of the session (agent card, versions,
  * tools) with it. Its times are those of the playing, without the work of agents.
  *
- * @param name as `compare --bindings` takes it, by its official packages with `:sdk` behind it
- * @throws MeshError `usage` for a binding that speaks no HTTP/1.1, or that there is none of
+ * @param name as `compare --stacks` takes it, by its official packages with `:sdk` behind it
+ * @throws MeshError `usage` for a stack that speaks no HTTP/1.1, or that there is none of
  */
 export async function harOf(recording: Recording, name: string): Promise<string> {
-  const binding = await httpBinding(name);
+  const stack = await findHttpStack(name);
   const { exchanges } = exchangesOf(recording, { topology: 'hub', fit: 'addressed' });
   if (exchanges.length > MAX_EXCHANGES)
     throw new MeshError(
@@ -53,16 +53,16 @@ export async function harOf(recording: Recording, name: string): Promise<string>
       (error: unknown) => outgoing.destroy(error instanceof Error ? error : undefined),
     );
   });
-  const settings: BindingSettings = {
-    ...bindingSettings(DEFAULT_SETTINGS, null),
+  const settings: StackSettings = {
+    ...toStackSettings(DEFAULT_SETTINGS, null),
     advertisedPort: await listenAt(proxy, { port: 0 }),
     runId: recording.header.run_id,
   };
-  const server = await binding.serve(() => Promise.resolve(replies), settings);
+  const server = await stack.serve(() => Promise.resolve(replies), settings);
   try {
     if (server.port === undefined) throw new MeshError('usage', `${name} listens on no port`);
     port = server.port;
-    const client = await binding.connect(server.address, settings);
+    const client = await stack.connect(server.address, settings);
     try {
       const { signal } = new AbortController();
       // One after the other, so that the server need not tell apart what comes again to several.
@@ -88,15 +88,15 @@ export async function harOf(recording: Recording, name: string): Promise<string>
   return `${JSON.stringify({ log: { version: '1.2', creator, comment, pages, entries } }, null, 1)}\n`;
 }
 
-async function httpBinding(name: string): Promise<Binding> {
+async function findHttpStack(name: string): Promise<Stack> {
   const [own = '', implementation = 'bare'] = name.split(':');
-  const entries = entriesNamed(own);
+  const entries = findStackEntries(own);
   const entry = entries.find((one) => one.implementation === implementation) ?? entries[0];
-  const binding = await entry?.load();
-  if (binding?.transport === 'http1' && binding.traits.replies === 'same exchange') return binding;
+  const stack = await entry?.load();
+  if (stack?.transport === 'http1' && stack.traits.replies === 'same exchange') return stack;
   throw new MeshError(
     'usage',
-    `--binding ${name}: expected one that speaks HTTP/1.1, such as json/http1, a2a/jsonrpc, a2a/rest or mcp/http (of ${bindingNames().join(', ')})`,
+    `--stack ${name}: expected one that speaks HTTP/1.1, such as json/http1, a2a/jsonrpc, a2a/rest or mcp/http (of ${listStackNames().join(', ')})`,
   );
 }
 

@@ -1,11 +1,11 @@
 import { MeshError } from '../../core/contracts/errors.ts';
 import { type FinishedBatch, openBatch } from '../batch/finished-batch.ts';
-import { parseBindings } from '../compare/bindings/figures/bindings-file.ts';
-import { comparedBindings } from '../compare/bindings/figures/compared-bindings.ts';
 import { comparedAdapters } from '../compare/compared-adapters.ts';
 import { comparisonFileText, parseComparison } from '../compare/comparison-file.ts';
 import type { Compared } from '../compare/conditions/compared.ts';
 import { changesSince, differencesOf } from '../compare/conditions/saved-baseline.ts';
+import { toComparedStacks } from '../compare/stacks/figures/compared-stacks.ts';
+import { parseStacks } from '../compare/stacks/figures/stacks-file.ts';
 import { intervalText, verdictText } from '../compare/verdict-text.ts';
 import { readArchivedRun } from '../report/run/archived-run.ts';
 import { versusView } from '../report/run/versus-view.ts';
@@ -30,7 +30,7 @@ async function compareItems(base: FolderItem, other: FolderItem): Promise<ItemsC
     case 'batch':
       return { ...nothing, ...compareBatches(base.file, other.file) };
     case 'comparison':
-    case 'bindings':
+    case 'stacks':
       return { ...nothing, ...compareComparisons(comparedIn(base), comparedIn(other)) };
   }
 }
@@ -175,12 +175,12 @@ const TIMES_NOTE =
 
 function comparedIn({ kind, file }: FolderItem): Compared {
   const text = comparisonFileText(file);
-  return kind === 'bindings'
-    ? comparedBindings(parseBindings(text, file))
+  return kind === 'stacks'
+    ? toComparedStacks(parseStacks(text, file))
     : comparedAdapters(parseComparison(text, file));
 }
 
-/** Two comparisons of adapters, or two of bindings. */
+/** Two comparisons of adapters, or two of stacks. */
 function compareComparisons(before: Compared, now: Compared): Parts {
   const differences = differencesOf(before, now);
   if (differences.length > 0) {

@@ -63,7 +63,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
     path.join(folder, 'pipe', 'metrics.json'),
   ]);
   mkdirSync(path.join(folder, 'broken'));
-  writeFileSync(path.join(folder, 'broken', 'bindings.json'), '{"__proto__": 1, "sentence": [');
+  writeFileSync(path.join(folder, 'broken', 'stacks.json'), '{"__proto__": 1, "sentence": [');
   writeFileSync(path.join(folder, 'broken', 'x.batch.json'), '[]');
   await putRun(path.join(folder, '.hidden'));
 
@@ -71,7 +71,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
     items: [],
     left: [
       expect.stringMatching(
-        /^files that are not what their names say: broken\/bindings\.json, broken\/x\.batch\.json$/,
+        /^files that are not what their names say: broken\/stacks\.json, broken\/x\.batch\.json$/,
       ),
     ],
   });

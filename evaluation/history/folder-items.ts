@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { jsonIn } from '../../core/system/json-line.ts';
-import { isBindings } from '../compare/bindings/figures/bindings-file.ts';
+import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { besides } from '../plan/batch-places.ts';
 import { oneLine } from '../terminal/table.ts';
 import type { FolderItem } from './folder-view.ts';
@@ -82,7 +82,7 @@ export function itemOfFile(file: string): FolderItem {
       ? jsonItemOf(folder, file, heads)
       : answersOf(folder, file, heads);
   if (item !== undefined && item !== 'broken') return { id: idOf(file), ...item };
-  const expected = 'expected an archive of a run, comparison.json, bindings.json, or the answers of a batch';
+  const expected = 'expected an archive of a run, comparison.json, stacks.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
 }
 
@@ -126,7 +126,7 @@ type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 function itemOf(folder: string, file: string, heads: Heads): Found {
   const name = path.basename(file);
   if (name === ARCHIVE) return runOf(folder, file, heads);
-  const isOurs = name === 'comparison.json' || name === 'bindings.json' || name.endsWith('.batch.json');
+  const isOurs = name === 'comparison.json' || name === 'stacks.json' || name.endsWith('.batch.json');
   return isOurs ? jsonItemOf(folder, file, heads) : undefined;
 }
 
@@ -179,7 +179,7 @@ function comparisonHead(json: string): ItemHead {
   const { sentence, baseline, adapters, arms } = parsed.data;
   const names = adapters?.map(({ adapter }) => adapter) ?? arms?.map((arm) => arm.name) ?? [];
   return {
-    kind: isBindings(json) ? 'bindings' : 'comparison',
+    kind: isStacksFile(json) ? 'stacks' : 'comparison',
     title: oneLine(names.join(', ') || baseline, 2 * MAX_NAME),
     facts: oneLine(sentence ?? '', 200),
   };

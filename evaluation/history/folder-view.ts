@@ -4,7 +4,7 @@ import type { TableView } from '../terminal/table-view.ts';
 /** Something in a folder that can be looked at. */
 export interface FolderItem {
   readonly id: string;
-  readonly kind: 'run' | 'batch' | 'comparison' | 'bindings';
+  readonly kind: 'run' | 'batch' | 'comparison' | 'stacks';
   /** What is opened. */
   readonly file: string;
   /** Below the folder, as people say it. */

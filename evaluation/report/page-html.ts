@@ -8,15 +8,7 @@ import { pageScript } from './page-script.ts';
 
 const require = createRequire(import.meta.url);
 const folder = fileURLToPath(new URL('./page/', import.meta.url));
-const STYLES = [
-  'page.css',
-  'table.css',
-  'chart.css',
-  'sequence.css',
-  'gaia.css',
-  'bindings.css',
-  'watch.css',
-];
+const STYLES = ['page.css', 'table.css', 'chart.css', 'sequence.css', 'gaia.css', 'stacks.css', 'watch.css'];
 /** The class of every chart: Plot writes it into a style sheet of its own, which the page's policy must know. */
 const CHART_CLASS = 'chart';
 

@@ -1,8 +1,7 @@
 import { packageVersion } from '../../core/system/package-root.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
-import type { BindingsFile } from '../compare/bindings/figures/bindings-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
-import { type BindingsView, bindingsView } from './bindings/bindings-view.ts';
+import type { StacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { type BlameView, blameView } from './blame/blame-view.ts';
 import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
 import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
@@ -10,10 +9,11 @@ import { pageOf } from './page-html.ts';
 import type { ArchivedRun } from './run/archived-run.ts';
 import { type RunView, runView } from './run/run-view.ts';
 import { type VersusView, versusView } from './run/versus-view.ts';
+import { type StacksView, viewStacks } from './stacks/stacks-view.ts';
 
 export interface ReportSources {
   readonly comparison?: ComparisonFile;
-  readonly bindings?: BindingsFile;
+  readonly stacks?: StacksFile;
   readonly gaia?: GaiaSource;
   readonly blame?: BlameFile;
   readonly runs: readonly ArchivedRun[];
@@ -25,7 +25,7 @@ export interface ReportData {
   readonly gaia: GaiaView | null;
   readonly blame: BlameView | null;
   readonly comparison: ComparisonView | null;
-  readonly bindings: BindingsView | null;
+  readonly stacks: StacksView | null;
   readonly runs: readonly RunView[];
   readonly versus: VersusView | null;
 }
@@ -37,7 +37,7 @@ export async function reportHtml(sources: ReportSources): Promise<string> {
 
 export async function reportData({
   comparison,
-  bindings,
+  stacks,
   gaia,
   blame,
   runs,
@@ -49,7 +49,7 @@ export async function reportData({
     gaia: gaia === undefined ? null : gaiaView(gaia),
     blame: blame === undefined ? null : blameView(blame),
     comparison: comparison === undefined ? null : comparisonView(comparison),
-    bindings: bindings === undefined ? null : bindingsView(bindings),
+    stacks: stacks === undefined ? null : viewStacks(stacks),
     runs: views,
     versus: versusView(runs),
   };

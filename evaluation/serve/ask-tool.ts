@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/contracts/errors.ts';
 import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
-import type { McpTool, ToolResult } from '../../protocols/bindings/mcp/tools.ts';
+import type { McpTool, ToolResult } from '../../protocols/stacks/mcp/tools.ts';
 import { answerSchema, askSchema, progressText } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 

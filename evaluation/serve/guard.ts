@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isSameSecret } from '../../core/system/same-secret.ts';
-import { inUrl } from '../../protocols/bindings/http/http-server.ts';
+import { inUrl } from '../../protocols/stacks/http/http-server.ts';
 
 interface Refused {
   readonly status: 401 | 403;

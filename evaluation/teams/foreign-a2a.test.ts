@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { AgentCard } from '../../protocols/bindings/a2a/agent/agent.ts';
-import { bareAgent, serveBareHttp } from '../../protocols/bindings/a2a/bare/http-server.ts';
-import { listenSdkGrpc } from '../../protocols/bindings/a2a/grpc/sdk-server.ts';
-import { serveGrpc } from '../../protocols/bindings/a2a/grpc/server.ts';
-import { interfacesAt } from '../../protocols/bindings/a2a/interfaces.ts';
-import { sdkAgent, serveSdkHttp } from '../../protocols/bindings/a2a/sdk/server.ts';
-import { type AgentWork, saying, type TaskState } from '../../protocols/bindings/a2a/work.ts';
-import { listenHttp } from '../../protocols/bindings/http/http-server.ts';
-import { testSettings } from '../../protocols/bindings/testing/settings.ts';
-import { selfSigned } from '../../protocols/bindings/tls/self-signed.ts';
+import type { AgentCard } from '../../protocols/stacks/a2a/agent/agent.ts';
+import { bareAgent, serveBareHttp } from '../../protocols/stacks/a2a/bare/http-server.ts';
+import { listenSdkGrpc } from '../../protocols/stacks/a2a/grpc/sdk-server.ts';
+import { serveGrpc } from '../../protocols/stacks/a2a/grpc/server.ts';
+import { interfacesAt } from '../../protocols/stacks/a2a/interfaces.ts';
+import { sdkAgent, serveSdkHttp } from '../../protocols/stacks/a2a/sdk/server.ts';
+import { type AgentWork, saying, type TaskState } from '../../protocols/stacks/a2a/work.ts';
+import { listenHttp } from '../../protocols/stacks/http/http-server.ts';
+import { testSettings } from '../../protocols/stacks/testing/settings.ts';
+import { selfSigned } from '../../protocols/stacks/tls/self-signed.ts';
 import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
 import { connectA2a } from './foreign-peers.ts';
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
-import { ForeignAgent, type ForeignAgentPlace } from '../../protocols/bindings/a2a/foreign/foreign-agent.ts';
+import { ForeignAgent, type ForeignAgentPlace } from '../../protocols/stacks/a2a/foreign/foreign-agent.ts';
 import {
   connectForeign,
   type ForeignResult,
   type ForeignServerPlace,
-} from '../../protocols/bindings/mcp/foreign/foreign-server.ts';
+} from '../../protocols/stacks/mcp/foreign/foreign-server.ts';
 import { ASK } from '../../tools/foreign/a2a.ts';
 import type { ForeignPeer, ForeignReply } from '../../tools/foreign/foreign.ts';
 

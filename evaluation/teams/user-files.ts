@@ -10,9 +10,9 @@ import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { codeFolder, isCheckout, packageEntries, packageStores } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import type { Binding } from '../../protocols/bindings/contract/binding.ts';
 import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '../../protocols/registry.ts';
+import type { Stack } from '../../protocols/stacks/contract/stack.ts';
 import { addEngine, type EngineOptions, engineNames } from '../../tools/engines/registry.ts';
 import { addTool } from '../../tools/registry.ts';
 
@@ -84,11 +84,11 @@ export function adapterIn(file: string): ProtocolAdapter {
   throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
 }
 
-/** @throws MeshError `config` for a file that exports no binding */
-export function bindingsIn(file: string): readonly Binding[] {
-  const bindings = Object.values(exportsOf(file)).flat().filter(isBinding);
-  if (bindings.length > 0) return bindings;
-  throw new MeshError('config', `${file} exports no binding: an object with name, traits, serve and connect`);
+/** @throws MeshError `config` for a file that exports no stack */
+export function readStacks(file: string): readonly Stack[] {
+  const stacks = Object.values(exportsOf(file)).flat().filter(isStack);
+  if (stacks.length > 0) return stacks;
+  throw new MeshError('config', `${file} exports no stack: an object with name, traits, serve and connect`);
 }
 
 /** The writer that the file exports for the contract suite, if it does. */
@@ -193,7 +193,7 @@ function isAdapter(value: unknown): value is ProtocolAdapter {
   return isObject(value) && typeof value.name === 'string' && typeof value.open === 'function';
 }
 
-function isBinding(value: unknown): value is Binding {
+function isStack(value: unknown): value is Stack {
   return (
     isObject(value) &&
     typeof value.name === 'string' &&

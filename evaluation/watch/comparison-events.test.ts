@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../core/system/random.ts';
-import { armsOf } from '../compare/bindings/arms.ts';
-import { parseFactors } from '../compare/bindings/factors.ts';
-import { framedTcp } from '../compare/bindings/testing/framed-tcp.ts';
-import { invocationOf } from '../compare/bindings/testing/sample-bindings.ts';
-import { syntheticWorkload } from '../compare/bindings/workload.ts';
+import { armsOf } from '../compare/stacks/arms.ts';
+import { parseFactors } from '../compare/stacks/factors.ts';
+import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
+import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';
+import { syntheticWorkload } from '../compare/stacks/workload.ts';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
-import { bindingsEvents } from './comparison-events.ts';
+import { createStackListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
 import { watchEventSchema } from './watch-event.ts';
 
-test('an invocation of bindings tells what is known of it, and nothing of the second baseline', () => {
-  const { arms } = armsOf([{ binding: framedTcp }], parseFactors([]));
+test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
+  const { arms } = armsOf([{ stack: framedTcp }], parseFactors([]));
   const arm = arms[0]?.name ?? '';
   const { exchanges } = syntheticWorkload(512, 1);
   const feed = new EventFeed(() => 0);
-  const tell = bindingsEvents(feed, sampleRecording, arms, () => exchanges);
+  const tell = createStackListener(feed, sampleRecording, arms, () => exchanges);
   const invocation = (index: number, isOverloaded: boolean) =>
     invocationOf(1, index, isOverloaded, new Random(7));
 

@@ -1,10 +1,10 @@
 import type { Recording } from '../../core/recording/recording.ts';
-import type { WireBytes } from '../../protocols/bindings/contract/binding.ts';
-import type { Arm } from '../compare/bindings/arms.ts';
-import type { MeasuredInvocation } from '../compare/bindings/compare-bindings.ts';
-import { latencyOf } from '../compare/bindings/invocation.ts';
-import type { PlannedExchange } from '../compare/bindings/peers/protocol.ts';
+import type { WireBytes } from '../../protocols/stacks/contract/stack.ts';
 import type { InvocationProgress } from '../compare/play-invocations.ts';
+import type { Arm } from '../compare/stacks/arms.ts';
+import type { MeasuredInvocation } from '../compare/stacks/compare-stacks.ts';
+import { latencyOf } from '../compare/stacks/invocation.ts';
+import type { PlannedExchange } from '../compare/stacks/peers/protocol.ts';
 import { median } from '../statistics/inference/quantile.ts';
 import type { EventFeed } from './event-feed.ts';
 import { begunEvent, cutName } from './run-events.ts';
@@ -24,8 +24,8 @@ export function comparisonEvents(feed: EventFeed, recording: Recording, adapters
   };
 }
 
-/** The same of a comparison of bindings: the time and the bytes of an exchange that has an answer. */
-export function bindingsEvents(
+/** The same of a comparison of stacks: the time and the bytes of an exchange that has an answer. */
+export function createStackListener(
   feed: EventFeed,
   recording: Recording,
   arms: readonly Arm[],

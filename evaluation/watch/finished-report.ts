@@ -1,6 +1,6 @@
 import { openBatch, summariesOf } from '../batch/finished-batch.ts';
-import { isBindings, parseBindings } from '../compare/bindings/figures/bindings-file.ts';
 import { comparisonFileText, parseComparison } from '../compare/comparison-file.ts';
+import { isStacksFile, parseStacks } from '../compare/stacks/figures/stacks-file.ts';
 import { type ReportData, reportData } from '../report/report-html.ts';
 import { readArchivedRun } from '../report/run/archived-run.ts';
 
@@ -22,7 +22,7 @@ export async function reportOfBatch(file: string): Promise<ReportData> {
 
 export async function reportOfComparison(file: string): Promise<ReportData> {
   const text = comparisonFileText(file);
-  return isBindings(text)
-    ? reportData({ runs: [], bindings: parseBindings(text, file) })
+  return isStacksFile(text)
+    ? reportData({ runs: [], stacks: parseStacks(text, file) })
     : reportData({ runs: [], comparison: parseComparison(text, file) });
 }

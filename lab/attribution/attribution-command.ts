@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type Design, designs } from '../../evaluation/compare/bindings/testing/planted.ts';
-import { playDesign } from '../../evaluation/compare/bindings/testing/play-design.ts';
+import { type Design, designs } from '../../evaluation/compare/stacks/testing/planted.ts';
+import { playDesign } from '../../evaluation/compare/stacks/testing/play-design.ts';
 import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
@@ -43,7 +43,7 @@ export function attributionCommand(command: Command): void {
     .action(run);
 }
 
-/** Plants defects in bindings, compares them in fresh processes, and says how often the right factor is named. Exit code 1 below the floor. */
+/** Plants defects in stacks, compares them in fresh processes, and says how often the right factor is named. Exit code 1 below the floor. */
 async function run({ seeds, each = false, only, ...options }: AttributionOptions): Promise<void> {
   const publish = publisher('docs/results/attribution.md', options);
   const { signal } = interruptible('the comparisons');

@@ -43,9 +43,9 @@ const experimentSchema = z.discriminatedUnion('kind', [
     ...chosen,
     expect: expectSchema,
   }),
-  /** Two arms of `compare --bindings`, of which `against` is the baseline. */
+  /** Two arms of `compare --stacks`, of which `against` is the baseline. */
   z.strictObject({
-    kind: z.literal('binding'),
+    kind: z.literal('stack'),
     ...{
       of: z.string(),
       against: z.string(),

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { parseBindings } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { parseStacks } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
 import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
 import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { table } from '../../evaluation/terminal/table.ts';
@@ -14,14 +14,14 @@ import { readClaims } from './claim.ts';
 import { type Decided, decide, VERDICTS } from './decide.ts';
 
 interface ClaimsOptions extends PublishOptions {
-  readonly bindings?: readonly string[];
+  readonly stacks?: readonly string[];
 }
 
 export function claimsCommand(command: Command): void {
   command
     .option(
-      '--bindings <file>',
-      'bindings.json of compare --bindings, for claims about time (more than once for several)',
+      '--stacks <file>',
+      'stacks.json of compare --stacks, for claims about time (more than once for several)',
       severalOf,
     )
     .option('--json', 'print the verdicts as one JSON value')
@@ -29,12 +29,12 @@ export function claimsCommand(command: Command): void {
     .action(run);
 }
 
-async function run({ bindings = [], ...options }: ClaimsOptions): Promise<void> {
+async function run({ stacks = [], ...options }: ClaimsOptions): Promise<void> {
   const publish = publisher('docs/claims.md', options);
   const recording = await readRecording(defaultRecording);
-  const files = bindings.map((file) => parseBindings(textOf(userPath(file)), file));
+  const files = stacks.map((file) => parseStacks(textOf(userPath(file)), file));
   const decided: Decided[] = [];
-  for (const claim of readClaims()) decided.push(await decide(claim, { recording, bindings: files }));
+  for (const claim of readClaims()) decided.push(await decide(claim, { recording, stacks: files }));
   const rows = decided.map(({ claim, verdict, figures }) => [claim.id, verdict, figures[0] ?? '']);
   await publish({ report: { claims: decided }, text: table(rows), part: claimsPart(decided) });
 }

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readRecording } from '../../core/recording/read-archive.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
-import type { BindingsFile } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
-import { sampleBindings } from '../../evaluation/compare/bindings/testing/sample-bindings.ts';
 import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import type { StacksFile } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
+import { makeStacksFile } from '../../evaluation/compare/stacks/testing/sample-stacks.ts';
 import { type Claim, readClaims } from './claim.ts';
 import { claimText } from './claims-command.ts';
 import { decide } from './decide.ts';
@@ -16,8 +16,8 @@ const claims = readClaims();
 describe('docs/claims.md', () => {
   test('has each claim that bytes and tokens decide, as they decide it now', async () => {
     const page = readFileSync(path.join(codeFolder, 'docs', 'claims.md'), 'utf8');
-    const decided = await Promise.all(claims.map((claim) => decide(claim, { recording, bindings: [] })));
-    const exact = decided.filter(({ isExact, claim }) => isExact && claim.experiment.kind !== 'binding');
+    const decided = await Promise.all(claims.map((claim) => decide(claim, { recording, stacks: [] })));
+    const exact = decided.filter(({ isExact, claim }) => isExact && claim.experiment.kind !== 'stack');
 
     expect(exact.length).toBeGreaterThan(6);
     // `npm run lab:claims -- --write` brings it up to date.
@@ -31,7 +31,7 @@ describe('docs/claims.md', () => {
 });
 
 describe('a claim about time', () => {
-  const sample = sampleBindings([
+  const sample = makeStacksFile([
     { name: 'x/tcp', factor: 1 },
     { name: 'y/tcp', factor: 0.5 },
   ]);
@@ -39,13 +39,13 @@ describe('a claim about time', () => {
   const claim: Claim = {
     ...{ id: 'x', source: { title: 't', url: 'https://example.org' }, says: 's', condition: 'c' },
     experiment: {
-      ...{ kind: 'binding', of: arm?.name ?? '', against: baseline?.name ?? '', figure: 'latency' },
+      ...{ kind: 'stack', of: arm?.name ?? '', against: baseline?.name ?? '', figure: 'latency' },
       expect: { at_most: 0.8 },
     },
   };
 
   /** The sample with this verdict about the pair. */
-  function judged(verdict: 'different' | 'equivalent' | 'cannot tell', ratio: number): BindingsFile {
+  function judged(verdict: 'different' | 'equivalent' | 'cannot tell', ratio: number): StacksFile {
     const arms = sample.arms.map((one) => {
       const latency = one.vs_baseline?.latency;
       if (one.vs_baseline === null || latency === null || latency === undefined) return one;
@@ -61,25 +61,25 @@ describe('a claim about time', () => {
     ['equivalent', 1.01, 'not reproduced'],
     ['cannot tell', 0.5, 'cannot tell'],
   ] as const)('is decided by the verdict about its pair: %s, ×%s: %s', async (verdict, ratio, expected) => {
-    expect(await decide(claim, { recording, bindings: [judged(verdict, ratio)] })).toMatchObject({
+    expect(await decide(claim, { recording, stacks: [judged(verdict, ratio)] })).toMatchObject({
       verdict: expected,
     });
   });
 
   test('is not decided by another pair, or by none: the figure is the command to type', async () => {
     const other = { ...judged('different', 0.5), baseline: 'something else' };
-    for (const bindings of [[], [other]]) {
-      const decided = await decide(claim, { recording, bindings });
+    for (const stacks of [[], [other]]) {
+      const decided = await decide(claim, { recording, stacks });
       expect(decided).toMatchObject({
         verdict: 'cannot tell',
-        figures: [expect.stringContaining('npm run compare -- --bindings')],
+        figures: [expect.stringContaining('npm run compare -- --stacks')],
       });
     }
   });
 
   test('that its own comparison confounds stays confounded, with our figure beside it', async () => {
     const confounded = { ...claim, confounded: ['another thing'] };
-    const decided = await decide(confounded, { recording, bindings: [judged('different', 0.5)] });
+    const decided = await decide(confounded, { recording, stacks: [judged('different', 0.5)] });
     expect(decided).toMatchObject({ verdict: 'confounded', figures: [expect.stringContaining('×0.50')] });
   });
 });

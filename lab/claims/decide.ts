@@ -1,7 +1,7 @@
 import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
 import { PREFIX_BYTES } from '../../core/wire/frame.ts';
 import { openMembers } from '../../core/wire/members.ts';
-import type { BindingsFile } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
+import type { StacksFile } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
 import { count, decimals } from '../../evaluation/terminal/table.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
 import type { Claim, Expectation, Experiment } from './claim.ts';
@@ -23,8 +23,8 @@ export interface Decided {
 interface Evidence {
   /** The recording that ships. */
   readonly recording: Recording;
-  /** What `compare --bindings` wrote. */
-  readonly bindings: readonly BindingsFile[];
+  /** What `compare --stacks` wrote. */
+  readonly stacks: readonly StacksFile[];
 }
 
 /** What a test came to: whether the claim's ratio was found, or null where that cannot be said. */
@@ -44,12 +44,12 @@ export async function decide(claim: Claim, evidence: Evidence): Promise<Decided>
   return { claim, verdict: isRefuted ? 'not reproduced' : 'cannot tell', figures, isExact };
 }
 
-async function outcomeOf(experiment: Experiment, { recording, bindings }: Evidence): Promise<Outcome> {
+async function outcomeOf(experiment: Experiment, { recording, stacks }: Evidence): Promise<Outcome> {
   switch (experiment.kind) {
     case 'none':
       return { holds: null, figures: [experiment.why] };
-    case 'binding':
-      return bindingOutcome(experiment, bindings);
+    case 'stack':
+      return decideStack(experiment, stacks);
     case 'encoding': {
       const { of, against, measure, expect } = experiment;
       return compared(groupsOf(recording, experiment), expect, measure, [of, against], (packets, name) => {
@@ -125,9 +125,9 @@ async function wireBytes({ header, packets }: Recording, name: string): Promise<
 }
 
 /** Decided by the verdict about the pair: a difference that was not shown is none that the claim could rest on. */
-function bindingOutcome(
-  { of, against, figure, expect }: Extract<Experiment, { kind: 'binding' }>,
-  files: readonly BindingsFile[],
+function decideStack(
+  { of, against, figure, expect }: Extract<Experiment, { kind: 'stack' }>,
+  files: readonly StacksFile[],
 ): Outcome {
   for (const { baseline, arms } of files) {
     const judged = arms.find(({ name }) => name === of)?.vs_baseline?.[figure];
@@ -141,9 +141,9 @@ function bindingOutcome(
   }
   const [first, second] = [against, of].map((name) => name.split(' ')[0]);
   const implementation = of.split(' ')[1] ?? 'sdk';
-  const command = `npm run compare -- --bindings ${first},${second} --implementation ${implementation} --out DIR`;
+  const command = `npm run compare -- --stacks ${first},${second} --implementation ${implementation} --out DIR`;
   return {
     holds: null,
-    figures: [`not measured: \`${command}\`, then \`npm run lab:claims -- --bindings DIR/bindings.json\``],
+    figures: [`not measured: \`${command}\`, then \`npm run lab:claims -- --stacks DIR/stacks.json\``],
   };
 }

@@ -9,8 +9,8 @@ import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
 import { type FrameRun, frameOf, PREFIX_BYTES } from '../../core/wire/frame.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
-import { listenAt } from '../../protocols/bindings/listen.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
 import { PacketOrder } from './packet-order.ts';
 
 /** Type of the packets that only fill the mesh, and the task that they say they belong to. */

@@ -4,9 +4,9 @@ import { lineOf } from '../../core/contracts/ledger.ts';
 import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { anpE2ee, anpE2eeFrom, type E2eeSources } from '../anp-e2ee.ts';
 import { fullPacket } from '../contract/samples.ts';
+import { applyLayers } from '../layers/apply-layers.ts';
 import { compression } from '../layers/compression.ts';
 import { privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
-import { stackOf } from '../layers/stack.ts';
 import session from '../testing/anp-e2ee-session.json' with { type: 'json' };
 import { goldenIdentity, goldenNodes, goldenRows, goldenSources } from '../testing/anp-golden.ts';
 import { TestRun } from '../testing/members.ts';
@@ -182,7 +182,7 @@ describe('anp-e2ee', () => {
   });
 
   it('takes a second look through a layer that makes other bytes of a blob each time', () => {
-    const run = new TestRun(stackOf(anpE2ee, [compression('zstd')]), nodes);
+    const run = new TestRun(applyLayers(anpE2ee, [compression('zstd')]), nodes);
     const [first, second] = [encoded(run), encoded(run)];
     const reader = run.codec('reader');
     // It cannot peek, so that whoever wants the head decodes, and may decode again.

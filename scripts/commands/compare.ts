@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
@@ -44,16 +44,17 @@ export function compare(command: Command): void {
       listOf,
     )
     .option(
-      '--bindings <names>',
-      'compare real stacks instead, the baseline first, e.g. mesh/json,a2a/jsonrpc,mcp/http; all; ./my-binding.ts',
+      '--stacks <names>',
+      'compare protocols on their real transports, e.g. mesh/json,a2a/jsonrpc,mcp/http; all; ./my-stack.ts',
       listOf,
     )
-    .option('--implementation <names>', 'of bindings: sdk, bare or both (default: both)', listOf)
+    .addOption(new Option('--bindings <names>', 'the former name of --stacks').argParser(listOf).hideHelp())
+    .option('--implementation <names>', 'of stacks: sdk, bare or both (default: both)', listOf)
     .option(
       '--factor <name=levels...>',
-      'of bindings, each level an arm: tls=on,off size=64,4096 concurrency=1,16 …',
+      'of stacks, each level an arm: tls=on,off size=64,4096 concurrency=1,16 …',
     )
-    .option('--rate <n>', 'of bindings: exchanges a second where time is measured', positiveNumber, 200)
+    .option('--rate <n>', 'of stacks: exchanges a second where time is measured', positiveNumber, 200)
     .option(
       '--recording <file>',
       'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
@@ -73,7 +74,7 @@ export function compare(command: Command): void {
     )
     .option(
       '--budget <seconds>',
-      'most time for all of it (default: 75; of bindings 18 each, at most 540)',
+      'most time for all of it (default: 75; of stacks 18 each, at most 540)',
       positiveNumber,
     )
     .option(
@@ -108,12 +109,13 @@ export function compare(command: Command): void {
 const DEFAULT_BUDGET_S = 75;
 
 /** Compares adapters on the same recorded packets: those of one run, or of every run of a matrix. */
-async function run(options: CompareOptions): Promise<void> {
-  const { bindings } = options;
+async function run(given: CompareOptions & { readonly bindings?: readonly string[] }): Promise<void> {
+  const { bindings, stacks = bindings, ...others } = given;
+  const options: CompareOptions = { ...others, stacks };
   checkTogether(options);
-  if (bindings !== undefined) {
-    const { compareBindings } = await import('../compare/compare-bindings.ts');
-    return onScenario(options, (chosen) => compareBindings(bindings, chosen));
+  if (stacks !== undefined) {
+    const { compareStacks } = await import('../compare/compare-stacks.ts');
+    return onScenario(options, (chosen) => compareStacks(stacks, chosen));
   }
   const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
@@ -161,7 +163,7 @@ async function run(options: CompareOptions): Promise<void> {
   }
 }
 
-/** Bindings take one recording: that of the scenario, where one is asked for. */
+/** Stacks take one recording: that of the scenario, where one is asked for. */
 async function onScenario(
   options: CompareOptions,
   run: (options: CompareOptions) => Promise<void>,
@@ -169,7 +171,7 @@ async function onScenario(
   const { scenarios = [] } = choiceOf(options);
   const [name, other] = scenarios;
   if (other !== undefined)
-    throw new MeshError('usage', `--bindings: one --scenario at a time, not also ${other}`);
+    throw new MeshError('usage', `--stacks: one --scenario at a time, not also ${other}`);
   if (name === undefined) return run(options);
   await inTemporaryFolder('scenario', async (folder) => {
     const recording = await recordScenario(name, folder, interruptible().signal);

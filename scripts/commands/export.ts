@@ -10,7 +10,7 @@ import { lastArchive } from '../command-line/last-run.ts';
 interface ExportCommandOptions {
   readonly as: string;
   readonly out?: string;
-  readonly binding?: string;
+  readonly stack?: string;
 }
 
 export function exportCommand(command: Command): void {
@@ -22,16 +22,16 @@ export function exportCommand(command: Command): void {
     )
     .requiredOption('--as <format>', `what to write: ${[...exportFormats.keys()].join(', ')}`)
     .option('--out <place>', 'where it goes')
-    .option('--binding <name>', 'for har: json/http1, a2a/jsonrpc, a2a/rest or mcp/http')
+    .option('--stack <name>', 'for har: json/http1, a2a/jsonrpc, a2a/rest or mcp/http')
     .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
     .action(run);
 }
 
 /** Writes a run as other tools read it. */
-async function run(archive: string | undefined, { as, out, binding }: ExportCommandOptions): Promise<void> {
+async function run(archive: string | undefined, { as, out, stack }: ExportCommandOptions): Promise<void> {
   const format = exportFormat(as);
-  if (binding !== undefined && as !== 'har') throw new MeshError('usage', '--binding goes with --as har');
-  print(await format.write(archiveOf(archive), out ?? format.out, defined({ binding })));
+  if (stack !== undefined && as !== 'har') throw new MeshError('usage', '--stack goes with --as har');
+  print(await format.write(archiveOf(archive), out ?? format.out, defined({ stack })));
 }
 
 function archiveOf(archive: string | undefined): string {

@@ -4,8 +4,8 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { defaultOut, userPath } from '../../core/system/user-paths.ts';
 import { openBatch, summariesOf } from '../../evaluation/batch/finished-batch.ts';
-import { isBindings, parseBindings } from '../../evaluation/compare/bindings/figures/bindings-file.ts';
 import { comparisonFileText, parseComparison } from '../../evaluation/compare/comparison-file.ts';
+import { isStacksFile, parseStacks } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
 import { besides } from '../../evaluation/plan/batch-places.ts';
 import { type ReportSources, reportHtml } from '../../evaluation/report/report-html.ts';
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
@@ -31,7 +31,7 @@ export function report(command: Command): void {
       '[archives...]',
       'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
     )
-    .option('--comparison <file>', 'comparison.json or bindings.json of a comparison')
+    .option('--comparison <file>', 'comparison.json or stacks.json of a comparison')
     .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
     .option(
       '--what-if',
@@ -69,14 +69,14 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
   }
 }
 
-/** A comparison of adapters or of bindings: the file says which. */
-function comparedIn({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'bindings'> {
+/** A comparison of adapters or of stacks: the file says which. */
+function comparedIn({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'stacks'> {
   if (comparison === undefined) return {};
   const file = userPath(comparison);
   const text = comparisonFileText(file);
   const where = `comparison ${file}`;
-  return isBindings(text)
-    ? { bindings: parseBindings(text, where) }
+  return isStacksFile(text)
+    ? { stacks: parseStacks(text, where) }
     : { comparison: parseComparison(text, where) };
 }
 

@@ -14,7 +14,7 @@ import { ServedTeam } from '../../evaluation/serve/served-team.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { quietProgress } from '../../evaluation/terminal/progress.ts';
 import { oneLine } from '../../evaluation/terminal/table.ts';
-import { serveStdio } from '../../protocols/bindings/mcp/stdio/bare-server.ts';
+import { serveStdio } from '../../protocols/stacks/mcp/stdio/bare-server.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';

@@ -2,7 +2,7 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from './compare-outcome.ts';
 
-/** What `compare` takes; all of it, since one command compares adapters and bindings. */
+/** What `compare` takes; all of it, since one command compares adapters and stacks. */
 export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly recording?: string;
   readonly scenario?: readonly string[];
@@ -11,7 +11,7 @@ export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly tool?: readonly string[];
   readonly agents?: readonly string[];
   readonly adapters?: readonly string[];
-  readonly bindings?: readonly string[];
+  readonly stacks?: readonly string[] | undefined;
   readonly implementation?: readonly string[];
   readonly factor?: readonly string[];
   readonly rate: number;
@@ -26,17 +26,17 @@ export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly write?: boolean;
 }
 
-/** Options of adapters alone, and what there is for bindings instead. */
+/** Options of adapters alone, and what there is for stacks instead. */
 const OF_ADAPTERS = [
-  ['adapters', 'name them as bindings, e.g. mesh/msgpack'],
+  ['adapters', 'name them as stacks, e.g. mesh/msgpack'],
   ['teams', '--recording takes a run that was made'],
   ['engines', '--recording takes a run that was made'],
   ['tool', '--recording takes a run that was made'],
   ['agents', '--factor agents=4,16 is the same'],
 ] as const;
 
-/** Options of bindings alone. */
-const OF_BINDINGS = ['implementation', 'factor'] as const;
+/** Options of stacks alone. */
+const OF_STACKS = ['implementation', 'factor'] as const;
 
 /**
  * Options that would be of no effect are refused: who gives one expects it to do something.
@@ -44,14 +44,14 @@ const OF_BINDINGS = ['implementation', 'factor'] as const;
  * @throws MeshError `usage`
  */
 export function checkTogether(options: CompareOptions): void {
-  if (options.bindings === undefined) {
-    for (const name of OF_BINDINGS)
-      if (options[name] !== undefined) throw new MeshError('usage', `--${name} goes with --bindings`);
+  if (options.stacks === undefined) {
+    for (const name of OF_STACKS)
+      if (options[name] !== undefined) throw new MeshError('usage', `--${name} goes with --stacks`);
     return;
   }
   for (const [name, instead] of OF_ADAPTERS)
     if (options[name] !== undefined)
-      throw new MeshError('usage', `--${name} goes with adapters, not with --bindings: ${instead}`);
+      throw new MeshError('usage', `--${name} goes with adapters, not with --stacks: ${instead}`);
 }
 
 /** @throws MeshError `usage` for what is no implementation */

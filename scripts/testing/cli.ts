@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll } from 'vitest';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
-import { listenAt } from '../../protocols/bindings/listen.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
 
 export { temporaryFolder };
 

@@ -4,8 +4,8 @@ import type { Codec } from '../../core/contracts/adapter.ts';
 import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
 import { answerHub } from '../../core/wire/handshake.ts';
-import { listenAt } from '../../protocols/bindings/listen.ts';
 import { adapterNamed } from '../../protocols/registry.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
 export const MEMBER_SECRET = 'known to the members of this run';

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
-import { listenAt } from '../../protocols/bindings/listen.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** What of the compiled definitions is used here; their own types leave it out. */
 interface Kind {

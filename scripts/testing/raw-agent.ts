@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest';
 import { lineOf } from '../../core/contracts/ledger.ts';
 import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
-import { listenAt } from '../../protocols/bindings/listen.ts';
 import { json } from '../../protocols/json.ts';
+import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** What a hand-written agent says of itself, and what it does. */
 interface RawAgentOptions {

@@ -3,7 +3,7 @@ import type { TableView } from '../../terminal/table-view.ts';
 
 export type Samples = readonly (readonly number[])[];
 
-/** What a comparison, of adapters or of bindings, is to whoever holds it to conditions, or to one that was saved. */
+/** What a comparison, of adapters or of stacks, is to whoever holds it to conditions, or to one that was saved. */
 export interface Compared {
   readonly arms: readonly ComparedArm[];
   readonly margin: number;

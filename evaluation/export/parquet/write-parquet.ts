@@ -5,8 +5,8 @@ import { isArchive } from '../../../core/recording/read-archive.ts';
 import { checkWritable, writeWhole } from '../../../core/system/files/whole-file.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
 import { userPath } from '../../../core/system/user-paths.ts';
-import { isBindings, parseBindings } from '../../compare/bindings/figures/bindings-file.ts';
 import { comparisonFileText, parseComparison } from '../../compare/comparison-file.ts';
+import { isStacksFile, parseStacks } from '../../compare/stacks/figures/stacks-file.ts';
 import { readExportedRun } from '../exported-run.ts';
 import { runTables } from './run-tables.ts';
 import { type Table, tableOf } from './table.ts';
@@ -54,9 +54,9 @@ interface Sample {
   readonly value: number;
 }
 
-/** The samples of a comparison, of adapters or of bindings: a line a round. */
+/** The samples of a comparison, of adapters or of stacks: a line a round. */
 function roundsTable(text: string, where: string): Table {
-  const rows = isBindings(text) ? bindingSamples(text, where) : adapterSamples(text, where);
+  const rows = isStacksFile(text) ? readStackSamples(text, where) : adapterSamples(text, where);
   return tableOf('rounds', rows, [
     ['arm', 'text', ({ arm }) => arm],
     ['metric', 'text', ({ metric }) => metric],
@@ -78,8 +78,8 @@ function adapterSamples(text: string, where: string): Sample[] {
   ]);
 }
 
-function bindingSamples(text: string, where: string): Sample[] {
-  return parseBindings(text, where).arms.flatMap((row) =>
+function readStackSamples(text: string, where: string): Sample[] {
+  return parseStacks(text, where).arms.flatMap((row) =>
     Object.entries(row.samples).flatMap(([metric, samples]) =>
       samplesOf(row.name, metric.replace(/_us$/, ''), samples),
     ),

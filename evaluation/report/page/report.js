@@ -1,9 +1,9 @@
-import { bindingsSections } from './bindings/bindings.js';
 import { blameSections } from './blame/blame.js';
 import { comparisonSection } from './comparison/comparison.js';
 import { element } from './dom.js';
 import { gaiaSections } from './gaia.js';
 import { runSection } from './run.js';
+import { drawStackSections } from './stacks/stacks.js';
 import { versusSection } from './versus.js';
 
 /** @typedef {import('../report-html.ts').ReportData} ReportData */
@@ -13,11 +13,11 @@ import { versusSection } from './versus.js';
  *
  * @param {ReportData} data
  */
-export function reportParts({ bindings, blame, comparison, gaia, runs, versus }) {
-  const ofBindings = bindings === null ? [] : bindingsSections(bindings);
+export function reportParts({ stacks, blame, comparison, gaia, runs, versus }) {
+  const ofStacks = stacks === null ? [] : drawStackSections(stacks);
   const ofGaia = gaia === null ? [] : gaiaSections(gaia);
   const ofBlame = blame === null ? [] : blameSections(blame);
-  const sections = [...ofGaia, ...ofBlame, ...ofBindings];
+  const sections = [...ofGaia, ...ofBlame, ...ofStacks];
   /** @type {[id: string, name: string][]} */
   const places = [
     ...sections.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])),
@@ -28,7 +28,7 @@ export function reportParts({ bindings, blame, comparison, gaia, runs, versus })
   const headline =
     gaia?.finding ??
     blame?.headline ??
-    bindings?.sentence ??
+    stacks?.sentence ??
     comparison?.sentence ??
     versus?.finding ??
     runs[0]?.title ??

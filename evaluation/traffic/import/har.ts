@@ -10,7 +10,7 @@ const CLIENT = 'client';
 
 /**
  * HAR 1.2 (the W3C's draft of 2012, as browsers, proxies and Playwright write it): each entry is a request of the client to the host, and its
- * response. Bodies are what was said; heads are left out, since a binding writes its own. Bodies that are JSON-RPC are read as such.
+ * response. Bodies are what was said; heads are left out, since a stack writes its own. Bodies that are JSON-RPC are read as such.
  */
 export const importHar: Importer = (values, notes) => {
   const entries = values.flatMap(({ value, where }) =>
@@ -132,5 +132,5 @@ function dropHeads(request: JsonObject, response: JsonObject | undefined, notes:
       bytes += String(name).length + String(value).length + 4;
     }
   }
-  notes.drop('1 byte of HTTP heads', '# bytes of HTTP heads: a binding writes its own', undefined, bytes);
+  notes.drop('1 byte of HTTP heads', '# bytes of HTTP heads: a stack writes its own', undefined, bytes);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sampleBindings } from '../../../evaluation/compare/bindings/testing/sample-bindings.ts';
+import { makeStacksFile } from '../../../evaluation/compare/stacks/testing/sample-stacks.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { writtenFile } from '../../testing/team-file.ts';
@@ -56,14 +56,14 @@ describe('report', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('of a comparison of bindings is its page', async () => {
-    const bindings = sampleBindings([
+  test('of a comparison of stacks is its page', async () => {
+    const stacks = makeStacksFile([
       { name: 'mesh/json', factor: 1 },
       { name: 'a2a/jsonrpc', factor: 3 },
     ]);
     const folder = temporaryFolder();
-    const file = writtenFile(folder, 'bindings.json', JSON.stringify(bindings));
-    const html = path.join(folder, 'bindings.html');
+    const file = writtenFile(folder, 'stacks.json', JSON.stringify(stacks));
+    const html = path.join(folder, 'stacks.html');
 
     const { code, stderr } = await runCli(['report', '--comparison', file, '--out', html]);
 

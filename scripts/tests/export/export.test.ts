@@ -184,9 +184,9 @@ test.each<[string, string, (event: ChangedEvent) => object, string]>([
 
 test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http', 'a2a/jsonrpc:sdk', 'mcp/http:sdk'])(
   'as a HAR of %s: every packet went over HTTP, and can be imported',
-  async (binding) => {
+  async (stack) => {
     const out = path.join(temporaryFolder(), 'run.har');
-    const run = await exported(archive, 'har', out, '--binding', binding);
+    const run = await exported(archive, 'har', out, '--stack', stack);
     expect([run.code, run.stderr]).toEqual([0, '']);
     const { log } = JSON.parse(readFileSync(out, 'utf8'));
     expect(log.version).toBe('1.2');
@@ -208,7 +208,7 @@ test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http', 'a2a/jsonrpc:sdk
 );
 
 test('as a HAR of what speaks no HTTP/1.1 it is refused with what does', async () => {
-  const { code, stderr } = await exported(archive, 'har', path.join(folder, 'x'), '--binding', 'json/unix');
+  const { code, stderr } = await exported(archive, 'har', path.join(folder, 'x'), '--stack', 'json/unix');
   expect([code, stderr]).toEqual([2, expect.stringContaining('such as json/http1')]);
 });
 

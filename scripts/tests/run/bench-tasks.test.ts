@@ -6,7 +6,7 @@ import type { Packet } from '../../../core/contracts/packet.ts';
 import { readArchivedRun } from '../../../evaluation/report/run/archived-run.ts';
 import { runView } from '../../../evaluation/report/run/run-view.ts';
 import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
-import { listenAt } from '../../../protocols/bindings/listen.ts';
+import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';

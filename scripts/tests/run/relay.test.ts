@@ -7,8 +7,8 @@ import { MeshNetwork, type MeshNetworkOptions } from '../../../core/hub/mesh-net
 import { routerNamed } from '../../../core/hub/routing.ts';
 import { Random } from '../../../core/system/random.ts';
 import { frameOf } from '../../../core/wire/frame.ts';
-import { listenAt } from '../../../protocols/bindings/listen.ts';
 import { json } from '../../../protocols/json.ts';
+import { listenAt } from '../../../protocols/stacks/listen.ts';
 
 /** A foreign agent that keeps every byte that it got. */
 class Keeper {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { list } from 'tar';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenAt } from '../../../protocols/bindings/listen.ts';
+import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

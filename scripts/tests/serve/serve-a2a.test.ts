@@ -12,8 +12,8 @@ import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { codeFolder } from '../../../core/system/package-root.ts';
-import { bodyOf, listenHttp } from '../../../protocols/bindings/http/http-server.ts';
-import { testSettings } from '../../../protocols/bindings/testing/settings.ts';
+import { bodyOf, listenHttp } from '../../../protocols/stacks/http/http-server.ts';
+import { testSettings } from '../../../protocols/stacks/testing/settings.ts';
 import { endServe, post, type Served, startServe } from '../../testing/served.ts';
 import { teamFile } from '../../testing/team-file.ts';
 

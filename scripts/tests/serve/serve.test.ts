@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { codeFolder } from '../../../core/system/package-root.ts';
-import { MCP_REVISION } from '../../../protocols/bindings/mcp/revision.ts';
+import { MCP_REVISION } from '../../../protocols/stacks/mcp/revision.ts';
 import { entry, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { endServe, post, type Served, startServe } from '../../testing/served.ts';
 import { teamFile } from '../../testing/team-file.ts';

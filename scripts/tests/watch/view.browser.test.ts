@@ -113,6 +113,6 @@ test('a file that is none of ours is said, with what was expected', async () => 
 
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    /tasks\.jsonl: expected an archive of a run, comparison\.json, bindings\.json, or the answers/,
+    /tasks\.jsonl: expected an archive of a run, comparison\.json, stacks\.json, or the answers/,
   );
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { codeFolder } from '../../../core/system/package-root.ts';
-import { parseBindings } from '../../../evaluation/compare/bindings/figures/bindings-file.ts';
+import { parseStacks } from '../../../evaluation/compare/stacks/figures/stacks-file.ts';
 import { type WatchEvent, watchEventSchema } from '../../../evaluation/watch/watch-event.ts';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -43,8 +43,8 @@ test('a comparison tells each invocation when it is over, and its report in the 
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });
 
-test('a comparison of bindings tells the time and the bytes of each invocation, and its report in the end', async () => {
-  const args = ['compare', '--bindings', 'mesh/json,json/http1', '--implementation', 'bare', '--watch'];
+test('a comparison of stacks tells the time and the bytes of each invocation, and its report in the end', async () => {
+  const args = ['compare', '--stacks', 'mesh/json,json/http1', '--implementation', 'bare', '--watch'];
   const design = ['--invocations', '1', '--rounds', '1', '--budget', '5', '--out', 'out'];
   const folder = temporaryFolder();
   const cli = new Cli([...args, ...design], { cwd: folder });
@@ -55,14 +55,14 @@ test('a comparison of bindings tells the time and the bytes of each invocation, 
   expect(begun).toMatchObject({ adapter: 'mesh/json bare · json/http1 bare', agents: [] });
   const samples = events.flatMap((event) => (event.kind === 'sample' ? [event] : []));
   expect(samples.map(({ arm }) => arm).sort()).toEqual(['json/http1 bare', 'mesh/json bare']);
-  const written = path.join(folder, 'out', 'bindings.json');
-  const { arms } = parseBindings(readFileSync(written, 'utf8'), written);
+  const written = path.join(folder, 'out', 'stacks.json');
+  const { arms } = parseStacks(readFileSync(written, 'utf8'), written);
   for (const { arm, bytes } of samples) {
     const own = arms.find(({ name }) => name === arm);
     expect(bytes).toBe(Math.round(own?.bytes.per_exchange ?? 0));
   }
   expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'compared' });
-  expect(report).toMatchObject({ bindings: { sentence: expect.any(String) } });
+  expect(report).toMatchObject({ stacks: { sentence: expect.any(String) } });
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseRecording, RECORDING_FILE } from '../../../core/recording/recording.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
 import { freePort } from '../../../core/system/process/free-port.ts';
-import { listenAt } from '../../../protocols/bindings/listen.ts';
+import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';

@@ -11,7 +11,7 @@ import { axisBelow, axisBeside, CHARACTER, cut, evenTicks, logTicks, Plot } from
 const PANEL = { least: 230, height: 190, most: 4 };
 
 /**
- * A small chart for each binding, all on the same axes.
+ * A small chart for each stack, all on the same axes.
  *
  * @param {PanelsView} view
  * @param {string} label

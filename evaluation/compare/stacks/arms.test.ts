@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Stack, StackTraits } from '../../../protocols/stacks/contract/stack.ts';
+import { armsOf } from './arms.ts';
+import { chooseStacks } from './chosen-stacks.ts';
+import { DEFAULT_SETTINGS, parseFactors, toStackSettings } from './factors.ts';
+import { framedTcp } from './testing/framed-tcp.ts';
+
+function findStack(name: string, more: Partial<Stack> = {}, traits: Partial<StackTraits> = {}): Stack {
+  return { ...framedTcp, name, ...more, traits: { ...framedTcp.traits, ...traits } };
+}
+
+const mcp = findStack('mcp/http', { protocol: 'mcp', transport: 'http1' }, { hasTls: true });
+const stdio = findStack('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
+const unpacked = findStack('x/http', { implementation: 'sdk' });
+
+test('every combination of levels is an arm, and what a stack does not have is left out by name', () => {
+  const { arms, leftOut } = armsOf(
+    [{ stack: mcp }, { stack: stdio }],
+    parseFactors(['tls=on,off', 'size=64']),
+  );
+  expect(arms.map(({ name }) => name)).toEqual([
+    'mcp/http bare tls=on size=64',
+    'mcp/http bare tls=off size=64',
+    'mcp/stdio bare tls=off size=64',
+  ]);
+  expect(leftOut).toEqual(['mcp/stdio bare tls=on: it has no TLS']);
+  expect(arms[0]).toMatchObject({
+    settings: { ...DEFAULT_SETTINGS, tls: true, size: 64 },
+    levels: { tls: 'on', size: '64' },
+  });
+});
+
+test('a factor sets what it is called for', () => {
+  const later = findStack('a2a/rest', { protocol: 'a2a' }, { later: ['hold', 'poll'] });
+  const [arm] = armsOf(
+    [{ stack: later }],
+    parseFactors(['later=poll', 'nagle=on', 'keepalive=0', 'connections=1', 'history=on', 'poll=20']),
+  ).arms;
+  expect(arm?.settings).toEqual({
+    ...DEFAULT_SETTINGS,
+    later: 'poll',
+    workMs: 200,
+    noDelay: false,
+    keepAliveMs: 0,
+    connections: 1,
+    history: true,
+    pollMs: 20,
+  });
+  const identity = { key: 'k', cert: 'c' };
+  expect(toStackSettings({ ...DEFAULT_SETTINGS, tls: true }, identity)).toMatchObject({ tls: identity });
+  expect(toStackSettings(DEFAULT_SETTINGS, identity)).toMatchObject({ tls: null });
+  expect(toStackSettings(DEFAULT_SETTINGS, null)).not.toHaveProperty('size');
+});
+
+test('a factor that is nothing to a stack is not varied for it', () => {
+  const { arms, leftOut } = armsOf(
+    [{ stack: stdio }, { stack: framedTcp }],
+    parseFactors(['results=text,both', 'connections=1,4']),
+  );
+  expect(arms.map(({ name }) => name)).toEqual([
+    'mcp/stdio bare results=text',
+    'mcp/stdio bare results=both',
+    'framed/tcp bare connections=1',
+    'framed/tcp bare connections=4',
+  ]);
+  expect(leftOut).toContain('framed/tcp bare results=text: its results have one form');
+  expect(leftOut).toContain('mcp/stdio bare connections=1: it has one pair of pipes');
+});
+
+test('a message that an implementation would refuse is not sent', () => {
+  const small = findStack('a2a/jsonrpc', {}, { largestMessageBytes: 102_400 });
+  const { arms, leftOut } = armsOf([{ stack: small }], parseFactors(['size=4096,65536']));
+  expect(arms).toHaveLength(1);
+  expect(leftOut).toEqual(['a2a/jsonrpc bare size=65536: it takes messages of at most 102400 bytes']);
+});
+
+test.each([
+  ['tls', 'expected NAME=LEVEL'],
+  ['tls=maybe', 'expected on or off, not "maybe"'],
+  ['size=63', 'expected bytes from 64'],
+  ['size=1e3', 'expected bytes from 64'],
+  ['concurrency=0', 'expected a number from 1 to 256'],
+  ['topology=ring', 'expected hub or direct'],
+  ['colour=red', 'there is no such factor; there are tls, connections'],
+])('refuses --factor %s', (text, message) => {
+  expect(() => parseFactors([text])).toThrow(message);
+});
+
+test('refuses more arms than can be measured', () => {
+  const sizes = Array.from({ length: 10 }, (_, index) => 64 + index).join(',');
+  const factors = parseFactors([`size=${sizes}`, 'tls=on,off', 'connections=1,2,3,4']);
+  expect(() => armsOf([{ stack: mcp }], factors)).toThrow(
+    '1 stacks with all combinations of levels are 80 arms',
+  );
+});
+
+const both = ['sdk', 'bare'];
+
+function knownOf(stacks: readonly Stack[]) {
+  const entries = stacks.map((stack) => ({
+    ...stack,
+    load: async () => {
+      if (stack === unpacked) throw new MeshError('config', 'x/http needs no-such-package: npm install it');
+      return stack;
+    },
+  }));
+  return {
+    names: stacks.map(({ name }) => name),
+    findStackEntries: (name: string) => entries.filter((entry) => entry.name === name),
+  };
+}
+
+test('of all stacks those without their packages are left out, and one that was named says what to install', async () => {
+  const known = knownOf([mcp, unpacked]);
+  const { chosen, leftOut } = await chooseStacks({ names: ['all'], implementations: both }, known);
+  expect(chosen.map(({ stack }) => stack)).toEqual([mcp]);
+  expect(leftOut).toEqual(['x/http sdk: x/http needs no-such-package: npm install it']);
+  await expect(chooseStacks({ names: ['x/http'], implementations: both }, known)).rejects.toThrow(
+    'npm install it',
+  );
+});
+
+test('the order is that of the names, the baseline first, and each is there once', async () => {
+  const known = knownOf([mcp, stdio]);
+  const { chosen } = await chooseStacks({ names: ['mcp/stdio', 'all'], implementations: both }, known);
+  expect(chosen.map(({ stack }) => stack.name)).toEqual(['mcp/stdio', 'mcp/http']);
+});
+
+test('what ships is found by its names, and a name that nothing has is answered with those', async () => {
+  const { chosen } = await chooseStacks({ names: ['all'], implementations: ['bare'] });
+  expect(chosen[0]?.stack.name).toBe('mesh/json');
+  expect(chosen.length).toBeGreaterThan(1);
+  await expect(chooseStacks({ names: ['mcq'], implementations: both })).rejects.toThrow('mcq');
+});

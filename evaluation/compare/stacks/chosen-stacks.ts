@@ -1,0 +1,70 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { userPath } from '../../../core/system/user-paths.ts';
+import type { Stack } from '../../../protocols/stacks/contract/stack.ts';
+import { findStackEntries, listStackNames, type StackEntry } from '../../../protocols/stacks/registry.ts';
+import { fileIn, readStacks } from '../../teams/user-files.ts';
+import type { ChosenStack } from './arms.ts';
+
+const ALL_STACKS = 'all';
+/** Of the adapters in our own frames, the one that the others are compared with. */
+const OWN = 'mesh/json';
+
+/** Where names are looked up. */
+interface Known {
+  readonly names: readonly string[];
+  /** @throws MeshError `usage` for a name that nothing has */
+  findStackEntries(name: string): readonly StackEntry[];
+}
+
+const shipped: Known = { names: [OWN, ...listStackNames()], findStackEntries };
+
+interface Choice {
+  /** As `--stacks` takes them: names, files of the user's, or `all`; the baseline first. */
+  readonly names: readonly string[];
+  readonly implementations: readonly string[];
+}
+
+interface Chosen {
+  readonly chosen: readonly ChosenStack[];
+  /** Of `all`, those whose packages are not installed; and implementations that a stack does not have. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * The stacks that were asked for, in the order of their names, each once.
+ *
+ * @throws MeshError `usage` for a name that nothing has, `config` for one that was named and whose package is missing
+ */
+export async function chooseStacks(
+  { names, implementations }: Choice,
+  known: Known = shipped,
+): Promise<Chosen> {
+  const chosen = new Map<string, ChosenStack>();
+  const leftOut: string[] = [];
+  for (const name of names) {
+    const isAll = name === ALL_STACKS;
+    const file = fileIn(name) === undefined ? undefined : userPath(name);
+    const found =
+      file === undefined
+        ? (isAll ? known.names : [name]).flatMap((one) => known.findStackEntries(one))
+        : readStacks(file).map(entryOf);
+    const own = found.filter(({ implementation }) => implementations.includes(implementation));
+    if (own.length === 0) leftOut.push(`${name}: it has no implementation ${implementations.join(' or ')}`);
+    for (const entry of own) {
+      const id = `${entry.name} ${entry.implementation}`;
+      if (chosen.has(id)) continue;
+      try {
+        const stack = await entry.load();
+        chosen.set(id, { stack, ...(file === undefined ? {} : { file }) });
+      } catch (error) {
+        if (!isAll || !(error instanceof MeshError)) throw error;
+        leftOut.push(`${id}: ${error.message}`);
+      }
+    }
+  }
+  return { chosen: [...chosen.values()], leftOut };
+}
+
+function entryOf(stack: Stack): StackEntry {
+  return { ...stack, load: async () => stack };
+}

@@ -1,0 +1,217 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Stack, StackSettings, TlsIdentity } from '../../../protocols/stacks/contract/stack.ts';
+import { TOPOLOGIES, type Topology } from './exchanges.ts';
+
+/** Everything that two ends are set to, in plain values; the certificate is made for the session. */
+export interface ArmSettings extends Omit<StackSettings, 'tls'> {
+  readonly tls: boolean;
+  /** Milliseconds that the work for an answer takes. */
+  readonly workMs: number;
+  /** Bytes of each payload, both ways; null for those of the traffic. */
+  readonly size: number | null;
+}
+
+/**
+ * What nobody asked for. Sixteen connections are enough for sixteen exchanges at once on what cannot multiplex; idle connections outlive
+ * the rounds, since a reconnect is a factor of its own; answers say nothing twice.
+ */
+export const DEFAULT_SETTINGS: ArmSettings = {
+  tls: false,
+  connections: 16,
+  keepAliveMs: 60_000,
+  noDelay: true,
+  later: 'hold',
+  pollMs: 50,
+  history: false,
+  results: 'structured',
+  deadlineMs: 30_000,
+  workMs: 0,
+  size: null,
+};
+
+/** Work for an answer that comes later, where ways of handing it over are compared and nobody said how long. */
+const LATER_WORK_MS = 200;
+
+const LATER = ['hold', 'stream', 'subscribe', 'poll', 'push'] as const;
+const RESULTS = ['text', 'structured', 'both'] as const;
+/** The smallest payload is `{"text":"…"}` with something in it; the largest is what gRPC and MCP take at most, halved for an echo. */
+const SIZE_RANGE = [64, 1024 * 1024] as const;
+const MAX_LEVELS = 16;
+
+/** A factor that arms differ in: a level of it sets something, for stacks that have it. */
+interface SettingFactor {
+  readonly expected: string;
+  /** undefined for a text that is no level. */
+  set(level: string): Partial<ArmSettings> | undefined;
+  /** Why a stack has no such level; undefined where it has. */
+  lack(stack: Stack, level: string): string | undefined;
+}
+
+const anywhere = () => undefined;
+
+const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
+  tls: {
+    expected: 'on or off',
+    set: (level) => onOff(level, (tls) => ({ tls })),
+    lack: ({ traits }, level) => (level === 'on' && !traits.hasTls ? 'it has no TLS' : undefined),
+  },
+  connections: {
+    expected: 'a number from 1 to 256',
+    set: (level) => whole(level, [1, 256], (connections) => ({ connections })),
+    lack: ({ transport }) => (transport === 'stdio' ? 'it has one pair of pipes' : undefined),
+  },
+  keepalive: {
+    expected: 'milliseconds from 0 to 600000',
+    set: (level) => whole(level, [0, 600_000], (keepAliveMs) => ({ keepAliveMs })),
+    lack: ({ transport }) => (transport === 'stdio' ? 'its pipes stay open' : undefined),
+  },
+  nagle: {
+    expected: 'on or off',
+    set: (level) => onOff(level, (nagle) => ({ noDelay: !nagle })),
+    lack: ({ transport }) =>
+      transport === 'stdio' || transport === 'unix' ? 'it is not carried by TCP' : undefined,
+  },
+  later: {
+    expected: LATER.join(', '),
+    set: (level) => oneOf(level, LATER, (later) => ({ later })),
+    lack: ({ traits }, level) =>
+      traits.later.some((way) => way === level) ? undefined : `it has no way to ${level}`,
+  },
+  poll: {
+    expected: 'milliseconds from 1 to 10000',
+    set: (level) => whole(level, [1, 10_000], (pollMs) => ({ pollMs })),
+    lack: ({ traits }) => (traits.later.includes('poll') ? undefined : 'it does not poll'),
+  },
+  work: {
+    expected: 'milliseconds from 0 to 10000',
+    set: (level) => whole(level, [0, 10_000], (workMs) => ({ workMs })),
+    lack: anywhere,
+  },
+  results: {
+    expected: RESULTS.join(', '),
+    set: (level) => oneOf(level, RESULTS, (results) => ({ results })),
+    lack: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
+  },
+  history: {
+    expected: 'on or off',
+    set: (level) => onOff(level, (history) => ({ history })),
+    lack: ({ protocol }) => (protocol === 'a2a' ? undefined : 'its answers have no history'),
+  },
+  size: {
+    expected: `bytes from ${SIZE_RANGE[0]} to ${SIZE_RANGE[1]}`,
+    set: (level) => whole(level, SIZE_RANGE, (size) => ({ size })),
+    lack: ({ traits: { largestMessageBytes } }, level) =>
+      largestMessageBytes !== null && Number(level) * 2 + 4096 > largestMessageBytes
+        ? `it takes messages of at most ${largestMessageBytes} bytes`
+        : undefined,
+  },
+};
+
+/** What `--factor` asks for: levels of settings, by factor, and what every arm is measured at. */
+export interface Factors {
+  readonly settings: ReadonlyMap<string, readonly string[]>;
+  readonly concurrency: readonly number[];
+  /** Null where nobody asked: then a recording is played through a hub. */
+  readonly topologies: readonly Topology[] | null;
+  readonly agents: readonly number[];
+}
+
+const DEFAULT_CONCURRENCY = [1, 4, 16, 64];
+const MAX_AGENTS = 64;
+
+/**
+ * Parses `--factor NAME=LEVEL,LEVEL`, one a text.
+ *
+ * @throws MeshError `usage` for a factor or level that there is none of
+ */
+export function parseFactors(texts: readonly string[]): Factors {
+  const given = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const [name = '', list] = text.split(/=(.*)/s);
+    const levels = [...new Set((list ?? '').split(',').filter((level) => level !== ''))];
+    if (levels.length === 0)
+      throw new MeshError('usage', `--factor: expected NAME=LEVEL,LEVEL, not "${text}"`);
+    if (levels.length > MAX_LEVELS)
+      throw new MeshError('usage', `--factor ${name}: at most ${MAX_LEVELS} levels`);
+    if (given.has(name)) throw new MeshError('usage', `--factor ${name}: given twice`);
+    given.set(name, levels);
+  }
+  const take = <T>(name: string, expected: string, parse: (level: string) => T | undefined) => {
+    const levels = given.get(name)?.map((level) => parse(level) ?? refuse(name, level, expected));
+    given.delete(name);
+    return levels;
+  };
+  const concurrency = take('concurrency', 'a number from 1 to 256', (level) =>
+    whole(level, [1, 256], Number),
+  );
+  const topologies = take('topology', TOPOLOGIES.join(' or '), (level) =>
+    oneOf(level, TOPOLOGIES, (one) => one),
+  );
+  const agents = take('agents', `a number from 2 to ${MAX_AGENTS}`, (level) =>
+    whole(level, [2, MAX_AGENTS], Number),
+  );
+  for (const [name, levels] of given) {
+    const factor = SETTING_FACTORS[name];
+    if (factor === undefined) {
+      const known = [...Object.keys(SETTING_FACTORS), 'concurrency', 'topology', 'agents'].join(', ');
+      throw new MeshError('usage', `--factor ${name}: there is no such factor; there are ${known}`);
+    }
+    for (const level of levels) if (factor.set(level) === undefined) refuse(name, level, factor.expected);
+  }
+  return {
+    settings: given,
+    concurrency: concurrency ?? DEFAULT_CONCURRENCY,
+    topologies: topologies ?? null,
+    agents: agents ?? [],
+  };
+}
+
+/** Why a stack has no such level; undefined where it has. */
+export function lackOf(stack: Stack, factor: string, level: string): string | undefined {
+  return SETTING_FACTORS[factor]?.lack(stack, level);
+}
+
+/** What the levels of an arm set it to. */
+export function settingsOf(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
+  const [ownLater] = stack.traits.later;
+  const isLater = levels.later !== undefined;
+  const settings = { ...DEFAULT_SETTINGS, later: ownLater, ...(isLater ? { workMs: LATER_WORK_MS } : {}) };
+  for (const [name, level] of Object.entries(levels)) {
+    Object.assign(settings, SETTING_FACTORS[name]?.set(level));
+  }
+  return settings;
+}
+
+/** The settings as a stack takes them. */
+export function toStackSettings(
+  { tls, workMs: _workMs, size: _size, ...settings }: ArmSettings,
+  identity: TlsIdentity | null,
+): StackSettings {
+  return { ...settings, tls: tls ? identity : null };
+}
+
+function refuse(name: string, level: string, expected: string): never {
+  throw new MeshError('usage', `--factor ${name}: expected ${expected}, not "${level}"`);
+}
+
+function onOff<T>(level: string, set: (isOn: boolean) => T): T | undefined {
+  return level === 'on' || level === 'off' ? set(level === 'on') : undefined;
+}
+
+function whole<T>(
+  level: string,
+  [low, high]: readonly [number, number],
+  set: (value: number) => T,
+): T | undefined {
+  const value = Number(level);
+  return /^\d+$/.test(level) && value >= low && value <= high ? set(value) : undefined;
+}
+
+function oneOf<Level extends string, T>(
+  level: string,
+  known: readonly Level[],
+  set: (value: Level) => T,
+): T | undefined {
+  const found = known.find((one) => one === level);
+  return found === undefined ? undefined : set(found);
+}

@@ -1,0 +1,179 @@
+import type { DirectionBytes, WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
+import { median, percentile } from '../../../statistics/inference/quantile.ts';
+import type { Arm } from '../arms.ts';
+import { type CountedBytes, type Invocation, latencyOf, type Round } from '../invocation.ts';
+import { kneeOf } from '../load-curve.ts';
+import type { PlannedExchange } from '../peers/protocol.ts';
+import type { ByteLines, StackArm } from './stacks-file.ts';
+
+/** Times of an arm that are kept for its distribution. */
+const KEPT_TIMES = 2000;
+
+/** What an arm came to by itself; what it is against the baseline is said where all arms are known. */
+export type ArmFigures = Omit<StackArm, 'vs_baseline' | 'setup'> & {
+  readonly setup: Omit<StackArm['setup'], 'paid_back_bytes' | 'paid_back_time'>;
+};
+
+/** @param invocations at least one */
+export function figuresOf(
+  arm: Arm,
+  exchanges: readonly PlannedExchange[],
+  invocations: readonly Invocation[],
+  concurrency: readonly number[],
+): ArmFigures {
+  const { name, stack, protocol, transport, settings, levels } = arm;
+  const rounds = invocations.flatMap((invocation) => invocation.rounds);
+  const curve = invocations.findLast((invocation) => invocation.curve !== null)?.curve ?? null;
+  const growth = invocations.findLast((invocation) => invocation.growth !== null)?.growth ?? null;
+  return {
+    name,
+    stack: stack.name,
+    implementation: stack.implementation,
+    protocol,
+    transport,
+    settings,
+    levels,
+    invocations: invocations.length,
+    bytes: bytesOf(exchanges, invocations),
+    setup: setupOf(arm, invocations),
+    cpu_us: {
+      client: medianCpu(rounds, 'client'),
+      server: medianCpu(rounds, 'server'),
+      sum: median(rounds.map(cpuOf)),
+    },
+    latency_us: latencies(rounds),
+    saturation: concurrency.map((level, index) => {
+      const samples = invocations.map((invocation) => invocation.rounds.map(({ perS }) => perS[index] ?? 0));
+      return { concurrency: level, per_s: median(samples.flat()), samples };
+    }),
+    curve:
+      curve?.map(({ offeredPerS, achievedPerS, n, p50Us, p99Us }) => ({
+        offered_per_s: offeredPerS,
+        achieved_per_s: achievedPerS,
+        n,
+        p50_us: p50Us,
+        p99_us: p99Us,
+      })) ?? null,
+    knee_per_s: curve === null ? null : (kneeOf(curve)?.offeredPerS ?? null),
+    growth:
+      growth?.points.map(({ exchanges: so_far, heapBytes, rssBytes, exchangeUs }) => ({
+        exchanges: so_far,
+        heap_bytes: heapBytes,
+        rss_bytes: rssBytes,
+        exchange_us: exchangeUs,
+      })) ?? null,
+    rss_bytes: {
+      client: median(invocations.map(({ rssBytes }) => rssBytes.client)),
+      server: median(invocations.map(({ rssBytes }) => rssBytes.server)),
+    },
+    samples: samplesOf(invocations),
+  };
+}
+
+/** What verdicts are made of: an invocation a list; of a rate that was too high there is no latency. */
+export function samplesOf(invocations: readonly Invocation[]): StackArm['samples'] {
+  const latency = invocations.map(({ rounds }) => rounds.map(latencyOf));
+  const isComplete = latency.every((own) => own.every((value) => value !== null));
+  return {
+    latency_us: isComplete ? latency.map((own) => own.filter((value) => value !== null)) : [],
+    cpu_us: invocations.map(({ rounds }) => rounds.map(cpuOf)),
+    saturated_us: invocations.map(({ rounds }) => rounds.map(({ perS }) => 1e6 / (perS.at(-1) ?? 0))),
+  };
+}
+
+function bytesOf(
+  exchanges: readonly PlannedExchange[],
+  invocations: readonly Invocation[],
+): StackArm['bytes'] {
+  const counted = invocations.map(({ bytes }) => bytes).filter((bytes) => bytes !== null);
+  const [first] = counted;
+  if (first === undefined) throw new Error('the bytes of an arm are counted in its first invocation');
+  const [answered, oneWay] = [
+    exchanges.filter(({ replies }) => replies.length > 0),
+    exchanges.filter(({ replies }) => replies.length === 0),
+  ];
+  return {
+    ...partOf(answered, first.answered),
+    one_way: oneWay.length === 0 ? null : partOf(oneWay, first.oneWay),
+    is_repeatable: counted.every((bytes) => passText(bytes) === passText(first)),
+  };
+}
+
+/** Of a pass; a handshake of TLS has signatures of several lengths. */
+function passText({ answered, oneWay }: CountedBytes): string {
+  return JSON.stringify([answered, oneWay]);
+}
+
+function partOf(exchanges: readonly PlannedExchange[], { sent, received }: WireBytes) {
+  const up = exchanges.map(({ request }) => payloadBytes(request.payload));
+  const down = exchanges.flatMap(({ replies }) => replies.map(({ payload }) => payloadBytes(payload)));
+  const sum = (bytes: readonly number[]) => bytes.reduce((total, own) => total + own, 0);
+  return {
+    exchanges: exchanges.length,
+    sent: linesOf(sent, sum(up)),
+    received: linesOf(received, sum(down)),
+    per_exchange: (sent.raw + received.raw) / exchanges.length,
+  };
+}
+
+export function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
+  return { raw, tls, head, envelope: body - payload, payload, messages };
+}
+
+/** Of the payload as compact JSON. */
+export function payloadBytes(payload: object): number {
+  return Buffer.byteLength(JSON.stringify(payload));
+}
+
+function setupOf({ transport, settings }: Arm, invocations: readonly Invocation[]): ArmFigures['setup'] {
+  const [first] = invocations;
+  if (first === undefined) throw new Error('there was no invocation');
+  const { wire } = first.setup;
+  const samples = invocations.map(({ setup }) => setup.ms);
+  const firstUse = first.bytes?.firstUse ?? { sent: 0, received: 0 };
+  return {
+    sent_bytes: wire.sent.raw + firstUse.sent,
+    received_bytes: wire.received.raw + firstUse.received,
+    connections: wire.connections,
+    messages: wire.sent.messages + wire.received.messages,
+    ms: median(samples),
+    samples_ms: samples,
+    round_trips_at_most: roundTripsOf(wire, transport, settings.tls),
+  };
+}
+
+/** Each message that was sent may have been waited for; TCP and TLS 1.3 take one round trip each for a connection. */
+function roundTripsOf({ connections, sent }: WireBytes, transport: string, tls: boolean): number | null {
+  if (transport === 'nats') return null;
+  const isTcp = transport !== 'stdio' && transport !== 'unix';
+  return sent.messages + connections * ((isTcp ? 1 : 0) + (tls ? 1 : 0));
+}
+
+function latencies(rounds: readonly Round[]): StackArm['latency_us'] {
+  const all = rounds.flatMap(({ latencyUs }) => latencyUs ?? []);
+  if (all.length === 0 || rounds.some(({ latencyUs }) => latencyUs === null)) return null;
+  const step = Math.max(1, all.length / KEPT_TIMES);
+  const kept = Array.from(
+    { length: Math.min(all.length, KEPT_TIMES) },
+    (_, index) => Math.round((all[Math.floor(index * step)] ?? 0) * 10) / 10,
+  );
+  return {
+    n: all.length,
+    p50: median(all),
+    p99: percentile(all, 0.99),
+    p999: percentile(all, 0.999),
+    late: Math.max(...rounds.map(({ lateUs }) => lateUs)),
+    samples: kept,
+  };
+}
+
+function cpuOf({ cpuUs: { client, server } }: Round): number {
+  return client.user + client.system + server.user + server.system;
+}
+
+function medianCpu(rounds: readonly Round[], side: 'client' | 'server') {
+  return {
+    user: median(rounds.map(({ cpuUs }) => cpuUs[side].user)),
+    system: median(rounds.map(({ cpuUs }) => cpuUs[side].system)),
+  };
+}

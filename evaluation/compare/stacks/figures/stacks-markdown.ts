@@ -1,0 +1,156 @@
+import type { MeasuredPart } from '../../../terminal/docs-page.ts';
+import { count, decimals } from '../../../terminal/table.ts';
+import { markdownOf, tableView } from '../../../terminal/table-view.ts';
+import { attributionTables } from './stack-attribution.ts';
+import type { StacksFile } from './stacks-file.ts';
+import {
+  absenceLines,
+  bytesTable,
+  cpuTable,
+  measuredText,
+  nullText,
+  requestsTable,
+  timeTable,
+  topologyTable,
+} from './stacks-table.ts';
+import { FIGURE_NAMES, pairText } from './stacks-text.ts';
+import { tokensText, tokenTables } from './tokens-table.ts';
+
+/** The same as Markdown, for a file of its own. */
+export function formatStacksMarkdown(file: StacksFile): string {
+  const { body, limits } = formatStacksPart(file);
+  const shown = limits.map((limit) => `- ${limit}`).join('\n');
+  return `${body}\n\n## What these numbers cannot tell\n\n${shown}\n`;
+}
+
+/** The measured part of `docs/results/stacks.md`. */
+export function formatStacksPart(file: StacksFile): MeasuredPart {
+  const absent = absenceLines(file);
+  const sections = [
+    [file.sentence, ...file.warnings.map((warning) => `Warning: ${warning}.`), `${nullText(file)}.`].join(
+      '\n\n',
+    ),
+    `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', FIGURE_NAMES.latency_us)}`,
+    `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
+    `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`,
+    attributionSection(file),
+    curvesSection(file),
+    growthSection(file),
+    topologySection(file),
+    tokensSection(file),
+    ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
+  ];
+  return {
+    facts: measuredText(file),
+    body: sections.filter((section) => section !== '').join('\n\n'),
+    limits: limitsOf(file),
+  };
+}
+
+const TIME =
+  'Exchanges begin at fixed times, whether those before are over or not, and each is measured from when it should have begun. A percentile ' +
+  'that the sample cannot hold is left out. `detects` is the smallest ratio, or its inverse, that so many invocations call in four of five ' +
+  'measurements.';
+
+const BYTES =
+  'Means over one pass through the exchanges that have an answer, on a session that is in use, both directions; `~` where they were not the ' +
+  'same in each pass. `one way`: what an exchange without an answer takes besides its payload, with the acknowledgement of the protocol. ' +
+  '`envelope` is what messages have besides the payload as compact JSON, and below 0 where a protocol writes it shorter. The lines add up to ' +
+  'the counters of the sockets or pipes, at both ends. `paid back`: exchanges after which a set-up of more bytes, or of more time, than ' +
+  "the baseline's has paid for itself.";
+
+const CPU =
+  'CPU time, user and system, of the whole process of each side, when one exchange begins as the one before ends. `/s at 16`: exchanges a ' +
+  'second when sixteen are under way at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: ' +
+  'bytes that the server keeps of each exchange while one task grows.';
+
+/** More of them stand behind a fold. */
+const MAX_OPEN_PAIRS = 5;
+
+function pairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cpu', what: string): string {
+  const lines = arms.flatMap(({ name, vs_baseline: vs }) => {
+    const verdict = vs?.[figure];
+    return verdict === null || verdict === undefined ? [] : [`- ${pairText(baseline, name, verdict, what)}`];
+  });
+  return lines.length <= MAX_OPEN_PAIRS
+    ? lines.join('\n')
+    : `<details><summary>Each pair in words</summary>\n\n${lines.join('\n')}\n\n</details>`;
+}
+
+function attributionSection(file: StacksFile): string {
+  const tables = attributionTables(file);
+  if (tables.length === 0) return '';
+  const about =
+    'Of stacks that differ in several factors from the baseline: how many times as much the change of one factor makes it, with its 95 % ' +
+    'interval. The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes of ' +
+    'which every step was measured. `=`: shown to be within the margin; `?`: not shown to be anything. Factors that were never changed one ' +
+    'without the other have one share; the stack that has the one without the other would tell them apart.';
+  return `## What makes the difference\n\n${about}\n\n${tables.map(markdownOf).join('\n\n')}`;
+}
+
+function curvesSection({ arms }: StacksFile): string {
+  const rows = arms.flatMap(({ name, curve }) =>
+    (curve ?? []).map(({ offered_per_s, achieved_per_s, n, p50_us, p99_us }) => [
+      name,
+      count(offered_per_s),
+      count(achieved_per_s),
+      count(n),
+      p50_us === null ? '–' : count(p50_us),
+      p99_us === null ? '–' : count(p99_us),
+    ]),
+  );
+  if (rows.length === 0) return '';
+  const table = tableView(['stack', '#offered/s', '#done/s', '#n', '#p50 µs', '#p99 µs'], rows);
+  return `## From load to latency\n\n${markdownOf(table)}`;
+}
+
+function growthSection({ arms }: StacksFile): string {
+  const rows = arms.flatMap(({ name, growth }) =>
+    (growth ?? []).map(({ exchanges, heap_bytes, rss_bytes, exchange_us }) => [
+      name,
+      count(exchanges),
+      decimals(heap_bytes / 2 ** 20, 1),
+      decimals(rss_bytes / 2 ** 20, 0),
+      exchange_us === null ? '–' : count(exchange_us),
+    ]),
+  );
+  if (rows.length === 0) return '';
+  const titles = ['stack', '#exchanges of the task', '#heap MB', '#RSS MB', '#p50 µs of the last'];
+  return `## As one task grows\n\n${markdownOf(tableView(titles, rows))}`;
+}
+
+function topologySection(file: StacksFile): string {
+  const played =
+    file.topologies.length === 0
+      ? 'They were counted, not played; `--factor topology=hub,direct` plays them.'
+      : `${markdownOf(topologyTable(file))}\n\n\`bytes\` and \`ms\` are of all exchanges, one after the other; set-up is beside them.`;
+  return `## How packets become requests\n\n${markdownOf(requestsTable(file))}\n\n${REQUESTS}\n\n${played}`;
+}
+
+export const REQUESTS =
+  '`hub`: the hub asks each agent and is asked by each; a broadcast is one request up and one down to each other agent. `direct`: each agent ' +
+  'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
+  'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';
+
+function tokensSection(file: StacksFile): string {
+  return `## Tokens that a model reads\n\n${tokensText(file)}\n\n${tokenTables(file).map(markdownOf).join('\n\n')}`;
+}
+
+function limitsOf({ environment, arms, invocations }: StacksFile): string[] {
+  return [
+    'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
+    `Client and server shared ${environment.cpus} cores with each other and with the command.`,
+    'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
+    'CPU time includes what asks and what answers, which is the same for all stacks; the ratio of two stacks would be larger without it.',
+    'Exchanges without an answer are in the bytes and in none of the times: some protocols acknowledge them, others say nothing, and to have written is not to have arrived.',
+    'The time of a set-up is that of a process that sets up its first session: its code is cold. Clients that connect when they are first used have that time in their first exchange; the bytes of it are in the set-up.',
+    ...(invocations < 5
+      ? [`With ${invocations} invocations of each, no difference in time can be called one.`]
+      : []),
+    ...(arms.some(({ bytes }) => !bytes.is_repeatable)
+      ? [
+          'Bytes marked `~` depend on when things happen: polls, keep-alives, flow control. They are one measurement.',
+        ]
+      : []),
+  ];
+}

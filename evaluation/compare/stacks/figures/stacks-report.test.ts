@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
+import { figuresFor } from '../../conditions/conditions.ts';
+import { changesSince, checkComparable } from '../../conditions/saved-baseline.ts';
+import { summaryMarkdown } from '../../conditions/summary.ts';
+import { makeStacksFile } from '../testing/sample-stacks.ts';
+import { cellsOf } from './cells.ts';
+import { toComparedStacks } from './compared-stacks.ts';
+import { formatStacksCsv } from './stacks-csv.ts';
+import { parseStacks } from './stacks-file.ts';
+import { formatStacksMarkdown } from './stacks-markdown.ts';
+import { formatStacks } from './stacks-table.ts';
+
+const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
+const file = makeStacksFile([
+  { name: 'mesh/json', factor: 1 },
+  { name: 'a2a/jsonrpc', factor: 3 },
+  { name: 'mcp/http', factor: 1.001 },
+  { name: 'json/websocket', factor: 2, isOverloaded: true },
+]);
+
+test('what is printed is what the file says when it is read back', () => {
+  const again = parseStacks(JSON.stringify(file), 'again');
+  expect(again).toEqual(file);
+  expect(formatStacksMarkdown(again)).toBe(formatStacksMarkdown(file));
+});
+
+test('the verdicts are about pairs, with their intervals; the null test is reported beside', () => {
+  const [, a2a, mcp, websocket] = file.arms.map(({ vs_baseline }) => vs_baseline);
+  expect(a2a?.latency).toMatchObject({ verdict: 'different', invocations: 6, rounds: 3 });
+  expect(a2a?.latency?.ratio).toBeCloseTo(3, 1);
+  expect(mcp?.latency?.verdict).toBe('equivalent');
+  expect(mcp?.cpu?.verdict).toBe('equivalent');
+  expect(websocket).toMatchObject({ latency: null, cpu: { verdict: 'different' } });
+  expect(file.null_test.latency?.verdict).toBe('equivalent');
+  expect(file.sentence).toBe(
+    'Of 3 stacks set against mesh/json bare, for an exchange: 1 took longer, 1 took the same within ±5 %, 1 did not keep up with the rate.',
+  );
+});
+
+test('of two stacks the sentence names the pair and has the interval', () => {
+  const { sentence } = makeStacksFile([
+    { name: 'mesh/json', factor: 1 },
+    { name: 'a2a/jsonrpc', factor: 3 },
+  ]);
+  expect(sentence).toMatch(
+    /^a2a\/jsonrpc bare takes \d\.\d\d times the time of mesh\/json bare \(95 % interval \d\.\d\d–\d\.\d\d\)\. a2a/,
+  );
+});
+
+test('too few invocations give no verdict', () => {
+  const few = makeStacksFile(
+    [
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 3 },
+    ],
+    4,
+  );
+  expect(few.arms[1]?.vs_baseline?.latency?.verdict).toBe('cannot tell');
+  expect(formatStacks(few)).toContain('4 invocations are too few for verdicts');
+});
+
+test('every byte is on a line, and a set-up is paid back by what is saved later', () => {
+  for (const { bytes } of file.arms) {
+    for (const { raw, tls, head, envelope, payload } of [bytes.sent, bytes.received]) {
+      expect(tls + head + envelope + payload).toBe(raw);
+    }
+  }
+  const cheaper = makeStacksFile([
+    { name: 'mesh/json', factor: 2 },
+    { name: 'a2a/jsonrpc', factor: 1 },
+  ]);
+  expect(cheaper.arms[1]?.setup).toMatchObject({ paid_back_bytes: 0, paid_back_time: 0 });
+  expect(file.arms[1]?.setup).toMatchObject({ paid_back_bytes: null, paid_back_time: null });
+});
+
+describe('at a terminal', () => {
+  const text = formatStacks(file);
+
+  test('the tables and texts fit 80 columns', () => {
+    const lines = text.split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    for (const name of NAMES) expect(text).toContain(`${name} bare`);
+  });
+
+  test('what is missing is named with its reason', () => {
+    expect(text).toContain('not measured: nats/core bare: there is no nats-server');
+    expect(text).toContain('FAILED: x/http sdk: 3 packets were sent, and 2 arrived');
+  });
+});
+
+test('percentiles that the sample cannot hold are left out', () => {
+  const [first] = file.arms;
+  // 6 invocations of 3 rounds of 80 are 1,440; of one invocation, 240.
+  expect(first?.latency_us?.p999).not.toBeNull();
+  const [alone] = makeStacksFile([{ name: 'mesh/json', factor: 1 }], 1).arms;
+  expect(alone?.latency_us).toMatchObject({ n: 240, p999: null });
+  expect(alone?.latency_us?.p99).not.toBeNull();
+});
+
+test('every arm with figures is a cell of a factorial plan', () => {
+  const cells = cellsOf(file.arms, 'latency_us');
+  // One did not keep up with the rate.
+  expect(cells).toHaveLength(NAMES.length - 1);
+  expect(cells[0]?.levels).toEqual({ protocol: 'mesh/json', transport: 'tcp', implementation: 'bare' });
+  expect(cells[0]?.samples).toHaveLength(6);
+});
+
+test('stacks of one protocol on one transport are cells of their own', () => {
+  const protocols = cellsOf(file.arms, 'cpu_us').map(({ levels }) => levels.protocol);
+  expect(protocols).toEqual(NAMES);
+  const apart = file.arms.map((arm, index) => ({ ...arm, transport: `t-${index}` }));
+  expect(new Set(cellsOf(apart, 'cpu_us').map(({ levels }) => levels.protocol))).toEqual(new Set(['json']));
+});
+
+test('conditions are about bytes to the unit and about times by their intervals', () => {
+  const figures = figuresFor(toComparedStacks(file), undefined);
+  const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
+  expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
+  expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
+  expect(outcomeOf('a2a/jsonrpc:bare.time > 4x mesh/json:bare')).toBe('held');
+  expect(outcomeOf('a2a/jsonrpc:bare.cpu > 2x mesh/json:bare')).toBe('failed');
+  expect(outcomeOf('mcp/http:bare.first > 3x mesh/json:bare')).toBe('held');
+  expect(() => outcomeOf('json/websocket:bare.time > 1')).toThrow('there is no figure for time');
+});
+
+test('a comparison that was saved is set against a later one of the same exchanges', () => {
+  const saved = toComparedStacks(file);
+  const later = toComparedStacks(
+    makeStacksFile([
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 6 },
+    ]),
+  );
+  const changes = changesSince(saved, later);
+  expect(changes.map(({ name, time }) => [name, time?.verdict])).toEqual([
+    ['mesh/json:bare', 'equivalent'],
+    ['a2a/jsonrpc:bare', 'different'],
+  ]);
+  expect(changes[1]?.time?.ratio).toBeCloseTo(2, 1);
+  const conditions = ['a2a/jsonrpc:bare.time > 1.5x saved', 'mesh/json:bare.bytes > 1x saved'].map((text) =>
+    evaluateThreshold(parseThreshold(text), figuresFor(later, saved)),
+  );
+  expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'held']);
+  const text = summaryMarkdown(later, { conditions, changes, command: 'npm run compare' });
+  expect(text).toContain('Stacks on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
+  expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
+  const other = { ...saved, same: { ...saved.same, 'the rate': 50 } };
+  expect(() => checkComparable(other, later, 'base.json')).toThrow('the rate (then 50, now 200)');
+  // An arm that did not keep up with the rate has no times to set against each other.
+  expect(changesSince(saved, saved)[3]?.time).toBeNull();
+});
+
+test('a line of CSV an arm, every number in full', () => {
+  const [head = '', ...lines] = formatStacksCsv(file).trim().split('\n');
+  expect(lines).toHaveLength(NAMES.length);
+  for (const line of lines) expect(line.split(',')).toHaveLength(head.split(',').length);
+  expect(head).toContain('per_s_at_64');
+});
+
+test('another file is refused with what is wrong', () => {
+  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow('here: not a comparison of stacks: kind');
+  expect(() => parseStacks('{', 'here')).toThrow('here: not JSON');
+});

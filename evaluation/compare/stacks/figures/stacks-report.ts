@@ -1,0 +1,143 @@
+import { environmentOf } from '../../../../core/run/manifest.ts';
+import { packageVersion } from '../../../../core/system/package-root.ts';
+import { median } from '../../../statistics/inference/quantile.ts';
+import { type JudgedLevels, judgeLevels } from '../../../statistics/level-verdicts.ts';
+import { measureLevels } from '../../../statistics/levels.ts';
+import type { Arm } from '../arms.ts';
+import type { MeasuredStacks } from '../compare-stacks.ts';
+import type { PlannedExchange } from '../peers/protocol.ts';
+import type { Workload } from '../workload.ts';
+import { type ArmFigures, figuresOf, samplesOf } from './arm-figures.ts';
+import { attributionsOf } from './stack-attribution.ts';
+import { parseStacks, type StackArm, type StacksFile } from './stacks-file.ts';
+import { describeStacks } from './stacks-text.ts';
+
+interface Reported {
+  readonly arms: readonly [Arm, ...Arm[]];
+  readonly measured: MeasuredStacks;
+  readonly traffic: Workload;
+  readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
+  readonly concurrency: readonly number[];
+  readonly ratePerS: number;
+  readonly seed: number;
+  /** What measures it again. */
+  readonly command: string;
+  readonly requests: StacksFile['requests'];
+  readonly topologies: StacksFile['topologies'];
+  readonly tokens: StacksFile['tokens'];
+  readonly leftOut: readonly string[];
+  /** Topologies that could not be played. */
+  readonly failed: readonly string[];
+  /** Ratios up to 1 + margin, or its inverse, count as equal. */
+  readonly margin: number;
+}
+
+/** What was measured, as it is read back from its file, so that every output says the same. */
+export function reportStacks(reported: Reported): StacksFile {
+  const { arms, measured, traffic, exchangesOf, concurrency, margin } = reported;
+  const figures = arms.flatMap((arm) => {
+    const invocations = measured.invocations.get(arm.name) ?? [];
+    return invocations.length === 0 ? [] : [figuresOf(arm, exchangesOf(arm), invocations, concurrency)];
+  });
+  const [baseline, ...others] = figures;
+  if (baseline === undefined) throw new Error('the baseline was not measured');
+  const verdicts = verdictsOf(
+    baseline.samples,
+    others.map(({ samples }) => samples),
+    margin,
+  );
+  const [nullTest] = verdictsOf(baseline.samples, [samplesOf(measured.nullInvocations)], margin);
+  const rows = figures.map((own, index) => {
+    const vs = verdicts[index - 1];
+    const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
+    return {
+      ...own,
+      setup: { ...own.setup, ...paidBack(own, baseline) },
+      vs_baseline: vs === undefined ? null : { ...vs, bytes_ratio: bytesRatio },
+    };
+  });
+  const report = {
+    kind: 'gaia-mesh-stacks',
+    schema_version: 1,
+    sentence: describeStacks(baseline.name, rows),
+    command: reported.command,
+    traffic: trafficOf(traffic),
+    seed: reported.seed,
+    environment: environmentOf(packageVersion),
+    margin,
+    machine: measured.machine.map(({ load, stealMs, throttledMs, availableBytes }) => ({
+      load,
+      steal_ms: stealMs,
+      throttled_ms: throttledMs,
+      available_bytes: availableBytes,
+    })),
+    warnings: measured.warnings,
+    rate_per_s: reported.ratePerS,
+    baseline: baseline.name,
+    null_test: nullTest,
+    arms: rows,
+    requests: reported.requests,
+    topologies: reported.topologies,
+    tokens: reported.tokens,
+    attributions: attributionsOf(figures, margin),
+    left_out: reported.leftOut,
+    failed: [...measured.failed, ...reported.failed],
+    invocations: baseline.invocations,
+    lost_invocations: measured.lost,
+    stopped: measured.stopped,
+  };
+  return parseStacks(JSON.stringify(report), 'comparison');
+}
+
+type Samples = StackArm['samples'];
+
+/** Verdicts over all arms that one table sets against the baseline: those of one figure are judged together. JSON's null is ∞. */
+function verdictsOf(baseline: Samples, others: readonly Samples[], margin: number) {
+  const judged = (figure: keyof Samples): readonly (JudgedLevels | null)[] => {
+    const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
+    const measured = comparable.map((own) => measureLevels(baseline[figure], own[figure]));
+    const verdicts = judgeLevels(measured, { margin });
+    return others.map((own) => verdicts[comparable.indexOf(own)] ?? null);
+  };
+  const [latency, cpu, saturated] = [judged('latency_us'), judged('cpu_us'), judged('saturated_us')];
+  return others.map((_, index) => ({
+    latency: latency[index] ?? null,
+    cpu: cpu[index] ?? null,
+    saturated: saturated[index] ?? null,
+  }));
+}
+
+function trafficOf({ source, exchanges }: Workload) {
+  const packets = exchanges.flatMap(({ request, replies }) => [request, ...replies]);
+  const sizes = packets.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload)));
+  return {
+    source,
+    exchanges: exchanges.length,
+    packets: packets.length,
+    payload_bytes: {
+      smallest: Math.min(...sizes),
+      median: Math.round(median(sizes)),
+      largest: Math.max(...sizes),
+    },
+  };
+}
+
+/** After how many exchanges a set-up that takes more than the baseline's has paid for itself. */
+function paidBack(own: ArmFigures, baseline: ArmFigures) {
+  const setupBytes = (arm: ArmFigures) => arm.setup.sent_bytes + arm.setup.received_bytes;
+  const bytes = exchangesUntil(
+    setupBytes(own) - setupBytes(baseline),
+    baseline.bytes.per_exchange - own.bytes.per_exchange,
+  );
+  const [ownUs, baseUs] = [own.latency_us?.p50, baseline.latency_us?.p50];
+  const time =
+    ownUs === undefined || baseUs === undefined
+      ? null
+      : exchangesUntil((own.setup.ms - baseline.setup.ms) * 1000, baseUs - ownUs);
+  return { paid_back_bytes: bytes, paid_back_time: time };
+}
+
+function exchangesUntil(more: number, savedEach: number): number | null {
+  if (more <= 0) return 0;
+  return savedEach <= 0 ? null : Math.ceil(more / savedEach);
+}

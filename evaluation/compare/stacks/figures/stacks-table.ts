@@ -1,0 +1,261 @@
+import { stylesFor } from '../../../terminal/style.ts';
+import { count, decimals, wrapped } from '../../../terminal/table.ts';
+import { type TableView, tableView, terminalTable } from '../../../terminal/table-view.ts';
+import { STOPPED } from '../../comparison-table.ts';
+import { attributionText } from './stack-attribution.ts';
+import type { StackArm, StacksFile } from './stacks-file.ts';
+import { FIGURE_NAMES, intervalText, nameText, ratioText } from './stacks-text.ts';
+
+/** Columns that a narrow terminal has no room for, the least important first. */
+const RANK = {
+  time: ['p99.9', 'detects', 'n', 'p99'],
+  bytes: ['ms', 'messages', 'one way', 'tls'],
+  topology: ['sessions', 'set-up B', 'agents'],
+  cpu: ['RSS MB', 'kept B', 'knee/s', 'in system'],
+};
+
+/** How long an exchange takes at the fixed rate, and the verdict of each pair. */
+export function timeTable({ arms }: StacksFile): TableView {
+  return tableView(
+    ['stack', '#n', '#p50 µs', '#p99', '#p99.9', '#time ×', '#95 %', '#detects', 'verdict'],
+    arms.map(({ name, latency_us: times, vs_baseline: vs }) => [
+      nameText(name),
+      times === null ? '–' : count(times.n),
+      times === null ? '–' : count(times.p50),
+      orDash(times?.p99),
+      orDash(times?.p999),
+      vs === null ? '1.00' : vs.latency === null ? '–' : decimals(vs.latency.ratio, 2),
+      vs === null || vs.latency === null ? '–' : intervalText(vs.latency),
+      vs?.latency?.detectable == null ? '–' : decimals(vs.latency.detectable, 2),
+      vs === null ? 'baseline' : (vs.latency?.verdict ?? 'rate too high'),
+    ]),
+  );
+}
+
+/** Bytes of an exchange by line, both directions, and of the set-up. */
+export function bytesTable({ arms }: StacksFile): TableView {
+  return tableView(
+    [
+      'stack',
+      '#B',
+      '#×',
+      '#payload',
+      '#envelope',
+      '#head',
+      '#tls',
+      '#one way',
+      '#set-up B',
+      '#messages',
+      '#ms',
+      'paid back',
+    ],
+    arms.map(({ name, bytes, setup, vs_baseline }) => {
+      const { exchanges, sent, received } = bytes;
+      const each = (line: keyof typeof sent) => count((sent[line] + received[line]) / exchanges);
+      return [
+        nameText(name),
+        count(bytes.per_exchange) + (bytes.is_repeatable ? '' : '~'),
+        decimals(vs_baseline?.bytes_ratio ?? 1, 2),
+        each('payload'),
+        each('envelope'),
+        each('head'),
+        each('tls'),
+        bytes.one_way === null ? '–' : count(overheadOf(bytes.one_way)),
+        count(setup.sent_bytes + setup.received_bytes),
+        count(setup.messages),
+        decimals(setup.ms, 1),
+        vs_baseline === null ? '–' : paidBackText(setup),
+      ];
+    }),
+  );
+}
+
+/** Bytes of an exchange besides its payload, both directions. */
+function overheadOf({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
+  return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
+}
+
+function paidBackText({ paid_back_bytes: bytes, paid_back_time: time }: StackArm['setup']): string {
+  const of = (exchanges: number | null) => (exchanges === null ? 'never' : count(exchanges));
+  return `${of(bytes)} / ${of(time)}`;
+}
+
+/** CPU time of an exchange, and what the two ends can do. */
+export function cpuTable({ arms }: StacksFile): TableView {
+  const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
+  return tableView(
+    [
+      'stack',
+      '#client µs',
+      '#server µs',
+      '#in system',
+      '#CPU ×',
+      ...levels.map((level) => `#/s at ${level}`),
+      '#knee/s',
+      '#RSS MB',
+      '#kept B',
+    ],
+    arms.map(({ name, cpu_us: { client, server }, saturation, vs_baseline: vs, ...arm }) => [
+      nameText(name),
+      count(client.user + client.system),
+      count(server.user + server.system),
+      count(client.system + server.system),
+      vs === null ? '1.00' : ratioText(vs.cpu),
+      ...saturation.map(({ per_s }) => count(per_s)),
+      orDash(arm.knee_per_s),
+      count(arm.rss_bytes.server / 2 ** 20),
+      orDash(keptBytes(arm.growth)),
+    ]),
+  );
+}
+
+/** Bytes that a server keeps of each exchange of one task, from the first point to the last. */
+export function keptBytes(growth: StackArm['growth']): number | null {
+  const [first, last] = [growth?.[0], growth?.at(-1)];
+  if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
+  return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
+}
+
+/** How the recording's packets become requests. */
+export function requestsTable({ requests }: StacksFile): TableView {
+  return tableView(
+    [
+      'topology',
+      'as',
+      '#agents',
+      '#packets',
+      '#broadcasts',
+      '#transfers',
+      '#requests',
+      '#in a response',
+      '#no answer',
+    ],
+    requests.map(({ topology, fit, agents, ...counts }) => [
+      topology,
+      fit,
+      count(agents),
+      count(counts.packets),
+      count(counts.broadcasts),
+      count(counts.transfers),
+      count(counts.requests),
+      count(counts.riding),
+      count(counts.acknowledged),
+    ]),
+  );
+}
+
+/** What carrying the whole recording took, between a process for each node. */
+export function topologyTable({ topologies }: StacksFile): TableView {
+  return tableView(
+    ['stack', 'topology', 'as', '#agents', '#requests', '#bytes', '#sessions', '#set-up B', '#ms'],
+    topologies.map((played) => [
+      nameText(played.arm),
+      played.topology,
+      played.fit,
+      count(played.agents),
+      count(played.exchanges),
+      count(played.bytes),
+      count(played.sessions),
+      count(played.setup_bytes),
+      decimals(played.exchanges_ms, 0),
+    ]),
+  );
+}
+
+function orDash(value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : count(value);
+}
+
+/** What was measured, and how often. */
+export function measuredText({
+  traffic,
+  invocations,
+  rate_per_s,
+  seed,
+  stopped,
+  ...file
+}: StacksFile): string {
+  const { smallest, median, largest } = traffic.payload_bytes;
+  const lost = file.lost_invocations === 0 ? '' : `, ${file.lost_invocations} tried again`;
+  return (
+    `${count(traffic.exchanges)} exchanges (${traffic.source}; payloads of ${count(smallest)} to ${count(largest)} B, half of them at most ` +
+    `${count(median)} B), ${invocations} fresh pairs of processes of each (${STOPPED[stopped]}${lost}), ${rate_per_s} exchanges a second where time is ` +
+    `measured, seed ${seed}`
+  );
+}
+
+/** The check that is reported beside the verdicts: the baseline against itself. */
+export function nullText({ null_test: { latency, cpu, saturated }, baseline }: StacksFile): string {
+  const parts = (
+    [
+      ['latency_us', latency],
+      ['cpu_us', cpu],
+      ['saturated_us', saturated],
+    ] as const
+  ).flatMap(([figure, verdict]) =>
+    verdict === null
+      ? []
+      : [
+          `${FIGURE_NAMES[figure]} ${decimals(verdict.ratio, 3)} (${intervalText(verdict)}): ${verdict.verdict}`,
+        ],
+  );
+  return `Null test, ${baseline} against itself: ${parts.join('; ')}`;
+}
+
+/** What is not in the tables, and why. */
+export function absenceLines({ left_out, failed }: StacksFile): string[] {
+  return [...left_out.map((what) => `not measured: ${what}`), ...failed.map((what) => `FAILED: ${what}`)];
+}
+
+/** For people at a terminal. */
+export function formatStacks(file: StacksFile): string {
+  const { bold, dim, yellow } = stylesFor(process.stdout);
+  const few =
+    file.invocations < 5
+      ? [
+          wrapped(
+            `${file.invocations} invocations are too few for verdicts: give it more time with --budget.`,
+          ),
+        ]
+      : [];
+  return [
+    '',
+    terminalTable(timeTable(file), RANK.time),
+    '',
+    terminalTable(bytesTable(file), ['paid back', ...RANK.bytes]),
+    '',
+    terminalTable(cpuTable(file), [...RANK.cpu, ...middleLevels(file)]),
+    '',
+    ...(file.topologies.length === 0
+      ? []
+      : [
+          terminalTable(requestsTable(file), ['agents', 'packets']),
+          '',
+          terminalTable(topologyTable(file), RANK.topology),
+          '',
+        ]),
+    bold(wrapped(file.sentence)),
+    ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
+    ...few,
+    ...(file.attributions.length > MAX_ATTRIBUTIONS
+      ? []
+      : file.attributions.map((one) => wrapped(`${attributionText(one)}.`))),
+    dim(wrapped(measuredText(file))),
+    dim(wrapped(nullText(file))),
+    dim(wrapped(COLUMNS_EXPLAINED)),
+    ...absenceLines(file).map(wrapped),
+    '',
+  ].join('\n');
+}
+
+/** Columns of throughput between the least and the most at once. */
+function middleLevels({ arms }: StacksFile): string[] {
+  return (arms[0]?.saturation ?? []).slice(1, -1).map(({ concurrency }) => `/s at ${concurrency}`);
+}
+
+/** More of them are for a page to read. */
+const MAX_ATTRIBUTIONS = 6;
+
+const COLUMNS_EXPLAINED =
+  'Time: since each exchange should have begun. B: of an exchange, both directions (~: not the same each time). CPU ×: = equivalent, ? ' +
+  'cannot tell. In an exchange one at a time; /s at 16: sixteen at once.';

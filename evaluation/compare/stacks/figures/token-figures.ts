@@ -1,0 +1,126 @@
+import { encode as encodeToon } from '@toon-format/toon';
+import type { ToolDefinition } from '../../../../core/contracts/engine.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../core/contracts/packet.ts';
+import type { Recording } from '../../../../core/recording/recording.ts';
+import { meshCard } from '../../../../protocols/stacks/a2a/card.ts';
+import type { StacksFile } from './stacks-file.ts';
+
+/** Tokens of a text, as a model counts them. */
+type Count = (text: string) => number;
+
+/**
+ * Tokens that a model reads, by protocol: what its host shows it of the tools it may ask, and of what they answer. What is around it on the
+ * wire is read by no model and is in no figure.
+ */
+export async function tokenFigures(
+  recording: Recording,
+  tools: readonly ToolDefinition[],
+): Promise<StacksFile['tokens']> {
+  // 2 MB, for those alone who count.
+  const { tokensOf } = await import('../../../../core/tokens/o200k.ts');
+  const payloads = recording.packets.map(({ packet }) => packet.payload);
+  return {
+    encoding: 'o200k_base',
+    definitions: definitionFigures(tools, tokensOf),
+    results: resultFigures(payloads, tokensOf),
+    shapes: shapeFigures(payloads, tokensOf),
+  };
+}
+
+/** The same tools, as a client of each protocol gets to know them. */
+function definitionFigures(tools: readonly ToolDefinition[], tokensOf: Count) {
+  const asMcp = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    inputSchema: parameters,
+  }));
+  const asSkills = tools.map(({ name, description }) => ({ id: name, name, description, tags: [] }));
+  const { name, description, version, defaultInputModes, defaultOutputModes } = meshCard;
+  const card = { name, description, version, defaultInputModes, defaultOutputModes, skills: asSkills };
+  const figure = (what: string, value: JsonValue) => {
+    const text = JSON.stringify(value);
+    return { what, items: tools.length, bytes: Buffer.byteLength(text), tokens: tokensOf(text) };
+  };
+  return [
+    figure('MCP tools/list: name, description and schema of each tool', asMcp),
+    figure('A2A agent card: the same tools as skills, which have no schema', card),
+  ];
+}
+
+/** The payloads as results of an MCP tool: as text, as a structure, or as both, which then say the same twice. */
+function resultFigures(payloads: readonly JsonObject[], tokensOf: Count) {
+  const compact = payloads.map((payload) => JSON.stringify(payload));
+  const sum = (texts: readonly string[]) => texts.reduce((total, text) => total + tokensOf(text), 0);
+  const once = sum(compact);
+  const inBoth = sum(compact.map((text) => `${text}\n${text}`));
+  return [
+    { form: 'text', tokens: once },
+    { form: 'structured', tokens: once },
+    { form: 'both', tokens: inBoth },
+  ];
+}
+
+/** The payloads as compact JSON, as JSON with line breaks, and as TOON, by what they are made of. */
+function shapeFigures(payloads: readonly JsonObject[], tokensOf: Count) {
+  const sum = (own: readonly JsonObject[], write: (payload: JsonObject) => string) =>
+    own.reduce((total, payload) => total + tokensOf(write(payload)), 0);
+  return [...Map.groupBy(payloads, shapeOf)]
+    .map(([shape, own]) => ({
+      shape,
+      payloads: own.length,
+      bytes: own.reduce((total, payload) => total + Buffer.byteLength(JSON.stringify(payload)), 0),
+      compact: sum(own, (payload) => JSON.stringify(payload)),
+      pretty: sum(own, (payload) => JSON.stringify(payload, null, 2)),
+      toon: sum(own, (payload) => encodeToon(payload)),
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
+}
+
+/** Of a payload this much is in one text, and it is prose; in rows of a table, and it is a table. */
+const MOST = 0.6;
+const MIN_ROWS = 3;
+
+/** What most of a payload is made of. */
+function shapeOf(payload: JsonObject): string {
+  const all = JSON.stringify(payload).length;
+  const parts = partsOf(payload);
+  const share = (kind: Part['kind']) =>
+    parts.reduce((sum, part) => sum + (part.kind === kind ? part.length : 0), 0) / all;
+  if (share('table') > MOST) return 'tables: rows with the same keys';
+  if (share('list') > MOST) return 'lists of texts and numbers';
+  if (share('prose') > MOST) return 'prose';
+  return 'records of few fields';
+}
+
+interface Part {
+  readonly kind: 'table' | 'list' | 'prose';
+  readonly length: number;
+}
+
+/** A sentence; shorter texts are names and words. */
+const PROSE_LENGTH = 80;
+
+function partsOf(value: JsonValue): Part[] {
+  if (typeof value === 'string') {
+    return value.length >= PROSE_LENGTH ? [{ kind: 'prose', length: value.length }] : [];
+  }
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    const length = JSON.stringify(items).length;
+    if (items.length >= MIN_ROWS && isTable(items)) return [{ kind: 'table', length }];
+    const isPlain = items.every((item) => typeof item !== 'object' && String(item).length < PROSE_LENGTH);
+    if (items.length >= MIN_ROWS && isPlain) return [{ kind: 'list', length }];
+    return items.flatMap(partsOf);
+  }
+  return isJsonObject(value) ? Object.values(value).flatMap(partsOf) : [];
+}
+
+/** Rows that are objects with the same keys, or lists of the same length, of plain values. */
+function isTable(items: readonly JsonValue[]): boolean {
+  const keys = items.map((item) => {
+    if (typeof item !== 'object' || item === null) return undefined;
+    const isPlain = Object.values(item).every((cell) => typeof cell !== 'object' || cell === null);
+    return isPlain ? Object.keys(item).join() : undefined;
+  });
+  return keys[0] !== undefined && keys.every((own) => own === keys[0]);
+}

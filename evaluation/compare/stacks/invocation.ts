@@ -1,0 +1,155 @@
+import type { DirectionBytes, WireBytes } from '../../../protocols/stacks/contract/stack.ts';
+import { NO_BYTES } from '../../../protocols/stacks/contract/wire-sum.ts';
+import { percentile } from '../../statistics/inference/quantile.ts';
+import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
+import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
+import type { CpuUs, Part } from './peers/protocol.ts';
+
+/** How one pair of fresh processes is measured. */
+export interface Protocol {
+  /** Milliseconds for the rounds and the warm-up; set-up, exact bytes and extras are beside it. */
+  readonly budgetMs: number;
+  readonly rounds: number;
+  readonly concurrency: readonly number[];
+  /** Exchanges a second of the open load. */
+  readonly ratePerS: number;
+  /** Counts the bytes of each exchange once. */
+  readonly countsBytes: boolean;
+  /** Lets a task grow, and says what the server keeps. */
+  readonly growsTask: boolean;
+  /** Raises the load until it is too much. */
+  readonly raisesLoad: boolean;
+}
+
+export interface Round {
+  /** Microseconds of CPU time an exchange, one at a time. */
+  readonly cpuUs: { readonly client: CpuUs; readonly server: CpuUs };
+  /** Microseconds since each exchange of the open load should have begun; null where the rate was too high. */
+  readonly latencyUs: readonly number[] | null;
+  /** Microseconds by which the load itself was late. */
+  readonly lateUs: number;
+  /** Exchanges a second, for each concurrency. */
+  readonly perS: readonly number[];
+}
+
+/** One pass through all exchanges that have an answer, and one through all others, on a session that is in use. */
+export interface CountedBytes {
+  readonly answered: WireBytes;
+  readonly oneWay: WireBytes;
+  /** What the first pass took more than the second: connections that are opened, and tables that are filled, when they are first used. */
+  readonly firstUse: { readonly sent: number; readonly received: number };
+}
+
+/** What one pair of fresh processes came to. */
+export interface Invocation {
+  readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  /** Null where they were not counted. */
+  readonly bytes: CountedBytes | null;
+  readonly rounds: readonly Round[];
+  readonly growth: Growth | null;
+  readonly curve: readonly LoadPoint[] | null;
+  readonly rssBytes: { readonly client: number; readonly server: number };
+}
+
+/** A pass is whole, however long it takes: a stack that takes longer for it than this does not work. */
+const PASS_MS = 60_000;
+/** Exchanges at once in a pass whose answers take their time. */
+const PASS_CONCURRENCY = 16;
+/** Parts of the budget; the rounds share what is left after the warm-up. */
+const WARM_UP = 0.15;
+const SHARES = { one: 0.2, open: 0.4, saturated: 0.4 };
+const MAX_COUNT = 20_000;
+/** Below it, a percentile of a round is luck. */
+const MIN_OPEN = 20;
+
+/** Starts a pair, measures it and ends it. */
+export async function measureInvocation(
+  options: PairOptions,
+  protocol: Protocol,
+  signal: AbortSignal,
+): Promise<Invocation> {
+  const pair = await Pair.start(options, signal);
+  try {
+    const { setup } = pair;
+    const bytes = protocol.countsBytes ? await countBytes(pair, options) : null;
+    await warmUp(pair, protocol);
+    const rounds: Round[] = [];
+    const roundMs = (protocol.budgetMs * (1 - WARM_UP)) / protocol.rounds;
+    for (let round = 0; round < protocol.rounds; round++)
+      rounds.push(await playRound(pair, roundMs, protocol));
+    const [client, server] = await pair.count();
+    const rssBytes = { client: client.rssBytes, server: server.rssBytes };
+    const fastest = Math.max(...rounds.flatMap(({ perS }) => perS));
+    const curve = protocol.raisesLoad ? await loadCurve(pair, fastest) : null;
+    const growth = protocol.growsTask ? await growthOf(pair) : null;
+    return { setup, bytes, rounds, growth, curve, rssBytes };
+  } finally {
+    await pair.stop();
+  }
+}
+
+/**
+ * The bytes of one pass, answered exchanges and others apart. A first pass goes before each: on HTTP/2 the heads of the first requests fill
+ * a table that later ones refer to, and what a session costs only once is not what an exchange costs.
+ */
+async function countBytes(pair: Pair, options: PairOptions): Promise<CountedBytes> {
+  const { exchanges, workMs } = options;
+  const concurrency = workMs > 0 ? PASS_CONCURRENCY : 1;
+  const firstUse = { sent: 0, received: 0 };
+  const passOf = async (part: Part, count: number) => {
+    if (count === 0) return NO_BYTES;
+    const pass = { kind: 'closed', count, concurrency, maxMs: PASS_MS } as const;
+    const first = (await pair.play(pass, { part })).wire;
+    const { wire } = await pair.play(pass, { part });
+    firstUse.sent += moreThan(first.sent, wire.sent);
+    firstUse.received += moreThan(first.received, wire.received);
+    return wire;
+  };
+  const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
+  const own = {
+    answered: await passOf('answered', answered),
+    oneWay: await passOf('one-way', exchanges.length - answered),
+  };
+  return { ...own, firstUse };
+}
+
+/** Bytes around messages alone: those of the messages differ by their ids. */
+function moreThan(first: DirectionBytes, second: DirectionBytes): number {
+  return Math.max(0, first.tls + first.head - second.tls - second.head);
+}
+
+async function warmUp(pair: Pair, { budgetMs }: Protocol): Promise<PairLoad> {
+  return pair.play({ kind: 'closed', count: MAX_COUNT, concurrency: 4, maxMs: budgetMs * WARM_UP });
+}
+
+async function playRound(pair: Pair, roundMs: number, { concurrency, ratePerS }: Protocol): Promise<Round> {
+  const one = await pair.play({
+    kind: 'closed',
+    count: MAX_COUNT,
+    concurrency: 1,
+    maxMs: roundMs * SHARES.one,
+  });
+  const count = Math.max(MIN_OPEN, Math.round((roundMs * SHARES.open * ratePerS) / 1000));
+  const open = await pair.play({ kind: 'open', count: Math.min(count, MAX_COUNT), ratePerS });
+  const perS: number[] = [];
+  for (const level of concurrency) {
+    const maxMs = (roundMs * SHARES.saturated) / concurrency.length;
+    const load = await pair.play({ kind: 'closed', count: MAX_COUNT, concurrency: level, maxMs });
+    perS.push((load.count / load.elapsedMs) * 1000);
+  }
+  return {
+    cpuUs: { client: perExchange(one.client, one.count), server: perExchange(one.server, one.count) },
+    latencyUs: open.isOverloaded ? null : open.timesUs,
+    lateUs: open.lateUs,
+    perS,
+  };
+}
+
+function perExchange({ user, system }: CpuUs, count: number): CpuUs {
+  return { user: user / count, system: system / count };
+}
+
+/** The median of what the open load of a round took; null where its rate was too high. */
+export function latencyOf({ latencyUs }: Round): number | null {
+  return latencyUs === null ? null : percentile(latencyUs, 0.5);
+}

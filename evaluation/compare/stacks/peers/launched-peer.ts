@@ -1,0 +1,43 @@
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { issuesOf } from '../../../../core/contracts/packet.ts';
+import { Peer } from './peer.ts';
+import { askedSchema, commandSchema } from './protocol.ts';
+
+/**
+ * Runs one end of the stacks that a comparison measures, as it is commanded over the channel, until that closes: a comparison that was
+ * killed leaves no process behind. The terminal's Ctrl-C is not for it.
+ */
+export function launchedPeer(): void {
+  const peer = new Peer();
+  const end = () => {
+    // What does not close in time is closed by the end of the process.
+    setTimeout(() => process.exit(0), CLOSE_MS).unref();
+    peer.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', end);
+  process.on('disconnect', end);
+  process.on('message', (message) => void answer(peer, message));
+}
+
+const CLOSE_MS = 1000;
+
+async function answer(peer: Peer, message: unknown): Promise<void> {
+  const asked = askedSchema.parse(message);
+  try {
+    const command = commandSchema.safeParse(asked.command);
+    if (!command.success) throw new MeshError('usage', `not a command: ${issuesOf(command.error)}`);
+    const value = await peer.do(command.data);
+    process.send?.({ call: asked.call, value });
+  } catch (error) {
+    // A bug of a stack fails its round with its stack, and no other.
+    const isExpected = error instanceof MeshError;
+    const failed = isExpected
+      ? { code: error.code, message: error.message }
+      : { code: 'bug', message: String(error instanceof Error ? error.stack : messageOf(error)) };
+    process.send?.({ call: asked.call, failed });
+  }
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import type { StackSettings, WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
+import { disagreementOf, NO_BYTES, since } from '../../../../protocols/stacks/contract/wire-sum.ts';
+import { PeerProcess } from './peer-process.ts';
+import type { Counted, CpuUs, Load, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
+
+/** What two processes are to do: one serves, the other asks. */
+export interface PairOptions {
+  readonly stack: StackRef;
+  readonly settings: StackSettings;
+  /** As {@link playable} gives them. */
+  readonly exchanges: readonly PlannedExchange[];
+  /** Milliseconds that the work for an answer takes. */
+  readonly workMs: number;
+}
+
+export interface PairLoad extends Played {
+  readonly client: CpuUs;
+  readonly server: CpuUs;
+  /** Of the client: what it sent and received. The server counted the same. */
+  readonly wire: WireBytes;
+}
+
+/** Both ends count the last bytes within this: flow control and acknowledgements of HTTP/2 come after the answer. */
+const AGREEMENT_MS = 3000;
+const LOOK_AGAIN_MS = 5;
+
+/** A client and a server in fresh processes, with one session between them. */
+export class Pair {
+  /** Of the session's set-up: agent card, versions, tools. */
+  readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  readonly #client: PeerProcess;
+  readonly #server: PeerProcess;
+  readonly #address: string;
+
+  private constructor(client: PeerProcess, server: PeerProcess, address: string, setup: Pair['setup']) {
+    this.#client = client;
+    this.#server = server;
+    this.#address = address;
+    this.setup = setup;
+  }
+
+  /** @throws MeshError as the stack does; `agent` when a process fails */
+  static async start(
+    { stack, settings, exchanges, workMs }: PairOptions,
+    signal: AbortSignal,
+  ): Promise<Pair> {
+    const server = new PeerProcess(`server of ${stack.name}`);
+    const client = new PeerProcess(`client of ${stack.name}`);
+    const kill = () => {
+      client.kill();
+      server.kill();
+    };
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      // The client's process starts meanwhile.
+      const [address] = await Promise.all([
+        server.serve({ stack, settings, exchanges, workMs }),
+        client.count(),
+      ]);
+      const { ms } = await client.connect({
+        stack,
+        settings,
+        address,
+        exchanges,
+      });
+      const { wire } = await agreed(client, server, 0);
+      return new Pair(client, server, address, { ms, wire });
+    } catch (error) {
+      kill();
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /**
+   * Plays a load and says what it took of both ends.
+   *
+   * @throws MeshError `packet` when other packets came than were planned, or the ends do not agree on their bytes
+   */
+  async play(load: Load, more: Partial<Pick<Play, 'part' | 'from' | 'tasks'>> = {}): Promise<PairLoad> {
+    const [clientBefore, serverBefore] = await this.count();
+    const played = await this.#client.play({
+      address: this.#address,
+      part: 'answered',
+      from: null,
+      tasks: 'new',
+      ...more,
+      load,
+    });
+    const [client, server] = await this.count();
+    const { wire } = await agreed(this.#client, this.#server, serverBefore.arrived + played.count);
+    return {
+      ...played,
+      ...cpuSince(clientBefore, serverBefore, client, server),
+      wire: since(clientBefore.clients ?? NO_BYTES, wire),
+    };
+  }
+
+  /** Client and server as they are now; with what they keep in memory if garbage is collected first. */
+  async count(collect = false): Promise<readonly [Counted, Counted]> {
+    return Promise.all([this.#client.count(collect), this.#server.count(collect)]);
+  }
+
+  async stop(): Promise<void> {
+    // In order, so that a client sees no broken connection.
+    await this.#client.stop();
+    await this.#server.stop();
+  }
+}
+
+/** Waits until both ends have counted the same bytes and every packet has arrived. */
+async function agreed(
+  client: PeerProcess,
+  server: PeerProcess,
+  arrivals: number,
+): Promise<{ readonly wire: WireBytes }> {
+  const startMs = performance.now();
+  for (;;) {
+    const [asked, served] = await Promise.all([client.count(), server.count()]);
+    const wire = asked.clients ?? NO_BYTES;
+    const why =
+      disagreementOf(wire, served.server ?? NO_BYTES, served.hasBroker) ?? missingOf(served, arrivals);
+    if (why === undefined) return { wire };
+    if (performance.now() - startMs > AGREEMENT_MS) {
+      throw new MeshError('packet', `the two ends of ${client.name} do not agree: ${why}`);
+    }
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function missingOf({ arrived, strangers }: Counted, expected: number): string | undefined {
+  if (strangers > 0) return `${strangers} packets came that nobody sent`;
+  return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
+}
+
+function cpuSince(
+  clientBefore: Counted,
+  serverBefore: Counted,
+  client: Counted,
+  server: Counted,
+): { readonly client: CpuUs; readonly server: CpuUs } {
+  return {
+    client: minus([client.cpuUs], [clientBefore.cpuUs]),
+    server: minus([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
+  };
+}
+
+function minus(after: readonly CpuUs[], before: readonly CpuUs[]): CpuUs {
+  const sum = (all: readonly CpuUs[], key: keyof CpuUs) => all.reduce((total, cpu) => total + cpu[key], 0);
+  return {
+    user: Math.max(0, sum(after, 'user') - sum(before, 'user')),
+    system: Math.max(0, sum(after, 'system') - sum(before, 'system')),
+  };
+}

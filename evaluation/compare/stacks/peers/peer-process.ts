@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import type * as z from 'zod';
+import { type ErrorCode, MeshError } from '../../../../core/contracts/errors.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../../../core/contracts/limits.ts';
+import { codeFolder } from '../../../../core/system/package-root.ts';
+import { afterPatience } from '../../../../core/system/process/patience.ts';
+import {
+  answerSchema,
+  type Command,
+  type Counted,
+  closedSchema,
+  connectedSchema,
+  countedSchema,
+  type Play,
+  type Played,
+  playedSchema,
+  servedSchema,
+} from './protocol.ts';
+
+/** Bytes of what a process says on its standard error that are kept, to be shown if it fails. */
+const STDERR_BYTES = 4 * 1024;
+/** A load ends by itself; this is for one that does not. */
+const SLACK_MS = 30_000;
+
+type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: Name }>, 'do'>;
+
+interface Call {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: MeshError) => void;
+}
+
+/** A started process of one node. */
+export class PeerProcess {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<string>;
+  readonly #calls = new Map<number, Call>();
+  #call = 0;
+  #stderr = '';
+
+  /** @param name of the node, for messages */
+  constructor(name: string) {
+    this.name = name;
+    this.#child = spawn(process.execPath, [path.join(codeFolder, 'scripts', 'gaia-mesh.js'), 'peer'], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // A terminal's Ctrl-C is for the comparison, which ends its processes in order.
+      detached: true,
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(error.message));
+      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+    void this.#ended.then((how) => {
+      for (const { reject } of this.#calls.values()) reject(this.#failure(`it ended: ${how}`));
+      this.#calls.clear();
+    });
+    this.#child.on('message', (message) => this.#answered(message));
+  }
+
+  /** Serves a stack; the address that clients connect to. */
+  async serve(command: CommandOf<'serve'>): Promise<string> {
+    const { address } = await this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
+    return address;
+  }
+
+  async connect(command: CommandOf<'connect'>): Promise<z.infer<typeof connectedSchema>> {
+    return this.#ask({ do: 'connect', ...command }, connectedSchema, AGENT_START_TIMEOUT_MS);
+  }
+
+  async play(command: Omit<Play, 'do'>): Promise<Played> {
+    const { load } = command;
+    const ms = load.kind === 'closed' ? load.maxMs : (load.count / load.ratePerS) * 1000;
+    return this.#ask({ do: 'play', ...command }, playedSchema, ms + SLACK_MS);
+  }
+
+  async count(collect = false): Promise<Counted> {
+    return this.#ask({ do: 'count', collect }, countedSchema, SLACK_MS);
+  }
+
+  /** Closes what it has open, and ends it; one that does not end is killed. */
+  async stop(): Promise<void> {
+    await this.#ask({ do: 'close' }, closedSchema, AGENT_STOP_TIMEOUT_MS).catch(() => undefined);
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(() => this.kill(), AGENT_STOP_TIMEOUT_MS);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  async #ask<T>(command: Command, schema: z.ZodType<T>, patienceMs: number): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (!this.#child.connected) throw this.#failure('its channel is closed');
+    this.#call += 1;
+    const call = this.#call;
+    this.#calls.set(call, { resolve, reject });
+    // One that is gone is told of by its end, which says how.
+    this.#child.send({ call, command }, () => undefined);
+    const callOff = afterPatience(patienceMs, () =>
+      reject(this.#failure(`no answer to "${command.do}" within ${Math.round(patienceMs / 1000)} s`)),
+    );
+    try {
+      return schema.parse(await promise);
+    } finally {
+      callOff();
+      this.#calls.delete(call);
+    }
+  }
+
+  #answered(message: unknown): void {
+    const parsed = answerSchema.safeParse(message);
+    // A package may have used the channel.
+    if (!parsed.success) return;
+    const call = this.#calls.get(parsed.data.call);
+    if (!('failed' in parsed.data)) {
+      call?.resolve(parsed.data.value);
+      return;
+    }
+    const { code, message: why } = parsed.data.failed;
+    call?.reject(new MeshError(codeOf(code), `${this.name}: ${why}`));
+  }
+
+  #failure(why: string): MeshError {
+    const said = this.#stderr.trim();
+    return new MeshError('agent', `${this.name}: ${why}${said === '' ? '' : `; it said:\n${said}`}`);
+  }
+}
+
+const CODES: readonly ErrorCode[] = [
+  'usage',
+  'config',
+  'io',
+  'agent',
+  'handshake',
+  'frame',
+  'packet',
+  'limit',
+];
+
+/** A bug in a process is none of what can be expected to go wrong: it is reported as the process's failure. */
+function codeOf(code: string): ErrorCode {
+  return CODES.find((known) => known === code) ?? 'agent';
+}

@@ -1,0 +1,178 @@
+import { setMaxListeners } from 'node:events';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { linuxText } from '../../../../core/system/platform.ts';
+import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
+import type { Stack, StackClient, StackServer } from '../../../../protocols/stacks/contract/stack.ts';
+import { sumOf } from '../../../../protocols/stacks/contract/wire-sum.ts';
+import { processUsage } from '../../../../protocols/stacks/meter/process-usage.ts';
+import { loadStack } from '../../../../protocols/stacks/registry.ts';
+import { play } from './load.ts';
+import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
+import type { Command, Counted, CpuUs, Part, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
+
+interface Sequence {
+  readonly exchanges: readonly PlannedExchange[];
+  /** Where the next load goes on. */
+  next: number;
+}
+
+interface Connected {
+  readonly client: StackClient;
+  readonly parts: Readonly<Record<Part, Sequence>>;
+}
+
+/** One node of a comparison, in a process of its own: at most one server, and a client for each node that it asks. */
+export class Peer {
+  readonly #clients = new Map<string, Connected>();
+  readonly #over = new AbortController();
+  #server:
+    | { readonly server: StackServer; readonly planned: PlannedInbox; readonly hasBroker: boolean }
+    | undefined;
+
+  constructor() {
+    // Each exchange under way listens to it.
+    setMaxListeners(0, this.#over.signal);
+  }
+
+  /** Does what was commanded; what it comes to is a value of the schema that goes with the command. */
+  async do(command: Command): Promise<unknown> {
+    switch (command.do) {
+      case 'serve':
+        return this.#serve(command);
+      case 'connect':
+        return this.#connect(command);
+      case 'play':
+        return this.#play(command);
+      case 'count':
+        return this.#count(command.collect);
+      case 'close':
+        await this.close();
+        return {};
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort(new MeshError('interrupted', 'the comparison is over'));
+    await Promise.allSettled([...this.#clients.values()].map(({ client }) => client.close()));
+    await this.#server?.server.close();
+  }
+
+  async #serve({ stack: ref, settings, exchanges, workMs }: Extract<Command, { do: 'serve' }>) {
+    const stack = await findStack(ref);
+    const planned = plannedInbox(exchanges, workMs);
+    const server = await stack.serve(planned.inbox, settings);
+    this.#server = { server, planned, hasBroker: stack.traits.hasBroker ?? false };
+    return { address: server.address };
+  }
+
+  /** The set-up of a session, with its bytes and its time. */
+  async #connect({ stack: ref, settings, address, exchanges }: Extract<Command, { do: 'connect' }>) {
+    const stack = await findStack(ref);
+    const beganMs = performance.now();
+    const client = await stack.connect(address, settings);
+    const ms = performance.now() - beganMs;
+    this.#clients.set(address, { client, parts: partsOf(exchanges) });
+    return { ms, wire: client.wire() };
+  }
+
+  async #play({ address, part, from, tasks, load }: Play): Promise<Played> {
+    const connected = this.#clients.get(address);
+    if (connected === undefined) throw new MeshError('usage', `there is no client of ${address}`);
+    const { client, parts } = connected;
+    const sequence = parts[part];
+    const { exchanges } = sequence;
+    if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
+    const first = from ?? sequence.next;
+    return play(load, (index) => {
+      const nth = first + index;
+      sequence.next = nth + 1;
+      const planned = exchanges[nth % exchanges.length];
+      if (planned === undefined) throw new Error('there are no exchanges');
+      const pass = Math.floor(nth / exchanges.length);
+      const task = taskInPass(planned.request, tasks === 'new' ? pass : 0);
+      const { request, replies } = inPass(planned, pass, task);
+      return {
+        begin: () => client.exchange(request, this.#over.signal, replies.length),
+        check: (came) => checkReplies(replies, came, request.id),
+      };
+    });
+  }
+
+  async #count(collect: boolean): Promise<Counted> {
+    const started = await this.#server?.server.ask?.(collect);
+    const own = processUsage(collect);
+    const { server, planned, hasBroker = false } = this.#server ?? {};
+    const clients = [...this.#clients.values()].map(({ client }) => client.wire());
+    const broker = cpuOfProcesses(server?.processes ?? []);
+    return {
+      server: server?.wire() ?? null,
+      clients: clients.length === 0 ? null : sumOf(clients),
+      arrived: (planned?.arrived ?? 0) + (started?.packets ?? 0),
+      strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
+      hasBroker,
+      cpuUs: own.cpuUs,
+      startedUs: {
+        user: broker.user + (started?.cpuUs.user ?? 0),
+        system: broker.system + (started?.cpuUs.system ?? 0),
+      },
+      // Where clients start the server, this process has none of it.
+      rssBytes: started?.rssBytes ?? own.rssBytes,
+      heapBytes: started?.heapBytes ?? own.heapBytes,
+    };
+  }
+}
+
+function partsOf(exchanges: readonly PlannedExchange[]): Connected['parts'] {
+  const sequence = (own: readonly PlannedExchange[]): Sequence => ({ exchanges: own, next: 0 });
+  return {
+    all: sequence(exchanges),
+    answered: sequence(exchanges.filter(({ replies }) => replies.length > 0)),
+    'one-way': sequence(exchanges.filter(({ replies }) => replies.length === 0)),
+  };
+}
+
+/** @throws MeshError `usage` for a name that nothing has, `config` for a file that exports no such stack or a missing package */
+async function findStack({ name, implementation, file }: StackRef): Promise<Stack> {
+  if (file === undefined) return loadStack(name, implementation);
+  const found = (await readStacks(file)).find(
+    (stack) => stack.name === name && stack.implementation === implementation,
+  );
+  if (found === undefined)
+    throw new MeshError('config', `${file} exports no stack ${name} (${implementation})`);
+  return found;
+}
+
+/** What loads users' files knows all adapters and tools: the process of a stack that ships has none of that in its memory. */
+async function readStacks(file: string): Promise<readonly Stack[]> {
+  const { readStacks } = await import('../../../teams/user-files.ts');
+  return readStacks(file);
+}
+
+/** CPU time so far of processes that a stack has started, such as a broker: of all their threads, microseconds. */
+function cpuOfProcesses(pids: readonly number[]): CpuUs {
+  const all = pids.map(cpuOf);
+  return {
+    user: all.reduce((sum, { user }) => sum + user, 0),
+    system: all.reduce((sum, { system }) => sum + system, 0),
+  };
+}
+
+/**
+ * The scheduler counts nanoseconds but does not say what they were for; that is only known in hundredths of a second, whose proportion
+ * they are divided by.
+ */
+function cpuOf(pid: number): CpuUs {
+  const us = cpuUsOf([pid]);
+  const stat = linuxText(`/proc/${pid}/stat`);
+  if (us === undefined || stat === undefined) {
+    throw new MeshError(
+      'config',
+      `process ${pid}, which the stack started: its CPU time is counted on Linux alone, and while it runs`,
+    );
+  }
+  // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
+  const fields = stat.replace(/^.*\) /s, '').split(' ');
+  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  const share = user + system === 0 ? 0 : system / (user + system);
+  return { user: us * (1 - share), system: us * share };
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { HEAD_LENGTHS, type JsonValue, type Packet } from '../../../../core/contracts/packet.ts';
+import type { Inbox, InboxSource } from '../../../../protocols/stacks/contract/stack.ts';
+import { exchangesSchema, type PlannedExchange } from './protocol.ts';
+
+/** Between an id that was recorded and the number of the pass in which it comes again. */
+const PASS_MARK = '~~';
+
+export interface PlannedInbox {
+  readonly inbox: Inbox;
+  readonly arrived: number;
+  readonly strangers: number;
+}
+
+/** A server's work as it was planned: each packet is answered with the replies that its exchange has. */
+export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: number): PlannedInbox {
+  const byId = new Map(exchanges.map((exchange) => [exchange.request.id, exchange]));
+  let arrived = 0;
+  let strangers = 0;
+  const answer = async (packet: Packet, signal: AbortSignal) => {
+    arrived += 1;
+    const [id = '', pass = '0'] = packet.id.split(PASS_MARK);
+    const exchange = byId.get(id);
+    if (exchange === undefined) {
+      strangers += 1;
+      throw new MeshError('packet', `packet ${packet.id} came, which is in no exchange`);
+    }
+    if (workMs > 0) await sleep(workMs, undefined, { signal });
+    return inPass(exchange, Number(pass), packet.task_id).replies;
+  };
+  return {
+    inbox: Object.assign(answer, { source: sourceOf({ exchanges, workMs }) }),
+    get arrived() {
+      return arrived;
+    },
+    get strangers() {
+      return strangers;
+    },
+  };
+}
+
+const planSchema = z.strictObject({ exchanges: exchangesSchema, workMs: z.number().nonnegative() });
+
+function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
+  // Packets are JSON; that of an optional field it is undefined is not.
+  const data: JsonValue = JSON.parse(JSON.stringify(plan));
+  return { module: import.meta.url, data };
+}
+
+/**
+ * The inbox of a server that runs in a process of its own: see {@link InboxSource}.
+ *
+ * @public by its name
+ */
+export function inboxOf(data: JsonValue): Inbox {
+  const { exchanges, workMs } = planSchema.parse(data);
+  return plannedInbox(exchanges, workMs).inbox;
+}
+
+/**
+ * An exchange as it comes in a pass: as it was recorded in pass 0, with ids of its own in each further one.
+ *
+ * @param taskId of the task that its packets belong to
+ */
+export function inPass(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
+  const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
+  const { id } = exchange.request;
+  const renamed = (packet: Packet): Packet => ({ ...packet, id: packet.id + mark, task_id: taskId });
+  return {
+    request: renamed(exchange.request),
+    replies: exchange.replies.map((reply) => ({
+      ...renamed(reply),
+      ...(reply.reply_to === id ? { reply_to: id + mark } : {}),
+    })),
+  };
+}
+
+/** The task of a packet in a pass. */
+export function taskInPass({ task_id }: Packet, pass: number): string {
+  const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
+  return task_id.slice(0, HEAD_LENGTHS.task_id - mark.length) + mark;
+}
+
+/**
+ * Exchanges that one server can tell apart, also when they come again: no id comes twice (a packet that is broadcast is the request of
+ * several), has the mark of a pass, or is too long to take one.
+ */
+export function playable(exchanges: readonly PlannedExchange[]): PlannedExchange[] {
+  const taken = new Set<string>();
+  const nameOf = (id: string) => {
+    const isFit = !id.includes(PASS_MARK) && id.length <= HEAD_LENGTHS.id - 16;
+    const base = isFit ? id : 'renamed';
+    let name = base;
+    for (let copy = 2; taken.has(name); copy++) name = `${base}.${copy}`;
+    taken.add(name);
+    return name;
+  };
+  return exchanges.map(({ request, replies }) => {
+    const id = nameOf(request.id);
+    const renamed = replies.map((reply) => ({
+      ...reply,
+      id: nameOf(reply.id),
+      ...(reply.reply_to === request.id ? { reply_to: id } : {}),
+    }));
+    return { request: { ...request, id }, replies: renamed };
+  });
+}
+
+/** @throws MeshError `packet` when other packets came in an answer than were planned */
+export function checkReplies(expected: readonly Packet[], came: readonly Packet[], requestId: string): void {
+  const wanted = expected.map(({ id }) => id).sort();
+  const got = came.map(({ id }) => id).sort();
+  if (wanted.length === got.length && wanted.every((id, index) => id === got[index])) return;
+  throw new MeshError('packet', `in answer to ${requestId}: expected ${listOf(wanted)}, came ${listOf(got)}`);
+}
+
+function listOf(ids: readonly string[]): string {
+  return ids.length === 0 ? 'no packet' : ids.slice(0, 5).join(', ');
+}

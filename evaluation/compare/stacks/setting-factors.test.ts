@@ -1,0 +1,81 @@
+import net from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { findStackEntries } from '../../../protocols/stacks/registry.ts';
+import { DEFAULT_SETTINGS, toStackSettings } from './factors.ts';
+import { Pair } from './peers/pair.ts';
+import { syntheticWorkload } from './workload.ts';
+
+/** What settings do to real stacks, by counts where there is something to count. */
+
+const { exchanges } = syntheticWorkload(256, 1);
+const over = new AbortController();
+let pair: Pair | undefined;
+afterEach(() => pair?.stop());
+
+async function started(name: string, changes: Partial<typeof DEFAULT_SETTINGS>, workMs = 0): Promise<Pair> {
+  const settings = toStackSettings({ ...DEFAULT_SETTINGS, ...changes }, null);
+  pair = await Pair.start(
+    { stack: { name, implementation: 'bare' }, settings, exchanges, workMs },
+    over.signal,
+  );
+  return pair;
+}
+
+const TEN_AT_ONCE = { kind: 'closed', count: 40, concurrency: 10, maxMs: 30_000 } as const;
+
+describe.each(['json/http1', 'json/websocket', 'a2a/jsonrpc'])('%s', (name) => {
+  test.each([1, 4])('opens no more than %i connections, and so many', async (connections) => {
+    const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
+    const own = await pair?.count();
+    expect(own?.[0].clients?.connections).toBe(connections);
+    expect(wire.sent.messages).toBeGreaterThanOrEqual(40);
+  });
+});
+
+test('a pool of one has what cannot multiplex wait: 40 exchanges of 10 ms take 400 ms, ten at once or not', async () => {
+  const { elapsedMs } = await (await started('json/http1', { connections: 1 }, 10)).play(TEN_AT_ONCE);
+  expect(elapsedMs).toBeGreaterThan(400);
+});
+
+test.each(['json/http1', 'json/unix', 'a2a/rest'])(
+  '%s: without keep-alive each exchange has a connection',
+  async (name) => {
+    const load = { kind: 'closed', count: 10, concurrency: 1, maxMs: 30_000 } as const;
+    const own = await started(name, { keepAliveMs: 0 });
+    const before = (await own.count())[0].clients?.connections ?? 0;
+    expect((await own.play(load)).wire.connections).toBeGreaterThanOrEqual(9);
+    expect(((await own.count())[0].clients?.connections ?? 0) - before).toBeGreaterThanOrEqual(9);
+    await own.stop();
+    const kept = await started(name, { keepAliveMs: 60_000 });
+    expect((await kept.play(load)).wire.connections).toBeLessThanOrEqual(1);
+  },
+);
+
+test('Nagle’s algorithm is on or off as the settings say', async () => {
+  const told: boolean[] = [];
+  const setNoDelay = net.Socket.prototype.setNoDelay;
+  net.Socket.prototype.setNoDelay = function (this: net.Socket, noDelay = true) {
+    told.push(noDelay);
+    return setNoDelay.call(this, noDelay);
+  };
+  try {
+    for (const noDelay of [true, false]) {
+      told.length = 0;
+      const [entry] = findStackEntries('json/websocket').filter(
+        ({ implementation }) => implementation === 'bare',
+      );
+      if (entry === undefined) throw new Error('there is no such stack');
+      const stack = await entry.load();
+      const settings = toStackSettings({ ...DEFAULT_SETTINGS, noDelay }, null);
+      const server = await stack.serve(async () => [], settings);
+      const client = await stack.connect(server.address, settings);
+      const [exchange] = exchanges;
+      if (exchange !== undefined) await client.exchange(exchange.request, AbortSignal.timeout(5000), 0);
+      await client.close();
+      await server.close();
+      expect(told.slice(-1), String(told)).toEqual([noDelay]);
+    }
+  } finally {
+    net.Socket.prototype.setNoDelay = setNoDelay;
+  }
+});

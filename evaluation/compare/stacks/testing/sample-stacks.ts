@@ -1,0 +1,108 @@
+import { Random } from '../../../../core/system/random.ts';
+import type { WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
+import { sampleRecording } from '../../testing/sample-recording.ts';
+import { armsOf } from '../arms.ts';
+import { parseFactors } from '../factors.ts';
+import type { StacksFile } from '../figures/stacks-file.ts';
+import { reportStacks } from '../figures/stacks-report.ts';
+import { requestsOf } from '../figures/topology-figures.ts';
+import type { Invocation } from '../invocation.ts';
+import { syntheticWorkload } from '../workload.ts';
+import { framedTcp } from './framed-tcp.ts';
+
+const CONCURRENCY = [1, 4, 16, 64];
+
+interface SampleArm {
+  readonly name: string;
+  /** Times what the first takes. */
+  readonly factor: number;
+  readonly isOverloaded?: boolean;
+}
+
+/** A comparison of stacks that nobody measured: the i-th arm takes `factor` times as long, give or take 2 %. */
+export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): StacksFile {
+  const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
+  const { arms } = armsOf(chosen, parseFactors([]));
+  const [baseline, ...others] = arms;
+  if (baseline === undefined) throw new Error('expected an arm');
+  const random = new Random(7);
+  const traffic = syntheticWorkload(512, 1);
+  const of = ({ factor, isOverloaded = false }: SampleArm) =>
+    Array.from({ length: invocations }, (_, index) => invocationOf(factor, index, isOverloaded, random));
+  const named = new Map(samples.map((sample) => [`${sample.name} bare`, of(sample)]));
+  return reportStacks({
+    arms: [baseline, ...others],
+    measured: {
+      invocations: named,
+      nullInvocations: of({ name: 'null', factor: 1 }),
+      failed: ['x/http sdk: 3 packets were sent, and 2 arrived'],
+      lost: 1,
+      stopped: 'budget',
+      machine: [{ load: 1, stealMs: 0, throttledMs: null, availableBytes: 2 ** 32 }],
+      warnings: ['the machine was busy meanwhile'],
+    },
+    traffic,
+    exchangesOf: () => traffic.exchanges,
+    concurrency: CONCURRENCY,
+    ratePerS: 200,
+    seed: 1,
+    command: 'npm run compare -- --stacks mesh/json,a2a/jsonrpc',
+    requests: requestsOf(sampleRecording, []),
+    topologies: [],
+    tokens: {
+      encoding: 'o200k_base',
+      definitions: [{ what: 'MCP tools/list', items: 2, bytes: 400, tokens: 100 }],
+      results: [{ form: 'both', tokens: 200 }],
+      shapes: [{ shape: 'prose', payloads: 4, bytes: 900, compact: 220, pretty: 230, toon: 215 }],
+    },
+    failed: [],
+    leftOut: ['nats/core bare: there is no nats-server'],
+    margin: 0.05,
+  });
+}
+
+/** Its bytes are counted in the first two. */
+export function invocationOf(
+  factor: number,
+  index: number,
+  isOverloaded: boolean,
+  random: Random,
+): Invocation {
+  const noisy = (value: number) => value * factor * (0.99 + random.uniform() / 50);
+  const wire = wireOf(20 * Math.round(1200 * factor));
+  return {
+    setup: { ms: noisy(20), wire: wireOf(Math.round(1000 * factor)) },
+    bytes: index < 2 ? { answered: wire, oneWay: wireOf(0), firstUse: { sent: 0, received: 0 } } : null,
+    rounds: Array.from({ length: 3 }, () => ({
+      cpuUs: {
+        client: { user: noisy(100), system: noisy(20) },
+        server: { user: noisy(80), system: noisy(20) },
+      },
+      latencyUs: isOverloaded ? null : Array.from({ length: 80 }, () => noisy(300)),
+      lateUs: 12,
+      perS: CONCURRENCY.map((level) => (Math.min(level, 8) * 1000) / factor),
+    })),
+    growth:
+      index === 0
+        ? {
+            points: [
+              { exchanges: 0, heapBytes: 8e6, rssBytes: 8e7, exchangeUs: null },
+              { exchanges: 50, heapBytes: 8.2e6, rssBytes: 8e7, exchangeUs: 300 },
+            ],
+          }
+        : null,
+    curve:
+      index === 1
+        ? [
+            { offeredPerS: 100, achievedPerS: 100, n: 100, p50Us: 300, p99Us: 400 },
+            { offeredPerS: 8000, achievedPerS: 5000, n: 3000, p50Us: null, p99Us: null },
+          ]
+        : null,
+    rssBytes: { client: 7e7, server: 8e7 },
+  };
+}
+
+function wireOf(body: number): WireBytes {
+  const direction = { raw: body + 80, tls: 0, head: 80, body, messages: 20 };
+  return { connections: 1, sent: direction, received: direction };
+}

@@ -1,0 +1,79 @@
+import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
+import type { Recording } from '../../../core/recording/recording.ts';
+import { Random } from '../../../core/system/random.ts';
+import { exchangesOf } from './exchanges.ts';
+import { playable } from './peers/planned-inbox.ts';
+import type { PlannedExchange } from './peers/protocol.ts';
+
+/** The exchanges that every arm plays. */
+export interface Workload {
+  /** For people: where they come from. */
+  readonly source: string;
+  readonly exchanges: readonly PlannedExchange[];
+}
+
+/** Of a recording so many exchanges are played by a pair, spread evenly over it: a pass takes a second with the slowest stack. */
+const MAX_RECORDED = 100;
+/** Different echoes of one size: contents differ a little, as they do. */
+const ECHOES = 20;
+
+/**
+ * The exchanges of a recording through a hub, for one client and one server: what was addressed, with replies in the response. Those
+ * without an answer are among them, since an acknowledgement costs something too.
+ */
+export function recordedWorkload(recording: Recording): Workload {
+  const { exchanges } = exchangesOf(recording, { topology: 'hub', fit: 'addressed' });
+  const step = Math.max(1, exchanges.length / MAX_RECORDED);
+  const chosen = Array.from(
+    { length: Math.min(exchanges.length, MAX_RECORDED) },
+    (_, index) => exchanges[Math.floor(index * step)],
+  ).filter((exchange) => exchange !== undefined);
+  const { run_id, team } = recording.header;
+  return { source: `recording ${run_id} of team ${team}`, exchanges: playable(chosen) };
+}
+
+/** Echoes of payloads of exactly `size` bytes; the same for the same seed. */
+export function syntheticWorkload(size: number, seed: number): Workload {
+  const random = new Random(seed);
+  const exchanges = Array.from({ length: ECHOES }, (_, index) => {
+    const request = packetOf(`q-${index}`, 'hub', 'a', payloadOf(size, random));
+    const reply = packetOf(`a-${index}`, 'a', 'hub', payloadOf(size, random));
+    return { request, replies: [{ ...reply, reply_to: request.id }] };
+  });
+  return { source: `echoes of ${size} bytes`, exchanges };
+}
+
+function packetOf(id: string, from: string, to: string, payload: JsonObject): Packet {
+  // A time that does not change: bytes are to be the same from run to run.
+  return { type: 'echo', from, to, id, task_id: 'task', token_used: 0, ts: 1_795_000_000_000, payload };
+}
+
+const WORDS =
+  'the lamp of lighthouse was first lit on a clear night in October and its light reached ships at sea'.split(
+    ' ',
+  );
+
+/** A payload of exactly `bytes` as JSON: records as tools return them, filled up with text. */
+function payloadOf(bytes: number, random: Random): JsonObject {
+  const word = () => WORDS[random.integer(WORDS.length)] ?? '';
+  const records: JsonObject[] = [];
+  const text = (fill: string) => ({ records, text: fill });
+  const sizeOf = (value: JsonObject) => Buffer.byteLength(JSON.stringify(value));
+  let left = bytes - sizeOf(text(''));
+  // Half of it are records, the rest is prose.
+  while (left > bytes / 2 + RECORD_BYTES) {
+    const record = {
+      id: random.integer(100_000),
+      subject: word(),
+      relation: `${word()} ${word()}`,
+      value: random.integer(1000) / 8,
+    };
+    records.push(record);
+    left = bytes - sizeOf(text(''));
+  }
+  let fill = '';
+  while (fill.length < left) fill += `${word()} `;
+  return text(fill.slice(0, Math.max(0, left)));
+}
+
+const RECORD_BYTES = 120;

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { fullPacket } from '../../contract/samples.ts';
+import { withPair } from '../contract/pair.ts';
+import type { Inbox } from '../contract/stack.ts';
+import { testStack } from '../testing/stack-contract.ts';
+import { a2aJsonRpcBare, a2aRestBare } from './bare/stacks.ts';
+import { a2aGrpcBare, a2aGrpcSdk } from './grpc/stacks.ts';
+import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/stacks.ts';
+
+const stacks = [a2aJsonRpcBare, a2aRestBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcBare, a2aGrpcSdk];
+
+// The SDK's server says on the console what it refuses, such as to follow a task that is over.
+beforeAll(() => {
+  vi.spyOn(console, 'error').mockReturnValue();
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+const failing: Inbox = async ({ id }) => {
+  if (id === 'bad') throw new Error('the disk is full');
+  return [];
+};
+
+for (const stack of stacks) {
+  testStack(stack);
+
+  test.each(stack.traits.later)(
+    `${stack.name} ${stack.implementation}: an answer by %s may be none, or that the work failed`,
+    async (later) => {
+      await withPair(stack, failing, { later }, async ({ ask }) => {
+        expect(await ask({ ...fullPacket, id: 'good' })).toEqual([]);
+        await expect(ask({ ...fullPacket, id: 'bad' })).rejects.toMatchObject({
+          code: 'agent',
+          message: expect.stringContaining('the disk is full'),
+        });
+      });
+    },
+  );
+}

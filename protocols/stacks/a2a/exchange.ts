@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { type Packet, shortReason } from '../../../core/contracts/packet.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import type { A2aClient, TaskNews } from './client.ts';
+import { TERMINAL_STATES } from './model.ts';
+import type { Webhook } from './webhook.ts';
+
+/** Sends `packet` and resolves with the packets that its task brought, in the way that the settings ask for. */
+export async function exchangeOver(
+  client: A2aClient,
+  webhook: Webhook | undefined,
+  packet: Packet,
+  { later, pollMs }: Pick<StackSettings, 'later' | 'pollMs'>,
+  signal: AbortSignal,
+): Promise<readonly Packet[]> {
+  const outcome = new Outcome(packet.id);
+  switch (later) {
+    case 'hold':
+      outcome.add(await client.send(packet, {}, signal));
+      break;
+    case 'stream':
+      for await (const news of client.stream(packet, signal)) outcome.add(news);
+      break;
+    case 'subscribe':
+      outcome.add(await client.send(packet, { returnImmediately: true }, signal));
+      if (!outcome.isOver) await subscribe(client, outcome, signal);
+      break;
+    case 'poll':
+      outcome.add(await client.send(packet, { returnImmediately: true }, signal));
+      while (!outcome.isOver) {
+        await delay(pollMs, undefined, { signal });
+        outcome.add(await client.get(outcome.taskId, signal));
+      }
+      break;
+    case 'push': {
+      if (webhook === undefined) throw new Error('there is no webhook');
+      const called = webhook.open(packet.task_id, signal);
+      try {
+        await client.send(packet, { returnImmediately: true, webhook: called.url }, signal);
+        for await (const news of called.events) {
+          outcome.add(news);
+          if (outcome.isOver) break;
+        }
+      } finally {
+        called.close();
+      }
+    }
+  }
+  return outcome.packets();
+}
+
+/** A task may end between the answer that said it goes on and the subscription, which is refused then (§3.1.6). */
+async function subscribe(client: A2aClient, outcome: Outcome, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const news of client.subscribe(outcome.taskId, signal)) outcome.add(news);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    outcome.add(await client.get(outcome.taskId, signal));
+    if (!outcome.isOver) throw error;
+  }
+}
+
+/** What is known of the task of one exchange. */
+class Outcome {
+  readonly #request: string;
+  /** An artifact may come twice, in an event and in the task. */
+  readonly #packets = new Map<string, Packet>();
+  #latest: TaskNews | undefined;
+
+  constructor(request: string) {
+    this.#request = request;
+  }
+
+  get taskId(): string {
+    return this.#latest?.taskId ?? '';
+  }
+
+  get isOver(): boolean {
+    return TERMINAL_STATES.has(this.#latest?.state ?? '');
+  }
+
+  add(news: TaskNews): void {
+    for (const packet of news.packets) this.#packets.set(packet.id, packet);
+    this.#latest = { ...news, state: news.state ?? this.#latest?.state };
+  }
+
+  /** @throws MeshError `agent` for a task that failed, `packet` for one that has not ended */
+  packets(): readonly Packet[] {
+    const { state, text, taskId } = this.#latest ?? { state: undefined, text: '', taskId: '' };
+    if (state === 'TASK_STATE_COMPLETED') return [...this.#packets.values()];
+    const what = `A2A: task ${taskId} of ${this.#request}`;
+    if (TERMINAL_STATES.has(state ?? ''))
+      throw new MeshError('agent', `${what} ended as ${state}: ${shortReason(text)}`);
+    throw new MeshError('packet', `${what}: expected an end, came ${state ?? 'nothing'}`);
+  }
+}

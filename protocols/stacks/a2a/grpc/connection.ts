@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import net from 'node:net';
+import tls from 'node:tls';
+import { MeshError, messageOf as textOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import { boundedBody } from '../../http/bounded-fetch.ts';
+import { framed, messagesOf } from '../../http/grpc-frames.ts';
+import type { AgentWire, Operation } from '../bare/agent-wire.ts';
+import { methods, SERVICE_PATH } from './messages.ts';
+
+interface GrpcConnectionSettings extends Pick<StackSettings, 'noDelay' | 'keepAliveMs'> {
+  /** Beside those that gRPC and A2A need. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whose certificates are believed, where the URL is one of https; without it those of the system's authorities. */
+  readonly ca?: string | undefined;
+  /** Most bytes of the answer of a call. */
+  readonly maxBytes?: number;
+}
+
+/** Calls of A2A's gRPC service on one connection of Node's own HTTP/2, which is dialled again when it has ended. */
+export class GrpcConnection implements AgentWire {
+  readonly #url: URL;
+  readonly #settings: GrpcConnectionSettings;
+  #session: ClientHttp2Session | undefined;
+
+  /** @param url of http, or of https for TLS */
+  constructor(url: string, settings: GrpcConnectionSettings) {
+    this.#url = new URL(url);
+    this.#settings = settings;
+  }
+
+  /**
+   * Resolves when the connection is there.
+   *
+   * @throws MeshError `agent` where nobody answers
+   */
+  async opened(signal: AbortSignal): Promise<void> {
+    const session = this.#ready();
+    try {
+      // The server's settings come before anybody is asked.
+      await Promise.race([once(session, 'remoteSettings', { signal }), once(session, 'close', { signal })]);
+    } catch (cause) {
+      session.destroy();
+      throw new MeshError('agent', `A2A: ${this.#url.host}: ${textOf(cause)}`, { cause });
+    }
+    if (session.destroyed) throw new MeshError('agent', `A2A: nobody answers at ${this.#url.host}`);
+  }
+
+  close(): void {
+    this.#session?.destroy();
+  }
+
+  /** The one message of a call that is no stream; its status is read as well. */
+  async call(operation: Operation, signal: AbortSignal): Promise<object> {
+    const all: object[] = [];
+    for await (const each of this.events(operation, signal)) all.push(each);
+    const [message] = all;
+    if (message === undefined || all.length > 1)
+      throw new MeshError('packet', `A2A: expected one answer of gRPC, came ${all.length}`);
+    return message;
+  }
+
+  /**
+   * Messages of a call's answer, and at its end what its status says.
+   *
+   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `packet` for a status that is an error
+   */
+  async *events({ method, params }: Operation, signal: AbortSignal) {
+    const forms = methods[method];
+    if (forms === undefined) throw new Error(`A2A has no method ${method}`);
+    const [request, answer] = forms;
+    const stream = await this.#open(method, signal);
+    let status: http2.IncomingHttpHeaders = {};
+    stream.once('response', (head) => {
+      if (head['grpc-status'] !== undefined) status = head;
+    });
+    stream.once('trailers', (tail) => {
+      status = tail;
+    });
+    stream.end(framed(request.encode(params)));
+    try {
+      const { maxBytes } = this.#settings;
+      const body = maxBytes === undefined ? stream : boundedBody(stream, maxBytes);
+      for await (const message of messagesOf(body, maxBytes)) yield answer.decode(message);
+      // The trailers come behind the last byte.
+      if (!stream.closed) await once(stream, 'close');
+    } catch (cause) {
+      if (cause instanceof MeshError) throw cause;
+      throw new MeshError('agent', `A2A: ${method}: ${textOf(signal.aborted ? signal.reason : cause)}`, {
+        cause,
+      });
+    } finally {
+      if (!stream.closed) stream.close(http2.constants.NGHTTP2_CANCEL);
+      if (this.#settings.keepAliveMs === 0) this.#session?.close();
+    }
+    const code = status['grpc-status'];
+    if (code === '0') return;
+    throw new MeshError('packet', `A2A: ${method} was refused (${code}): ${shortReason(reasonOf(status))}`);
+  }
+
+  async #open(method: string, signal: AbortSignal): Promise<ClientHttp2Stream> {
+    signal.throwIfAborted();
+    const session = this.#ready();
+    const head = {
+      ...this.#settings.headers,
+      ':method': 'POST',
+      ':path': `${SERVICE_PATH}${method}`,
+      'content-type': 'application/grpc+proto',
+      te: 'trailers',
+      'a2a-version': '1.0',
+    };
+    try {
+      return session.request(head, { signal });
+    } catch (cause) {
+      throw new MeshError('agent', `A2A: ${this.#url.host}: ${textOf(cause)}`, { cause });
+    }
+  }
+
+  #ready(): ClientHttp2Session {
+    const known = this.#session;
+    if (known !== undefined && !known.closed && !known.destroyed) return known;
+    const { noDelay, keepAliveMs } = this.#settings;
+    const socket = this.#dial();
+    const session = http2.connect(this.#url, { createConnection: () => socket });
+    // Every call of the session hears of its end by itself.
+    session.on('error', () => session.destroy());
+    if (keepAliveMs > 0) session.setTimeout(keepAliveMs, () => session.close());
+    // Node turns Nagle's algorithm off when a session begins.
+    if (!noDelay) session.once('connect', () => socket.setNoDelay(false));
+    this.#session = session;
+    return session;
+  }
+
+  #dial(): net.Socket {
+    const { protocol, hostname, port } = this.#url;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    if (protocol === 'http:') return net.connect({ host, port: Number(port || 80) });
+    const { ca } = this.#settings;
+    return tls.connect({
+      ...{ host, port: Number(port || 443), ALPNProtocols: ['h2'] },
+      ...(ca === undefined ? {} : { ca, minVersion: 'TLSv1.3' }),
+      ...(net.isIP(host) === 0 ? { servername: host } : {}),
+    });
+  }
+}
+
+function reasonOf(status: http2.IncomingHttpHeaders): string {
+  const text = String(status['grpc-message'] ?? 'no status came');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // Not as gRPC has it, and readable all the same.
+  }
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { messageOf as textOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import type { MessageForm } from '../../../scan/protobuf-message.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import { framed, messagesOf } from '../../http/grpc-frames.ts';
+import type { HttpServer, ListenPlace } from '../../http/http-server.ts';
+import { listenHttp2 } from '../../http/http2-server.ts';
+import type { A2aAgent } from '../agent/agent.ts';
+import { faultError, faultOf } from '../agent/faults.ts';
+import { checkVersion } from '../bare/http-requests.ts';
+import { methods, SERVICE_PATH, statusDetails } from './messages.ts';
+
+const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
+const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
+
+/** Says why a request may not come here; undefined for one that may. */
+type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
+
+export interface GrpcPlace extends ListenPlace {
+  readonly refusal?: Refusal;
+}
+
+/** The gRPC binding of A2A (§10) on Node's own HTTP/2. Its `url` has no scheme, as gRPC's targets have none. */
+export async function serveGrpc(
+  agent: A2aAgent,
+  settings: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
+  { refusal, ...place }: GrpcPlace = {},
+): Promise<HttpServer> {
+  const { authority, ...server } = await listenHttp2(
+    (stream, headers) => void answer(agent, stream, headers, refusal),
+    settings,
+    place,
+  );
+  return { ...server, url: authority };
+}
+
+async function answer(
+  agent: A2aAgent,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  refusal: Refusal | undefined,
+): Promise<void> {
+  try {
+    const refused = refusal?.(headers);
+    if (refused !== undefined) throw faultError('unauthenticated', refused);
+    const path = headers[':path'] ?? '';
+    const method = path.startsWith(SERVICE_PATH) ? path.slice(SERVICE_PATH.length) : '';
+    const forms = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (forms === undefined)
+      throw faultError('methodNotFound', `no method ${JSON.stringify(path.slice(0, 64))}`);
+    const [request, reply] = forms;
+    checkVersion(headers['a2a-version']);
+    const params = await paramsOf(request, stream, agent.maxBodyBytes);
+    if (STREAMS.has(method)) {
+      const events = agent.stream(method, params);
+      begin(stream);
+      for await (const event of events) {
+        if (stream.destroyed) return; // Nobody listens any more; the task goes on.
+        await write(stream, reply.encode(event));
+      }
+    } else {
+      const result = reply.encode(await agent.call(method, params));
+      if (stream.destroyed) return;
+      begin(stream);
+      stream.write(framed(result));
+    }
+    stream.end();
+  } catch (error) {
+    if (stream.destroyed) return;
+    const status = statusOf(error);
+    if (!stream.headersSent) stream.respond({ ...HEAD, ...status }, { endStream: true });
+    else {
+      stream.removeAllListeners('wantTrailers').once('wantTrailers', () => stream.sendTrailers(status));
+      stream.end();
+    }
+  }
+}
+
+function begin(stream: ServerHttp2Stream): void {
+  stream.respond(HEAD, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+}
+
+async function write(stream: ServerHttp2Stream, message: Uint8Array): Promise<void> {
+  if (stream.write(framed(message))) return;
+  await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
+}
+
+async function paramsOf(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
+  const messages: Buffer[] = [];
+  // To its end: to leave a loop over a stream would destroy it.
+  for await (const message of messagesOf(body, most)) messages.push(message);
+  const [message] = messages;
+  if (message === undefined || messages.length > 1)
+    throw faultError('invalidRequest', `expected one message, came ${messages.length}`);
+  try {
+    return form.decode(message);
+  } catch (cause) {
+    throw faultError('invalidParams', textOf(cause));
+  }
+}
+
+function statusOf(error: unknown): Record<string, string> {
+  const { grpc, reason } = faultOf(error);
+  const text = shortReason(textOf(error));
+  return {
+    'grpc-status': String(grpc[0]),
+    'grpc-message': encodeURIComponent(text),
+    ...(reason === undefined ? {} : { 'grpc-status-details-bin': statusDetails(grpc[0], text, reason) }),
+  };
+}

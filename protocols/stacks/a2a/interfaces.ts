@@ -1,0 +1,24 @@
+/** `AgentInterface` (§4.4.6): where one of an agent's transports is. */
+export interface AgentInterface {
+  readonly url: string;
+  readonly protocolBinding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+  readonly protocolVersion: '1.0';
+}
+
+export const CARD_PATH = '/.well-known/agent-card.json';
+export const JSON_RPC_PATH = '/a2a/jsonrpc';
+export const REST_PATH = '/a2a/rest';
+
+/** The interfaces of a server of HTTP; `further` are on other ports, such as gRPC's. */
+export function interfacesAt(
+  url: string,
+  protocols: readonly AgentInterface['protocolBinding'][],
+  further: readonly AgentInterface[] = [],
+): readonly AgentInterface[] {
+  const paths = { JSONRPC: JSON_RPC_PATH, 'HTTP+JSON': REST_PATH };
+  return protocols.flatMap((protocolBinding) =>
+    protocolBinding === 'GRPC'
+      ? further
+      : [{ url: `${url}${paths[protocolBinding]}`, protocolBinding, protocolVersion: '1.0' as const }],
+  );
+}

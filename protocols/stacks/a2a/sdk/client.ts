@@ -1,0 +1,131 @@
+import type { StreamResponse } from '@a2a-js/sdk';
+import type { Client, TransportFactory } from '@a2a-js/sdk/client';
+import { MeshError, messageOf as textOf } from '../../../../core/contracts/errors.ts';
+import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
+import { MESH_EXTENSION } from '../../../a2a/message.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import { traceOf } from '../../contract/trace-of.ts';
+import { pooledFetch } from '../../http/undici-fetch.ts';
+import type { A2aClient, SendOptions, TaskNews } from '../client.ts';
+import { messageOf } from '../packets.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { sdkMessage, sdkNews, taskNews } from './shapes.ts';
+
+/** What speaks one of A2A's transports in the SDK, given a `fetch` of the settings'. */
+export type TransportOf = (sdk: Sdk, own: typeof fetch) => TransportFactory;
+
+/** A client of the SDK: the card is read, and its interface of that transport taken. */
+export async function connectSdk(
+  purpose: string,
+  transportOf: TransportOf,
+  address: string,
+  settings: StackSettings,
+): Promise<A2aClient> {
+  const sdk = await loadSdk(purpose);
+  const pool = await pooledFetch(purpose, settings);
+  const { ClientFactory, DefaultAgentCardResolver } = sdk.client;
+  try {
+    const factory = new ClientFactory({
+      transports: [transportOf(sdk, pool.fetch)],
+      cardResolver: new DefaultAgentCardResolver({ fetchImpl: pool.fetch }),
+    });
+    return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
+  } catch (cause) {
+    await pool.close();
+    throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(textOf(cause))}`, { cause });
+  }
+}
+
+/** A client of the SDK, whatever its transport. */
+export class SdkClient implements A2aClient {
+  readonly close: () => Promise<void>;
+  readonly #sdk: Sdk;
+  readonly #client: Client;
+  readonly #history: { readonly historyLength?: number };
+  readonly #settings: Pick<StackSettings, 'history' | 'runId'>;
+  readonly #serviceParameters: Record<string, string>;
+
+  constructor(
+    sdk: Sdk,
+    client: Client,
+    settings: Pick<StackSettings, 'history' | 'runId'>,
+    close: () => Promise<void>,
+  ) {
+    this.#sdk = sdk;
+    this.#client = client;
+    this.#settings = settings;
+    this.#history = settings.history ? {} : { historyLength: 0 };
+    this.close = close;
+    const { ServiceParameters, withA2AExtensions } = sdk.client;
+    this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
+  }
+
+  async send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskNews> {
+    const result = await mending(signal, () =>
+      this.#client.sendMessage(this.#requestOf(packet, options), this.#options(signal)),
+    );
+    if (!('status' in result))
+      throw new MeshError('packet', `A2A: expected a task in answer, came the message ${result.messageId}`);
+    return taskNews(this.#sdk, result, packet.task_id);
+  }
+
+  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskNews> {
+    const events = this.#client.sendMessageStream(this.#requestOf(packet, {}), this.#options(signal));
+    return this.#newsOf(events, packet.task_id, signal);
+  }
+
+  async get(id: string, signal: AbortSignal): Promise<TaskNews> {
+    const params = { tenant: '', id, ...this.#history };
+    const task = await mending(signal, () => this.#client.getTask(params, this.#options(signal)));
+    return taskNews(this.#sdk, task, task.contextId);
+  }
+
+  subscribe(id: string, signal: AbortSignal): AsyncIterable<TaskNews> {
+    return this.#newsOf(this.#client.resubscribeTask({ tenant: '', id }, this.#options(signal)), '', signal);
+  }
+
+  async *#newsOf(events: AsyncIterable<StreamResponse>, known: string, signal: AbortSignal) {
+    let contextId = known;
+    const iterator = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done, value } = await mending(signal, () => iterator.next());
+        if (done === true) return;
+        if (contextId === '' && value.payload?.$case === 'task') contextId = value.payload.value.contextId;
+        yield sdkNews(this.#sdk, value.payload, contextId);
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  #requestOf(packet: Packet, { returnImmediately = false, webhook }: SendOptions) {
+    const empty = { tenant: '', id: '', taskId: '', token: '', authentication: undefined };
+    return {
+      tenant: '',
+      message: sdkMessage(this.#sdk, messageOf(packet)),
+      configuration: {
+        acceptedOutputModes: [],
+        taskPushNotificationConfig: webhook === undefined ? undefined : { ...empty, url: webhook },
+        returnImmediately,
+        ...this.#history,
+      },
+      metadata: traceOf(this.#settings, packet),
+    };
+  }
+
+  #options(signal: AbortSignal) {
+    return { signal, serviceParameters: this.#serviceParameters };
+  }
+}
+
+/** @throws MeshError in the place of the SDK's errors, which are many */
+async function mending<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (cause instanceof MeshError) throw cause;
+    const isLost = signal.aborted || cause instanceof TypeError;
+    throw new MeshError(isLost ? 'agent' : 'packet', `A2A: ${shortReason(textOf(cause))}`, { cause });
+  }
+}

@@ -1,0 +1,69 @@
+import { messageOf } from '../../../core/contracts/errors.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { bodyOf, type HttpServer, listenHttp } from '../http/http-server.ts';
+import { newsOf, type TaskNews } from './client.ts';
+import { EventQueue } from './event-queue.ts';
+import { streamResponseSchema } from './model.ts';
+
+/** One exchange that is waited for. */
+interface Call {
+  readonly url: string;
+  readonly events: EventQueue<TaskNews>;
+  close(): void;
+}
+
+/** By the path of their URL. */
+type Calls = Map<string, { readonly events: EventQueue<TaskNews>; readonly contextId: string }>;
+
+/** Where a client is called back (§4.3.3): a server of its own on the loopback, with a path for each exchange. */
+export class Webhook {
+  readonly #server: HttpServer;
+  readonly #calls: Calls;
+  #count = 0;
+
+  private constructor(server: HttpServer, calls: Calls) {
+    this.#server = server;
+    this.#calls = calls;
+  }
+
+  static async start(settings: StackSettings): Promise<Webhook> {
+    const calls: Calls = new Map();
+    const server = await listenHttp(
+      (request, response) => {
+        const call = calls.get(request.url ?? '');
+        bodyOf(request)
+          .then((body) => {
+            if (call === undefined) return response.writeHead(404).end();
+            call.events.push(newsOf(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId));
+            return response.writeHead(204).end();
+          })
+          .catch((error: unknown) => {
+            call?.events.fail(error);
+            response.writeHead(400).end(messageOf(error));
+          });
+      },
+      { ...settings, advertisedPort: undefined },
+    );
+    return new Webhook(server, calls);
+  }
+
+  open(contextId: string, signal: AbortSignal): Call {
+    const path = `/${++this.#count}`;
+    const events = new EventQueue<TaskNews>();
+    const abort = () => events.fail(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#calls.set(path, { events, contextId });
+    return {
+      url: `${this.#server.url}${path}`,
+      events,
+      close: () => {
+        signal.removeEventListener('abort', abort);
+        this.#calls.delete(path);
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { messageOf as textOf } from '../../../core/contracts/errors.ts';
+import { shortReason } from '../../../core/contracts/packet.ts';
+import type { Inbox } from '../contract/stack.ts';
+import type { A2aArtifact, A2aMessage } from './model.ts';
+import { artifactOf, dataOf, packetOf } from './packets.ts';
+
+/** What an agent does with a message. The same for a server of the SDK and for a bare one, which know nothing of packets. */
+export type AgentWork = (request: WorkRequest, emit: (event: WorkEvent) => void) => Promise<void>;
+
+export interface WorkRequest {
+  readonly message: A2aMessage;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Aborts when the task is cancelled or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What comes of it. A first event that is no message makes the task, in the state submitted; a message is an answer without a
+ * task, and nothing comes after it (§3.1.1).
+ */
+export type WorkEvent =
+  | { readonly kind: 'message'; readonly message: A2aMessage }
+  | { readonly kind: 'status'; readonly state: TaskState; readonly message?: A2aMessage }
+  | {
+      readonly kind: 'artifact';
+      readonly artifact: A2aArtifact;
+      readonly append?: boolean;
+      readonly lastChunk?: boolean;
+    };
+
+export type TaskState =
+  | 'TASK_STATE_WORKING'
+  | 'TASK_STATE_COMPLETED'
+  | 'TASK_STATE_FAILED'
+  | 'TASK_STATE_CANCELED'
+  | 'TASK_STATE_INPUT_REQUIRED'
+  | 'TASK_STATE_REJECTED';
+
+/** The work of an agent that hands packets to `inbox`: a task that is worked on, an artifact for each answer, and its end. */
+export function workOf(inbox: Inbox): AgentWork {
+  return async ({ message, taskId, contextId, signal }, emit) => {
+    emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+    try {
+      const { messageId: id, parts, metadata } = message;
+      const replies = await inbox(packetOf({ id, contextId, data: dataOf(parts), metadata }), signal);
+      for (const reply of replies) emit({ kind: 'artifact', artifact: artifactOf(reply), lastChunk: true });
+      emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
+    } catch (error) {
+      emit({
+        kind: 'status',
+        state: 'TASK_STATE_FAILED',
+        message: saying(shortReason(textOf(error)), taskId, contextId),
+      });
+    }
+  };
+}
+
+/** A message of the agent in words. */
+export function saying(text: string, taskId: string, contextId: string): A2aMessage {
+  return { messageId: crypto.randomUUID(), contextId, taskId, role: 'ROLE_AGENT', parts: [{ text }] };
+}

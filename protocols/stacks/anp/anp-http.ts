@@ -1,0 +1,130 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { parseJsonText } from '../../../core/system/parse-json.ts';
+import { AwaitedAnswers } from '../awaited-answers.ts';
+import type { Inbox, StackSettings } from '../contract/stack.ts';
+import { withDeadline } from '../exchange-limit.ts';
+import { failureOf } from '../failure.ts';
+import { HttpClient } from '../http/http-client.ts';
+import { listenHttp } from '../http/http-server.ts';
+import { metered } from '../meter/metered.ts';
+import { callTraits } from '../plain/call-stack.ts';
+import { AnpPeer, listener, post, respond } from './peer.ts';
+
+const NAME = 'anp/http';
+
+/** Where clients make themselves known, as a DID document's `serviceEndpoint` would. */
+const PEERS = '/peers';
+/** Where a client listens for answers. */
+const AGENT = '/agent';
+/** Clients of one server. A comparison has a few dozen agents. */
+const MAX_PEERS = 256;
+const peerSchema = z.strictObject({ endpoint: z.url({ protocol: /^https?$/ }) });
+const pathSchema = z.strictObject({ path: z.string() });
+
+/**
+ * Agent Network Protocol 1.2 over HTTP: `direct.send` with origin proofs, accepted at once. What answers a message is a message of its
+ * own, which the server sends to the client's endpoint; so both ends listen. That the hop authenticates itself as well (P3
+ * §9.4) is not part of it, and that ANP allows no HTTP without TLS (P1 §4.2) is the reader's to know.
+ */
+export const anpHttp = metered({
+  name: NAME,
+  protocol: 'anp',
+  transport: 'http1',
+  implementation: 'bare',
+  traits: { ...callTraits, replies: 'own exchange' },
+  async serve(inbox, settings) {
+    const peers = new Map<string, ServedPeer>();
+    const over = new AbortController();
+    const server = await listenHttp(
+      listener((path, body, response) => {
+        if (path === PEERS)
+          return respond(response, 200, JSON.stringify({ path: addPeer(peers, body, settings) }));
+        const peer = peers.get(path.replace(/\/did$/, ''));
+        if (peer === undefined) throw new MeshError('packet', `${NAME}: nobody has the path ${path}`);
+        if (path.endsWith('/did')) {
+          peer.anp.learn(body);
+          return respond(response, 200, '{}');
+        }
+        return peer.anp.receive(body, response, (packet) => void answer(packet, inbox, peer, over.signal));
+      }),
+      settings,
+    );
+    return {
+      address: server.url,
+      port: server.port,
+      async close() {
+        over.abort();
+        for (const { http } of peers.values()) http.close();
+        await server.close();
+      },
+    };
+  },
+  async connect(address, settings) {
+    const awaited = new AwaitedAnswers(NAME);
+    const anp = new AnpPeer();
+    const own = await listenHttp(
+      listener((path, body, response) => {
+        if (path !== `${AGENT}/did`) return anp.receive(body, response, (packet) => awaited.take(packet));
+        anp.learn(body);
+        return respond(response, 200, '{}');
+      }),
+      settings,
+    );
+    const http = new HttpClient(address, settings);
+    const close = async () => {
+      http.close();
+      await own.close();
+    };
+    const { deadlineMs } = settings;
+    try {
+      const endpoint = JSON.stringify({ endpoint: own.url });
+      const { text } = await post(http, PEERS, endpoint, AbortSignal.timeout(deadlineMs));
+      const { path } = pathSchema.parse(parseJsonText(text));
+      return {
+        port: own.port,
+        exchange: (packet, caller, answers = 1) =>
+          withDeadline({ signal: caller, deadlineMs, what: `${NAME}: ${packet.id}` }, (signal) =>
+            awaited.to(packet, answers, signal, () => anp.send(packet, http, path, signal)),
+          ),
+        close,
+      };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+});
+
+interface ServedPeer {
+  readonly anp: AnpPeer;
+  /** To the endpoint that the client listens on. */
+  readonly http: HttpClient;
+}
+
+function addPeer(peers: Map<string, ServedPeer>, body: Buffer, settings: StackSettings): string {
+  if (peers.size === MAX_PEERS)
+    throw new MeshError('limit', `${NAME}: expected at most ${MAX_PEERS} clients`);
+  const { endpoint } = peerSchema.parse(parseJsonText(body.toString()));
+  const path = `${PEERS}/${peers.size + 1}`;
+  peers.set(path, { anp: new AnpPeer(), http: new HttpClient(endpoint, settings) });
+  return path;
+}
+
+/** Each answer is a message; that the work failed is one, too, since the request was accepted long before. */
+async function answer(
+  packet: Packet,
+  inbox: Inbox,
+  { anp, http }: ServedPeer,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = (reply: Packet) =>
+    anp.send({ ...reply, reply_to: reply.reply_to ?? packet.id }, http, AGENT, signal);
+  try {
+    for (const reply of await inbox(packet, signal)) await send(reply);
+  } catch (error) {
+    // A client that has gone needs no word of it.
+    if (!signal.aborted) await send(failureOf(packet, error)).catch(() => undefined);
+  }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { Random } from '../../../core/system/random.ts';
+import { fullPacket } from '../../contract/samples.ts';
+import { CountingProxy } from './counting-proxy.ts';
+import { type Pair, replyTo, withPair } from './pair.ts';
+import type { Inbox, Stack, TlsIdentity, WireBytes } from './stack.ts';
+
+const inbox: Inbox = async (packet) => [replyTo(packet)];
+
+/** Small, of several writes, and of several TLS records; nothing makes them much shorter. */
+const payloads = [10, 3_000, 40_000].map((length) => ({ text: noise(length) }));
+const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
+
+/** Between the ends of a broker, or of a child's pipes, nobody can stand; what one end wrote is not what the other one reads. */
+const isDirect = ({ transport, traits }: Stack) => traits.hasBroker !== true && transport !== 'stdio';
+
+async function askAll({ ask }: Pair): Promise<void> {
+  for (const packet of packets) await ask(packet);
+}
+
+/** Every byte is on one line, what one end wrote the other one read, and bodies hold the payloads. */
+export async function checkLines(stack: Stack, tls: TlsIdentity | null): Promise<void> {
+  await withPair(stack, inbox, { tls }, async (pair) => {
+    const before = await pair.settled();
+    await askAll(pair);
+    const { client, server } = await pair.settled();
+    for (const side of [client, server]) assertLines(side, tls !== null);
+    if (stack.traits.hasBroker !== true) {
+      assert.deepEqual(server.received, client.sent, 'what the client sent and the server received');
+      assert.deepEqual(server.sent, client.received, 'what the server sent and the client received');
+    }
+    const payloadBytes = payloads.reduce(
+      (sum, payload) => sum + Buffer.byteLength(JSON.stringify(payload)),
+      0,
+    );
+    for (const way of ['sent', 'received'] as const) {
+      const body = client[way].body - before.client[way].body;
+      const messages = client[way].messages - before.client[way].messages;
+      assert.ok(messages >= packets.length, `${messages} messages ${way} for ${packets.length} packets`);
+      // A letter of 64 takes six of its eight bits.
+      assert.ok(body > payloadBytes * 0.7, `bodies of ${body} bytes ${way} for payloads of ${payloadBytes}`);
+    }
+  });
+}
+
+function assertLines({ connections, sent, received }: WireBytes, isTls: boolean): void {
+  assert.ok(connections > 0, 'no connection was counted');
+  for (const { raw, tls, head, body, messages } of [sent, received]) {
+    assert.equal(tls + head + body, raw, 'the lines do not sum to what the handles counted');
+    const lines = JSON.stringify({ raw, tls, head, body, messages });
+    assert.ok(Math.min(raw, tls, head, body, messages) >= 0, `a line is below 0: ${lines}`);
+    assert.ok(body > 0 && messages > 0, `no message was counted: ${lines}`);
+    assert.equal(tls > 0, isTls, `TLS is ${isTls ? 'on' : 'off'}: ${lines}`);
+  }
+}
+
+/** A forwarder that has nothing in common with the meter counts the same bytes. */
+export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
+  if (!isDirect(stack)) return;
+  const proxy = await proxyFor(stack);
+  try {
+    await withPair(
+      stack,
+      inbox,
+      { tls },
+      async (pair) => {
+        await askAll(pair);
+        const { client, server, proxy: seen } = await pair.settled();
+        const expected = { connections: seen?.connections, up: seen?.up, down: seen?.down };
+        const atClient = { connections: client.connections, up: client.sent.raw, down: client.received.raw };
+        const atServer = { connections: server.connections, up: server.received.raw, down: server.sent.raw };
+        assert.deepEqual(atClient, expected, 'the client and the proxy');
+        assert.deepEqual(atServer, expected, 'the server and the proxy');
+      },
+      proxy,
+    );
+  } finally {
+    await proxy.close();
+  }
+}
+
+/** Twice the same from a fresh start is the same to the byte; the port is, too, as it stands in heads. */
+export async function checkSameBytesAgain(stack: Stack): Promise<void> {
+  const proxy = isDirect(stack) ? await proxyFor(stack) : undefined;
+  const once = () =>
+    withPair(
+      stack,
+      inbox,
+      {},
+      async (pair) => {
+        await askAll(pair);
+        return (await pair.settled()).client;
+      },
+      proxy,
+    );
+  try {
+    const first = await once();
+    assert.deepEqual(await once(), first, 'the second run and the first');
+  } finally {
+    await proxy?.close();
+  }
+}
+
+async function proxyFor({ transport }: Stack): Promise<CountingProxy> {
+  if (transport !== 'unix') return CountingProxy.listen();
+  return CountingProxy.listen({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) });
+}
+
+/** The same letters each time. */
+function noise(length: number): string {
+  const random = new Random(length);
+  return Buffer.from(Array.from({ length }, () => random.integer(256)))
+    .toString('base64')
+    .slice(0, length);
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Place } from '../listen.ts';
+import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
+import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';
+
+/** What an experiment begins with. Every factor that a stack may ignore is at its usual value. */
+const usual: StackSettings = {
+  tls: null,
+  connections: 4,
+  keepAliveMs: 10_000,
+  noDelay: true,
+  later: 'hold',
+  pollMs: 10,
+  history: false,
+  results: 'structured',
+  deadlineMs: 20_000,
+};
+
+export function usualFor({ traits }: Stack): StackSettings {
+  return { ...usual, later: traits.later[0] };
+}
+
+/** What answers `packet` in the checks: the same again. */
+export function replyTo(packet: Packet): Packet {
+  return { ...packet, id: 'answer', reply_to: packet.id };
+}
+
+/** A server and a client of it, in this process. */
+export interface Pair {
+  readonly server: StackServer;
+  readonly client: StackClient;
+  ask(packet: Packet, answers?: number): Promise<readonly Packet[]>;
+  /** Both sides when nothing is under way any more, and what a proxy between them saw, if there was one. */
+  settled(): Promise<{ client: WireBytes; server: WireBytes; proxy: ProxyBytes | undefined }>;
+}
+
+/** Longer than any acknowledgement of HTTP/2, ticket of TLS or last event takes on a busy machine. */
+const SETTLE_TIMEOUT_MS = 5_000;
+const LOOK_EVERY_MS = 10;
+/** The same counters so often in a row mean that nothing is under way. */
+const SAME_LOOKS = 4;
+
+/** Does `work` with a pair, which is closed after it. */
+export async function withPair<Result>(
+  stack: Stack,
+  inbox: Inbox,
+  changes: Partial<StackSettings>,
+  work: (pair: Pair) => Promise<Result>,
+  proxy?: CountingProxy,
+): Promise<Result> {
+  const settings = { ...usualFor(stack), ...changes };
+  const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
+  // What comes back as an exchange of its own comes by another way.
+  const back =
+    proxy !== undefined && stack.traits.replies === 'own exchange' ? await CountingProxy.listen() : undefined;
+  try {
+    const { address, to } = throughProxy(server, proxy);
+    if (to !== undefined) proxy?.forwardTo(to);
+    const client = await stack.connect(address, { ...settings, advertisedPort: back?.tcpPort });
+    if (client.port !== undefined) back?.forwardTo({ port: client.port });
+    try {
+      return await work({
+        server,
+        client,
+        ask: (packet, answers) => client.exchange(packet, AbortSignal.timeout(30_000), answers),
+        settled: () => settled(client, server, () => seenBy(proxy, back)),
+      });
+    } finally {
+      await client.close();
+    }
+  } finally {
+    await server.close();
+    await back?.close();
+  }
+}
+
+function seenBy(proxy: CountingProxy | undefined, back: CountingProxy | undefined): ProxyBytes | undefined {
+  if (proxy === undefined || back === undefined) return proxy?.bytes;
+  const [there, here] = [proxy.bytes, back.bytes];
+  return {
+    connections: there.connections + here.connections,
+    up: there.up + here.down,
+    down: there.down + here.up,
+  };
+}
+
+const UNIX = 'unix:';
+
+function throughProxy(
+  { address, port }: StackServer,
+  proxy: CountingProxy | undefined,
+): { address: string; to: Place | undefined } {
+  if (proxy === undefined) return { address, to: undefined };
+  // A server on a port has told the proxy's, which it knew before.
+  if (port !== undefined) return { address, to: { port } };
+  if (!address.startsWith(UNIX) || proxy.path === undefined) {
+    throw new Error(`${address}: there is no way to put a proxy before it`);
+  }
+  return { address: UNIX + proxy.path, to: { path: address.slice(UNIX.length) } };
+}
+
+async function settled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
+  const look = async () => {
+    await server.ask?.(false);
+    return { client: client.wire(), server: server.wire(), proxy: proxy() };
+  };
+  let last = await look();
+  const until = performance.now() + SETTLE_TIMEOUT_MS;
+  for (let same = 0; same < SAME_LOOKS && performance.now() < until; ) {
+    await sleep(LOOK_EVERY_MS);
+    const next = await look();
+    same = isDeepStrictEqual(next, last) ? same + 1 : 0;
+    last = next;
+  }
+  return last;
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { assertSame } from '../../contract/same.ts';
+import { contractSamples, fullPacket } from '../../contract/samples.ts';
+import { checkCountedByProxy, checkLines, checkSameBytesAgain } from './counting.ts';
+import { checkLargest } from './largest.ts';
+import { replyTo, usualFor, withPair } from './pair.ts';
+import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './stack.ts';
+
+/**
+ * What every stack must do, whoever wrote it, as plain checks without a test runner. What is a stack's own (its messages, what
+ * its protocol demands) is in the test beside it.
+ */
+export interface StackCheck {
+  readonly name: string;
+  /** @throws AssertionError, or whatever the stack threw where it should not have */
+  run(): Promise<void>;
+}
+
+type Check = readonly [name: string, run: (stack: Stack) => Promise<void>];
+
+/**
+ * The contract for `stack`. Each check has a server and a client of its own in this process; together they take a second or so.
+ *
+ * @param tls a certificate for 127.0.0.1; without one nothing is checked over TLS
+ */
+export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly StackCheck[] {
+  const { oneWay, hasTls, later } = stack.traits;
+  const checks: readonly Check[] = [
+    ['packets arrive as they were, and so do their answers', (each) => checkRoundTrips(each, {})],
+    ['several exchanges are under way at once', checkConcurrency],
+    ['a packet that nobody answers ends with no packet', checkOneWay],
+    ...(oneWay === 'silent' ? [] : [['several packets answer one', checkSeveralAnswers] as const]),
+    ['work that fails is an error at the client, with its reason', checkFailure],
+    ['an exchange ends at its deadline, and the next one works', checkDeadline],
+    ['an exchange ends when it is aborted, and the next one works', checkAbort],
+    ['the largest message arrives, and one byte more is refused', checkLargest],
+    ['every byte is on one line, the same ones at both ends', (each) => checkLines(each, null)],
+    ['a proxy between the ends counts the same bytes', (each) => checkCountedByProxy(each, null)],
+    ['bytes are the same from run to run', checkSameBytesAgain],
+    ['a server that was closed is gone', checkClosed],
+    ['a client says that nobody is there', checkNobodyThere],
+    ...later.slice(1).map((way): Check => [`answers come by ${way}`, (each) => checkLater(each, way)]),
+    ...(hasTls && tls !== null ? tlsChecks(tls) : []),
+  ];
+  return checks.map(([name, run]) => ({ name, run: () => run(stack) }));
+}
+
+function tlsChecks(tls: TlsIdentity): readonly Check[] {
+  return [
+    ['over TLS packets arrive as they were', (each) => checkRoundTrips(each, { tls }, MAX_TLS_SAMPLE_BYTES)],
+    ['over TLS every byte is on one line', (each) => checkLines(each, tls)],
+    ['over TLS a proxy counts the same bytes', (each) => checkCountedByProxy(each, tls)],
+  ];
+}
+
+/** Bytes of JSON that a stack which doubles and escapes its content still takes. */
+const MAX_GROWTH = 4;
+
+/** Over TLS the same messages go through, so only their lengths are of interest: several records. */
+const MAX_TLS_SAMPLE_BYTES = 100_000;
+
+async function checkRoundTrips(
+  stack: Stack,
+  settings: Partial<StackSettings>,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const most = Math.min(mostBytes, (stack.traits.largestMessageBytes ?? mostBytes) / MAX_GROWTH);
+  const packets = contractSamples
+    .map(({ packet }) => packet)
+    .filter((packet) => JSON.stringify(packet).length < most);
+  const heard: Packet[] = [];
+  const inbox: Inbox = async (packet) => {
+    heard.push(packet);
+    return [replyTo(packet)];
+  };
+  await withPair(stack, inbox, settings, async ({ ask }) => {
+    for (const packet of packets) {
+      const answers = await ask(packet);
+      assertSame(heard.pop(), packet, 'what arrives is not what was sent');
+      assertSame(answers, [replyTo(packet)], 'the answer is not what was answered');
+    }
+  });
+  assert.deepEqual(heard, [], 'a packet came more than once');
+}
+
+const MANY = 4;
+
+async function checkConcurrency(stack: Stack): Promise<void> {
+  const { promise: allCame, resolve } = Promise.withResolvers<void>();
+  let came = 0;
+  const inbox: Inbox = async (packet) => {
+    came += 1;
+    if (came === MANY) resolve();
+    await allCame;
+    return [replyTo(packet)];
+  };
+  await withPair(stack, inbox, { connections: MANY }, async ({ ask }) => {
+    const packets = Array.from({ length: MANY }, (_, i) => ({ ...fullPacket, id: `p-${i}` }));
+    const answers = await Promise.all(packets.map((packet) => ask(packet)));
+    assertSame(
+      answers.map(([answer]) => answer?.reply_to),
+      packets.map(({ id }) => id),
+      'answers went to others than asked',
+    );
+    // Large ones and small ones pass each other where there are several connections.
+    const mixed = Array.from({ length: 8 * MANY }, (_, i) => mixedPacket(i));
+    const all = await Promise.all(mixed.map((packet) => ask(packet)));
+    assertSame(
+      all,
+      mixed.map((packet) => [replyTo(packet)]),
+      'the answers to many',
+    );
+  });
+}
+
+function mixedPacket(i: number): Packet {
+  return { ...fullPacket, id: `m-${i}`, payload: { text: 'x'.repeat(i % 3 === 0 ? 10_000 : 1) } };
+}
+
+async function checkOneWay(stack: Stack): Promise<void> {
+  const heard: string[] = [];
+  const inbox: Inbox = async ({ id }) => {
+    heard.push(id);
+    return [];
+  };
+  await withPair(stack, inbox, {}, async ({ ask }) => {
+    const { reply_to: _, ...oneWay } = fullPacket;
+    assertSame(await ask(oneWay, 0), [], 'nobody answered');
+    if (stack.traits.oneWay === 'silent') await until(() => heard.length > 0);
+    assertSame(heard, [oneWay.id], 'what arrived');
+  });
+}
+
+async function checkSeveralAnswers(stack: Stack): Promise<void> {
+  const answers = (packet: Packet) => ['a', 'b', 'c'].map((id) => ({ ...replyTo(packet), id }));
+  await withPair(
+    stack,
+    async (packet) => answers(packet),
+    {},
+    async ({ ask }) => {
+      assertSame(await ask(fullPacket, 3), answers(fullPacket), 'the answers');
+    },
+  );
+}
+
+async function checkFailure(stack: Stack): Promise<void> {
+  const inbox: Inbox = async (packet) => {
+    if (packet.id === 'bad') throw new MeshError('tool', 'the disk is full');
+    return [replyTo(packet)];
+  };
+  await withPair(stack, inbox, {}, async ({ ask }) => {
+    await assert.rejects(ask({ ...fullPacket, id: 'bad' }), (error: unknown) => {
+      assert.ok(error instanceof MeshError, 'not a MeshError');
+      assert.match(error.message, /the disk is full/);
+      return true;
+    });
+    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+  });
+}
+
+const SHORT_DEADLINE_MS = 300;
+
+async function checkDeadline(stack: Stack): Promise<void> {
+  await withPair(stack, stuckOn('stuck'), { deadlineMs: SHORT_DEADLINE_MS }, async ({ ask }) => {
+    const began = performance.now();
+    await assert.rejects(ask({ ...fullPacket, id: 'stuck' }), { code: 'agent' });
+    assert.ok(performance.now() - began > SHORT_DEADLINE_MS / 2, 'it ended before its deadline');
+    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+  });
+}
+
+async function checkAbort(stack: Stack): Promise<void> {
+  await withPair(stack, stuckOn('stuck'), {}, async ({ client, ask }) => {
+    const abort = new AbortController();
+    const asked = client.exchange({ ...fullPacket, id: 'stuck' }, abort.signal);
+    const ended = assert.rejects(asked);
+    abort.abort(new MeshError('interrupted', 'the user has had enough'));
+    await ended;
+    await assert.rejects(client.exchange(fullPacket, AbortSignal.abort(new Error('before'))));
+    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+  });
+}
+
+/** Never answers the packet of this id, until its server ends. */
+function stuckOn(stuck: string): Inbox {
+  return async (packet, signal) => {
+    if (packet.id === stuck) await sleep(60_000, undefined, { signal, ref: false });
+    return [replyTo(packet)];
+  };
+}
+
+async function checkLater(stack: Stack, later: LaterResult): Promise<void> {
+  const inbox: Inbox = async (packet) => {
+    await sleep(20);
+    return [replyTo(packet)];
+  };
+  await withPair(stack, inbox, { later }, async ({ ask, settled }) => {
+    for (const id of ['p-1', 'p-2']) {
+      const packet = { ...fullPacket, id };
+      assertSame(await ask(packet), [replyTo(packet)], 'the answer');
+    }
+    for (const side of Object.values(await settled())) assert.ok(side !== null);
+  });
+}
+
+async function checkClosed(stack: Stack): Promise<void> {
+  const { address, port } = await withPair(
+    stack,
+    async () => [],
+    {},
+    async ({ server, ask }) => {
+      await ask(fullPacket, 0);
+      return server;
+    },
+  );
+  if (port !== undefined) assert.ok(!(await isListening(port)), `port ${port} still listens`);
+  if (address.startsWith('unix:'))
+    assert.ok(!existsSync(address.slice('unix:'.length)), `${address} is left`);
+}
+
+async function checkNobodyThere(stack: Stack): Promise<void> {
+  const server = await stack.serve(async () => [], usualFor(stack));
+  await server.close();
+  const session = async () => {
+    const client = await stack.connect(server.address, {
+      ...usualFor(stack),
+      deadlineMs: SHORT_DEADLINE_MS,
+    });
+    try {
+      await client.exchange(fullPacket, AbortSignal.timeout(5_000));
+    } finally {
+      await client.close();
+    }
+  };
+  // What is started by its client is there whenever it is asked.
+  if (stack.transport !== 'stdio') await assert.rejects(session(), MeshError);
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let looks = 0; !isSo() && looks < 500; looks++) await sleep(10);
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+
+/** An amount of anything that is counted or timed. */
+export const amount = z.number().nonnegative();
+
+const directionSchema = z.strictObject({
+  raw: amount,
+  tls: amount,
+  head: amount,
+  body: amount,
+  messages: amount,
+});
+
+/** What a side counted (`WireBytes` of `stack.ts`), as one process tells it another. */
+export const wireSchema = z.strictObject({
+  connections: amount,
+  sent: directionSchema,
+  received: directionSchema,
+});

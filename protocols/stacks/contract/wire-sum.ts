@@ -1,0 +1,55 @@
+import type { DirectionBytes, WireBytes } from './stack.ts';
+
+const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 };
+
+export const NO_BYTES: WireBytes = { connections: 0, sent: NOTHING, received: NOTHING };
+
+/** Line by line. */
+export function sumOf(wires: readonly WireBytes[]): WireBytes {
+  return wires.reduce((sum, wire) => combined(sum, wire, (a, b) => a + b), NO_BYTES);
+}
+
+/** What came between two countings of the same side. */
+export function since(before: WireBytes, after: WireBytes): WireBytes {
+  return combined(after, before, (a, b) => a - b);
+}
+
+function combined(one: WireBytes, other: WireBytes, combine: (a: number, b: number) => number): WireBytes {
+  const direction = (a: DirectionBytes, b: DirectionBytes): DirectionBytes => ({
+    raw: combine(a.raw, b.raw),
+    tls: combine(a.tls, b.tls),
+    head: combine(a.head, b.head),
+    body: combine(a.body, b.body),
+    messages: combine(a.messages, b.messages),
+  });
+  return {
+    connections: combine(one.connections, other.connections),
+    sent: direction(one.sent, other.sent),
+    received: direction(one.received, other.received),
+  };
+}
+
+const ALL_LINES = ['raw', 'tls', 'head', 'body'] as const;
+const BODY = ['body', 'messages'] as const;
+
+/**
+ * Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. Of a broker
+ * each side has a connection of its own, on which only the bodies are those of the other side.
+ */
+export function disagreementOf(client: WireBytes, server: WireBytes, hasBroker = false): string | undefined {
+  const pairs = [
+    ['client to server', client.sent, server.received],
+    ['server to client', server.sent, client.received],
+  ] as const;
+  for (const [way, out, into] of pairs) {
+    for (const line of hasBroker ? BODY : ALL_LINES) {
+      if (out[line] !== into[line])
+        return `${way}: ${line} is ${out[line]} at one end, ${into[line]} at the other`;
+    }
+    for (const { raw, tls, head, body } of [out, into]) {
+      if (raw !== tls + head + body)
+        return `${way}: ${tls} tls + ${head} head + ${body} body are not ${raw} bytes`;
+    }
+  }
+  return undefined;
+}

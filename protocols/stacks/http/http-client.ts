@@ -1,0 +1,81 @@
+import http from 'node:http';
+import https from 'node:https';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { bodyOf } from './http-server.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Behind the address that the client was made for. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Of the settings of a stack, those that a client of HTTP needs. */
+export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs' | 'noDelay'>;
+
+/** A client on Node's own HTTP/1.1: a pool of connections, and no header that was not asked for but Host and Content-Length. */
+export class HttpClient {
+  readonly #url: URL;
+  readonly #agent: http.Agent;
+  readonly #request: typeof http.request;
+  readonly #keepsAlive: boolean;
+
+  constructor(url: string, { tls, connections, keepAliveMs, noDelay }: ClientSettings) {
+    this.#url = new URL(url);
+    this.#keepsAlive = keepAliveMs > 0;
+    const options = {
+      keepAlive: this.#keepsAlive,
+      maxSockets: connections,
+      maxFreeSockets: connections,
+      noDelay,
+      ...(this.#keepsAlive ? { timeout: keepAliveMs } : {}),
+    };
+    const isSecure = this.#url.protocol === 'https:';
+    // Of somebody else's server the system's authorities know the certificate.
+    const trust = tls === null ? {} : ({ ca: tls.cert, minVersion: 'TLSv1.3' } as const);
+    this.#agent = isSecure ? new https.Agent({ ...options, ...trust }) : new http.Agent(options);
+    this.#request = isSecure ? https.request : http.request;
+  }
+
+  /**
+   * The head of the answer; its body is the caller's to read.
+   *
+   * @throws MeshError `agent` for a connection that failed or a signal that aborted
+   */
+  async open({ method, path, headers, body, signal }: HttpRequest): Promise<http.IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+      const request = this.#request(new URL(path, this.#url), {
+        method,
+        agent: this.#agent,
+        signal,
+        headers: { ...headers, ...length },
+      });
+      request.once('response', resolve);
+      request.once('error', (cause) => {
+        reject(new MeshError('agent', `${method} ${this.#url.href}: ${messageOf(cause)}`, { cause }));
+      });
+      // An idle connection has a time-out of the pool's; one in use has none but the signal.
+      request.once('socket', (socket) => socket.setTimeout(0));
+      request.end(body);
+    });
+  }
+
+  /** As {@link open}, with the body as text. */
+  async fetch(request: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await this.open(request);
+    try {
+      return { status: response.statusCode ?? 0, text: (await bodyOf(response)).toString() };
+    } catch (cause) {
+      if (cause instanceof MeshError) throw cause;
+      throw new MeshError('agent', `${request.method} ${this.#url.href}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,86 @@
+import http from 'node:http';
+import https from 'node:https';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { listenAt } from '../listen.ts';
+
+/** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
+export interface HttpServer {
+  /** `http://127.0.0.1:port`, without a path, with the port that clients are told. */
+  readonly url: string;
+  /** Where it listens. */
+  readonly port: number;
+  /** Closes at once, also what is open. */
+  close(): Promise<void>;
+}
+
+/**
+ * What a server keeps an idle connection longer than its clients do: else both would close at the same time, and a request would
+ * meet a closed connection.
+ */
+const KEEP_ALIVE_MARGIN_MS = 60_000;
+
+/** Where it listens, where it is not any free port of the loopback. */
+export interface ListenPlace {
+  readonly host?: string;
+  readonly port?: number;
+  /** Connections at once; more are closed as they come. */
+  readonly maxConnections?: number;
+}
+
+export async function listenHttp(
+  listener: http.RequestListener,
+  {
+    tls,
+    noDelay,
+    keepAliveMs,
+    advertisedPort,
+  }: Pick<StackSettings, 'tls' | 'noDelay' | 'keepAliveMs' | 'advertisedPort'>,
+  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenPlace = {},
+): Promise<HttpServer> {
+  const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
+  const server =
+    tls === null
+      ? http.createServer(options, listener)
+      : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  const port = await listenAt(server, { host, port: wanted });
+  return {
+    url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${advertisedPort ?? port}`,
+    port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** An IPv6 address stands in brackets in a URL. */
+export function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** @throws MeshError `limit` for a body of more bytes than `most`, by default those of the largest packet */
+export async function bodyOf(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
+    length += chunk.length;
+    if (length > most) throw new MeshError('limit', `a body of HTTP: expected at most ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+export function writeJson(
+  response: http.ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const own = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  response.writeHead(status, { ...own, ...headers }).end(text);
+}

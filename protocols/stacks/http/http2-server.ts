@@ -1,0 +1,50 @@
+import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { StackSettings } from '../contract/stack.ts';
+import { closerOf, listenAt } from '../listen.ts';
+import { type HttpServer, inUrl, type ListenPlace } from './http-server.ts';
+
+export interface Http2Server extends HttpServer {
+  /** The URL's host and port. */
+  readonly authority: string;
+}
+
+/** An HTTP/2 server, with TLS 1.3 where the settings have it, else with prior knowledge (RFC 9113, §3.3). */
+export async function listenHttp2(
+  answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
+  { tls, noDelay, advertisedPort }: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
+  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenPlace = {},
+): Promise<Http2Server> {
+  const server =
+    tls === null ? http2.createServer() : http2.createSecureServer({ ...tls, minVersion: 'TLSv1.3' });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('session', (session: ServerHttp2Session) => session.on('error', () => session.destroy()));
+  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    // Node turns Nagle's algorithm off when a session begins, which was a moment ago.
+    if (!noDelay) socket.setNoDelay(false);
+  });
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    // A client that went away is no fault of the server's; the stream is closed next.
+    stream.on('error', () => stream.destroy());
+    answer(stream, headers);
+  });
+  const close = closerOf(server);
+  const port = await listenAt(server, { host, port: wanted });
+  const authority = `${inUrl(host)}:${advertisedPort ?? port}`;
+  return { authority, url: `${tls === null ? 'http' : 'https'}://${authority}`, port, close };
+}
+
+/** Aborted when the stream is over, whoever ended it. */
+export function untilClosed(stream: ServerHttp2Stream): AbortSignal {
+  const over = new AbortController();
+  stream.once('close', () => over.abort());
+  return over.signal;
+}
+
+/**
+ * Options of an answer without a date: HPACK writes each second of the day in another number of bytes. Node has had the option for
+ * long, and does not document it.
+ */
+export function noDate(options: { readonly endStream: boolean; readonly waitForTrailers?: boolean }) {
+  return { ...options, sendDate: false };
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import { traceOf } from '../../contract/trace-of.ts';
+import { argumentsOf, checked, checkTools, repliesOf } from '../packets.ts';
+import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';
+
+/** Asks over one transport. What comes before the response are notifications of that request, which nobody needs here. */
+export interface McpCaller {
+  /** @param name of the tool that is called, which HTTP says in a header again */
+  call(request: McpMessage, name: string | undefined, signal: AbortSignal): Promise<unknown>;
+  close(): void | Promise<void>;
+}
+
+export interface McpMessage {
+  readonly jsonrpc: '2.0';
+  readonly id: number;
+  readonly method: string;
+  readonly params: object;
+}
+
+const responseSchema = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.unknown(),
+  result: z.looseObject({ resultType: z.string() }).optional(),
+  error: z.looseObject({ code: z.number(), message: z.string() }).optional(),
+});
+const discoverSchema = z.looseObject({ supportedVersions: z.array(z.string()) });
+const toolsSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) });
+
+/** The least client of MCP: it asks what the server speaks and which tools it has, then it calls one. */
+export class BareMcpClient {
+  readonly #caller: McpCaller;
+  readonly #settings: StackSettings;
+  #calls = 0;
+
+  private constructor(caller: McpCaller, settings: StackSettings) {
+    this.#caller = caller;
+    this.#settings = settings;
+  }
+
+  /** @throws MeshError `packet` for a server that speaks another revision or has no such tool, `agent` where none answers */
+  static async connect(caller: McpCaller, settings: StackSettings): Promise<BareMcpClient> {
+    const client = new BareMcpClient(caller, settings);
+    const signal = AbortSignal.timeout(Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS));
+    const discovered = await client.#ask('server/discover', {}, signal);
+    const { supportedVersions } = checked(discoverSchema, discovered, 'server/discover');
+    if (!supportedVersions.includes(MCP_REVISION))
+      throw new MeshError(
+        'packet',
+        `MCP: expected a server of ${MCP_REVISION}, came ${supportedVersions.join()}`,
+      );
+    const { tools } = checked(toolsSchema, await client.#ask('tools/list', {}, signal), 'tools/list');
+    checkTools(tools);
+    return client;
+  }
+
+  async exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]> {
+    const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
+    const both = AbortSignal.any([signal, AbortSignal.timeout(this.#settings.deadlineMs)]);
+    // Where MCP has the trace context of a request (SEP-414).
+    const trace = traceOf(this.#settings, packet);
+    return repliesOf(await this.#ask('tools/call', params, both, PACKET_TOOL, trace), packet.id);
+  }
+
+  async close(): Promise<void> {
+    await this.#caller.close();
+  }
+
+  async #ask(
+    method: string,
+    params: object,
+    signal: AbortSignal,
+    name?: string,
+    trace?: object,
+  ): Promise<unknown> {
+    this.#calls += 1;
+    const id = this.#calls;
+    const isTold = method === 'tools/call' && this.#settings.later === 'stream';
+    const _meta = { ...requestMeta('mesh'), ...trace, ...(isTold ? { progressToken: id } : {}) };
+    const request: McpMessage = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
+    const response = checked(responseSchema, await this.#caller.call(request, name, signal), method);
+    const { result, error } = response;
+    if (error !== undefined)
+      throw new MeshError('packet', `MCP: ${method} was refused: ${shortReason(error.message)}`);
+    if (response.id !== id || result?.resultType !== 'complete')
+      throw new MeshError('packet', `MCP: ${method}: expected a complete result of request ${id}`);
+    return result;
+  }
+}

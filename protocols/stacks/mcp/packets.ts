@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { issuesOf, type Packet, parsePacket, shortReason } from '../../../core/contracts/packet.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { PACKET_TOOL } from './revision.ts';
+
+/**
+ * Packets in MCP's own messages, the same for every transport and implementation: a packet is the arguments of one call of the tool
+ * `mesh.packet`, as the adapter `mcp` writes it, but that `id` and `from` are arguments too, because the numbers of requests are the
+ * transport's and a client's name is the session's. What answers it is the call's result.
+ */
+export function argumentsOf(packet: Packet) {
+  const { id, from, type, to, reply_to, task_id, tag, token_used, log_uri, ts, payload } = packet;
+  return {
+    ...{ id, from, type },
+    ...(to === undefined ? {} : { to }),
+    ...(reply_to === undefined ? {} : { reply_to }),
+    task_id,
+    ...(tag === undefined ? {} : { tag }),
+    token_used,
+    ...(log_uri === undefined ? {} : { log_uri }),
+    ...{ ts, payload },
+  };
+}
+
+const text = z.string();
+const count = z.int().nonnegative();
+/** What `tools/list` says of a packet. Its bounds are checked by {@link parsePacket}, once. */
+export const packetSchema = z.strictObject({
+  id: text,
+  from: text,
+  type: text,
+  to: text.exactOptional(),
+  reply_to: text.exactOptional(),
+  task_id: text,
+  tag: text.exactOptional(),
+  token_used: count,
+  log_uri: text.exactOptional(),
+  ts: count,
+  payload: z.record(z.string(), z.unknown()),
+});
+
+/** What the tool's result is. */
+export const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
+
+/** `CallToolResult` (server/tools, "Tool Result"), as the setting wants it: as text for a model, as a value, or as both. */
+export function resultOf(replies: readonly Packet[], results: StackSettings['results']) {
+  const structuredContent = { replies: replies.map(argumentsOf) };
+  const content =
+    results === 'structured' ? [] : [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
+  return results === 'text' ? { content } : { content, structuredContent };
+}
+
+/** @throws MeshError `packet` for a server that takes no packets */
+export function checkTools(tools: readonly { readonly name: string }[]): void {
+  const names = tools.map(({ name }) => name);
+  if (!names.includes(PACKET_TOOL))
+    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, came ${names}`);
+}
+
+const resultSchema = z.object({
+  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+const foundSchema = z.object({ replies: z.array(z.unknown()) });
+
+/** @throws MeshError `agent` for work that failed, `packet` for a result that holds no packets */
+export function repliesOf(result: unknown, id: string): readonly Packet[] {
+  const { content, structuredContent, isError } = checked(resultSchema, result, `the result of ${id}`);
+  const [first] = content;
+  if (isError === true)
+    throw new MeshError('agent', `MCP: the call of ${id} failed: ${shortReason(first?.text ?? '')}`);
+  const value = structuredContent ?? jsonOf(first?.text ?? '', id);
+  return checked(foundSchema, value, `the result of ${id}`).replies.map(parsePacket);
+}
+
+function jsonOf(json: string, id: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new MeshError('packet', `MCP: the result of ${id} is not JSON`, { cause });
+  }
+}
+
+/** @throws MeshError `packet`, naming what is wrong with what came */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw new MeshError('packet', `MCP: ${what}: ${issuesOf(error)}`);
+  return data;
+}

@@ -1,0 +1,55 @@
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
+import type { StackClient, StackSettings } from '../../contract/stack.ts';
+import { traceOf } from '../../contract/trace-of.ts';
+import { argumentsOf, checkTools, repliesOf } from '../packets.ts';
+import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
+import { loadClient } from './sdk.ts';
+
+/**
+ * A client of the SDK that speaks this revision only: it has asked what the server is, and which tools it has.
+ *
+ * @throws MeshError `agent` where there is no session, `packet` for a server without the tool
+ */
+export async function connectSdk(
+  purpose: string,
+  transport: Transport,
+  settings: StackSettings,
+): Promise<Pick<StackClient, 'exchange' | 'close'>> {
+  const { Client } = await loadClient(purpose);
+  const info = { name: 'mesh', version: '1' };
+  const client = new Client(info, { versionNegotiation: { mode: { pin: MCP_REVISION } } });
+  try {
+    const options = { timeout: Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS) };
+    await client.connect(transport, options);
+    checkTools((await client.listTools({}, options)).tools);
+  } catch (cause) {
+    await client.close();
+    if (cause instanceof MeshError) throw cause;
+    throw new MeshError('agent', `MCP: no session: ${shortReason(messageOf(cause))}`, { cause });
+  }
+  return {
+    exchange: async (packet, signal) => repliesOf(await call(client, packet, settings, signal), packet.id),
+    close: () => client.close(),
+  };
+}
+
+async function call(
+  client: Client,
+  packet: Packet,
+  settings: StackSettings,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const options = { timeout: settings.deadlineMs, signal };
+  const told = settings.later === 'stream' ? { ...options, onprogress: () => undefined } : options;
+  const trace = traceOf(settings, packet);
+  const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
+  try {
+    return await client.callTool(trace === undefined ? params : { ...params, _meta: trace }, told);
+  } catch (cause) {
+    throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortReason(messageOf(cause))}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import type { Socket } from 'node:net';
+import * as z from 'zod';
+import type { JsonValue } from '../../../../core/contracts/packet.ts';
+import { amount, wireSchema } from '../../contract/wire-schema.ts';
+import { linesOf } from './lines.ts';
+
+/**
+ * What the process that serves a stack on stdio and the servers that clients start say to each other, over a socket of their own: how to
+ * begin, what was counted, and packets for an inbox that cannot be loaded elsewhere. A message a line.
+ */
+
+const reportSchema = z.strictObject({
+  say: z.literal('report'),
+  wire: wireSchema,
+  /** Packets that its own inbox took, and those of them that it refused. */
+  packets: amount,
+  refused: amount,
+  cpuUs: z.strictObject({ user: amount, system: amount }),
+  rssBytes: amount,
+  heapBytes: amount,
+});
+export type Report = z.infer<typeof reportSchema>;
+
+export const fromChildSchema = z.discriminatedUnion('say', [
+  reportSchema,
+  z.strictObject({ say: z.literal('call'), call: z.int(), packet: z.unknown() }),
+  z.strictObject({ say: z.literal('abort'), call: z.int() }),
+]);
+type FromChild = z.infer<typeof fromChildSchema>;
+
+export const toChildSchema = z.discriminatedUnion('say', [
+  z.strictObject({
+    say: z.literal('serve'),
+    implementation: z.enum(['sdk', 'bare']),
+    results: z.enum(['text', 'structured', 'both']),
+    /** Without one, packets are called for. */
+    source: z
+      .strictObject({ module: z.string(), data: z.custom<JsonValue>((value) => value !== undefined) })
+      .nullable(),
+  }),
+  z.strictObject({ say: z.literal('ask'), collect: z.boolean() }),
+  z.strictObject({ say: z.literal('answered'), call: z.int(), replies: z.array(z.unknown()) }),
+  z.strictObject({ say: z.literal('failed'), call: z.int(), reason: z.string() }),
+]);
+export type ToChild = z.infer<typeof toChildSchema>;
+
+export function tell(socket: Socket, message: FromChild | ToChild): void {
+  socket.write(`${JSON.stringify(message)}\n`);
+}
+
+/** What comes, until the other end is gone. @throws ZodError for what is no message */
+export async function* heard<T>(socket: Socket, schema: z.ZodType<T>): AsyncGenerator<T, void, undefined> {
+  for await (const line of linesOf(socket)) yield schema.parse(JSON.parse(line));
+}

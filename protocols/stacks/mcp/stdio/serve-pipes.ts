@@ -1,0 +1,43 @@
+import type { Readable, Writable } from 'node:stream';
+import { withPackage } from '../../../../core/system/optional-package.ts';
+import type { Inbox, StackSettings } from '../../contract/stack.ts';
+import { loadServer } from '../sdk/sdk.ts';
+import { sdkServer } from '../sdk/server.ts';
+import { McpServer } from '../server/mcp-server.ts';
+import { packetTool } from '../tools.ts';
+import { serveStdio } from './bare-server.ts';
+
+/** For messages about what is missing. */
+export const PURPOSE = 'the stack mcp/stdio';
+
+/** What the SDK's reader holds of a line that has no end yet. */
+const SDK_LINE_BYTES = 10 * 1024 * 1024;
+
+/** Serves one client on a pair of pipes. */
+export async function servePipes(
+  implementation: 'sdk' | 'bare',
+  inbox: Inbox,
+  settings: Pick<StackSettings, 'results'>,
+  readable: Readable,
+  writable: Writable,
+): Promise<void> {
+  const tools = [packetTool(inbox, settings)];
+  if (implementation === 'bare') {
+    void serveStdio(new McpServer({ tools }), readable, writable);
+    return;
+  }
+  const { sdk, stdio } = await loadStdioServer();
+  const transport = new stdio.StdioServerTransport(readable, writable, { maxBufferSize: SDK_LINE_BYTES });
+  stdio.serveStdio(() => sdkServer(sdk, tools), { legacy: 'reject', transport });
+}
+
+/** @throws MeshError `config` with what to install */
+export async function loadStdioServer() {
+  const sdk = await loadServer(PURPOSE);
+  const stdio = await withPackage(
+    '@modelcontextprotocol/server@2',
+    PURPOSE,
+    () => import('@modelcontextprotocol/server/stdio'),
+  );
+  return { sdk, stdio };
+}

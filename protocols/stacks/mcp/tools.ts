@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { messageOf } from '../../../core/contracts/errors.ts';
+import { parsePacket, shortReason } from '../../../core/contracts/packet.ts';
+import type { Inbox, StackSettings } from '../contract/stack.ts';
+import { packetSchema, repliesSchema, resultOf } from './packets.ts';
+import { PACKET_TOOL } from './revision.ts';
+
+/** A tool of a server. The same for a server of the SDK and for a bare one. */
+export interface McpTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: z.ZodObject;
+  /** Of `structuredContent`, which every result that is no error must have then. */
+  readonly outputSchema?: z.ZodObject;
+  call(args: unknown, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolContext {
+  readonly signal: AbortSignal;
+  /** Says how the work goes on, where the client asked to be told; else it does nothing. */
+  progress(progress: number, total?: number, message?: string): Promise<void>;
+}
+
+/** Kinds of `ContentBlock`. */
+export type ToolContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource';
+      readonly resource: { readonly uri: string; readonly mimeType: string; readonly text: string };
+    };
+
+/** `CallToolResult` without what the server adds. */
+export interface ToolResult {
+  readonly content: readonly ToolContent[];
+  readonly structuredContent?: object;
+  readonly isError?: boolean;
+}
+
+/** The tool that hands packets to `inbox`. */
+export function packetTool(inbox: Inbox, { results }: Pick<StackSettings, 'results'>): McpTool {
+  return {
+    name: PACKET_TOOL,
+    description: 'Takes one packet of the mesh and answers it',
+    inputSchema: packetSchema,
+    ...(results === 'text' ? {} : { outputSchema: repliesSchema }),
+    async call(args, { signal, progress }) {
+      try {
+        const packet = parsePacket(args);
+        await progress(0, 1);
+        return resultOf(await inbox(packet, signal), results);
+      } catch (error) {
+        // A tool's own failure is a result that a model can read (server/tools, "Error Handling").
+        return { content: [{ type: 'text', text: shortReason(messageOf(error)) }], isError: true };
+      }
+    },
+  };
+}
+
+/** A tool as `tools/list` has it. */
+export function listed({ name, description, inputSchema, outputSchema }: McpTool) {
+  return {
+    name,
+    description,
+    inputSchema: z.toJSONSchema(inputSchema),
+    ...(outputSchema === undefined ? {} : { outputSchema: z.toJSONSchema(outputSchema) }),
+  };
+}

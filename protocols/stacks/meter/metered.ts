@@ -1,0 +1,52 @@
+import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../contract/stack.ts';
+import { watchWires } from './watch-wires.ts';
+import { WireMeter } from './wire-meter.ts';
+
+/** A stack without counting. What it says to the meter is only what no HTTP carries, and what goes over pipes of its own. */
+export interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
+  /** Resolves with a `wire` of its own where bytes are counted in other processes. */
+  serve(
+    inbox: Inbox,
+    settings: StackSettings,
+    meter: WireMeter,
+  ): Promise<Omit<StackServer, 'wire'> & Partial<Pick<StackServer, 'wire'>>>;
+  connect(address: string, settings: StackSettings, meter: WireMeter): Promise<Omit<StackClient, 'wire'>>;
+}
+
+/**
+ * `stack` with its bytes counted: every socket that a call of its own opens or accepts, and what comes of that later, is that
+ * server's or client's. What the inbox does is the caller's again.
+ */
+export function metered(stack: UnmeteredStack): Stack {
+  return {
+    ...stack,
+    async serve(inbox, settings) {
+      watchWires();
+      const meter = new WireMeter();
+      const exited = (packet: Packet, signal: AbortSignal) => WireMeter.exit(() => inbox(packet, signal));
+      const own: Inbox = Object.assign(exited, { source: inbox.source });
+      const server = await meter.run(() => stack.serve(own, settings, meter));
+      return {
+        address: server.address,
+        port: server.port,
+        processes: server.processes,
+        wire: () => server.wire?.() ?? meter.bytes,
+        ask: server.ask,
+        close: () => meter.run(() => server.close()),
+      };
+    },
+    async connect(address, settings) {
+      watchWires();
+      const meter = new WireMeter();
+      const client = await meter.run(() => stack.connect(address, settings, meter));
+      return {
+        // Connections may be opened by any exchange.
+        exchange: (...args) => meter.run(() => client.exchange(...args)),
+        port: client.port,
+        wire: () => meter.bytes,
+        close: () => meter.run(() => client.close()),
+      };
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Socket } from 'node:net';
+import type { DirectionBytes, WireBytes } from '../contract/stack.ts';
+import type { MessageCount } from './body-counter.ts';
+import { HandleCounters, type SocketBytes } from './handle-counters.ts';
+
+const current = new AsyncLocalStorage<WireMeter>();
+
+interface Counted {
+  readonly meter: WireMeter;
+  readonly counters: HandleCounters;
+}
+
+/** On sockets: who counts them. A property, since HTTP/2 shows its sockets through a proxy, which passes on nothing else. */
+const COUNTED = Symbol('counted');
+
+function countedBy(socket: object): Counted | undefined {
+  const counted: unknown = Reflect.get(socket, COUNTED);
+  return isCounted(counted) ? counted : undefined;
+}
+
+function isCounted(value: unknown): value is Counted {
+  return typeof value === 'object' && value !== null && 'meter' in value && value.meter instanceof WireMeter;
+}
+
+/**
+ * Counts the bytes of one side of a stack, whoever owns its sockets. How each line becomes known:
+ *
+ * - **Which sockets.** Those that are dialled or accepted by what {@link run} began, however much later and by whichever package:
+ *   Node tells of each (`node-sockets.ts`), in the context of who asked for it.
+ * - **raw.** The counters of the operating system's handles. **tls** is what these have more than the handles of TLS on top of them.
+ * - **body.** Node's HTTP, HTTP/2 and `fetch` show each piece of a body (`node-http.ts`, `node-http2.ts`, `node-fetch.ts`); what travels in other frames is
+ *   reported by who writes and reads it ({@link sent}, {@link received}).
+ * - **head** is the rest of what is in the clear.
+ *
+ * Exact whenever nothing is under way: a body is counted when it is handed over, its bytes when the handle takes them.
+ */
+export class WireMeter {
+  readonly #open = new Set<HandleCounters>();
+  #ended: SocketBytes = { rawSent: 0, rawReceived: 0, clearSent: 0, clearReceived: 0 };
+  #connections = 0;
+  readonly #out = new Messages();
+  readonly #in = new Messages();
+
+  /** The meter whose {@link run} this code came of. */
+  static get current(): WireMeter | undefined {
+    return current.getStore();
+  }
+
+  /**
+   * The meter that counts `socket`. Where TLS was put on top of a connection that was dialled or accepted before, this is how it
+   * becomes known: Node tells of the lower socket alone, and calls it the parent of the upper one.
+   */
+  static of(socket: Socket): WireMeter | undefined {
+    const own = countedBy(socket);
+    if (own !== undefined) return own.meter;
+    const parent: unknown = Reflect.get(socket, '_parent');
+    const below = typeof parent === 'object' && parent !== null ? countedBy(parent) : undefined;
+    if (below === undefined) return undefined;
+    Reflect.set(socket, COUNTED, below);
+    below.counters.clearIn(socket);
+    return below.meter;
+  }
+
+  /** Calls `work`: sockets that come of it are this meter's. */
+  run<Result>(work: () => Result): Result {
+    return current.run(this, work);
+  }
+
+  /** Calls `work`, which is somebody else's: sockets that come of it are no meter's. */
+  static exit<Result>(work: () => Result): Result {
+    return current.exit(work);
+  }
+
+  /** For transports that Node does not know the frames of: a message was written. */
+  sent(bytes: number): void {
+    this.#out.add(bytes, 1);
+  }
+
+  /** As {@link sent}, for a message that was read. */
+  received(bytes: number): void {
+    this.#in.add(bytes, 1);
+  }
+
+  /** For who sees bodies go by in pieces. */
+  get out(): MessageCount {
+    return this.#out;
+  }
+
+  get in(): MessageCount {
+    return this.#in;
+  }
+
+  /** A connection, or a part of one: a pair of pipes is two sockets and one connection. */
+  add(socket: Socket, { isTlsServer = false, isPart = false }: AddedSocket = {}): void {
+    const counters = new HandleCounters(socket, isTlsServer);
+    const counted: Counted = { meter: this, counters };
+    Reflect.set(socket, COUNTED, counted);
+    this.#open.add(counters);
+    if (!isPart) this.#connections += 1;
+    socket.once('close', () => {
+      this.#ended = plus(this.#ended, counters.bytes);
+      this.#open.delete(counters);
+    });
+  }
+
+  /** What the stack's `wire()` gives. */
+  get bytes(): WireBytes {
+    let sum = this.#ended;
+    for (const counters of this.#open) sum = plus(sum, counters.bytes);
+    return {
+      connections: this.#connections,
+      sent: linesOf(sum.rawSent, sum.clearSent, this.#out),
+      received: linesOf(sum.rawReceived, sum.clearReceived, this.#in),
+    };
+  }
+}
+
+class Messages implements MessageCount {
+  bytes = 0;
+  messages = 0;
+
+  add(bytes: number, messages: number): void {
+    this.bytes += bytes;
+    this.messages += messages;
+  }
+}
+
+interface AddedSocket {
+  readonly isTlsServer?: boolean;
+  readonly isPart?: boolean;
+}
+
+function linesOf(raw: number, clear: number, { bytes, messages }: Messages): DirectionBytes {
+  return { raw, tls: raw - clear, head: clear - bytes, body: bytes, messages };
+}
+
+function plus(a: SocketBytes, b: SocketBytes): SocketBytes {
+  return {
+    rawSent: a.rawSent + b.rawSent,
+    rawReceived: a.rawReceived + b.rawReceived,
+    clearSent: a.clearSent + b.clearSent,
+    clearReceived: a.clearReceived + b.clearReceived,
+  };
+}

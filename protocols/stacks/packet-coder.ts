@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Codec, Membership, ProtocolAdapter } from '../../core/contracts/adapter.ts';
+import { HUB_ID, type JsonValue, type Packet } from '../../core/contracts/packet.ts';
+import { parseJsonText } from '../../core/system/parse-json.ts';
+
+/** Packets as messages on one connection, and back. */
+export interface PacketCoder {
+  /** The packet, behind what the other end has to know before it can read it. */
+  encode(packet: Packet): Uint8Array[];
+  /**
+   * undefined for a message that was not a packet's.
+   *
+   * @throws MeshError `packet`
+   */
+  decode(message: Uint8Array): Packet | undefined;
+}
+
+const RUN_ID = 'stack';
+const NO_KEY = new Uint8Array(32);
+
+/** @param adapter with members or without, with layers or without */
+export function coderOf(adapter: ProtocolAdapter): PacketCoder {
+  return adapter.join === undefined ? statelessCoder(adapter) : new MemberCoder(adapter, adapter.join);
+}
+
+function statelessCoder(adapter: ProtocolAdapter): PacketCoder {
+  const session = {
+    runId: RUN_ID,
+    self: HUB_ID,
+    peer: '*',
+    linkKey: NO_KEY,
+    runKey: NO_KEY,
+    offers: new Map(),
+  };
+  const codec = adapter.open(session);
+  return {
+    encode: (packet) => [codec.encode(packet)],
+    decode: (message) => codec.decode(message),
+  };
+}
+
+/** No packet of any adapter begins so. */
+const OFFERS_START = '{"mesh.offers":';
+const offersSchema = z.strictObject({ 'mesh.offers': z.record(z.string(), z.json()) });
+
+/**
+ * For adapters whose members have keys. In the mesh all offers are exchanged in the handshake; a stack learns of members by the packets
+ * that it carries, so it offers each before the first packet from or to it. That is set-up, and counted as such.
+ */
+class MemberCoder implements PacketCoder {
+  readonly #adapter: ProtocolAdapter;
+  readonly #join: NonNullable<ProtocolAdapter['join']>;
+  readonly #members = new Map<string, Membership>();
+  readonly #offers = new Map<string, JsonValue>();
+  readonly #codecs = new Map<string, Codec>();
+
+  constructor(adapter: ProtocolAdapter, join: NonNullable<ProtocolAdapter['join']>) {
+    this.#adapter = adapter;
+    this.#join = join;
+    this.#know(HUB_ID);
+  }
+
+  encode(packet: Packet): Uint8Array[] {
+    const named = new Set([packet.from, packet.to ?? packet.from]);
+    const strangers = [...named].filter((id) => !this.#offers.has(id));
+    const offers = Object.fromEntries(strangers.map((id) => [id, this.#know(id)]));
+    const message = this.#codecOf(packet.from).encode(packet);
+    if (strangers.length === 0) return [message];
+    return [Buffer.from(JSON.stringify({ 'mesh.offers': offers })), message];
+  }
+
+  decode(message: Uint8Array): Packet | undefined {
+    const text = Buffer.from(message.buffer, message.byteOffset, message.length);
+    if (text.toString('latin1', 0, OFFERS_START.length) !== OFFERS_START) {
+      return this.#codecOf(HUB_ID).decode(message);
+    }
+    const { 'mesh.offers': offers } = offersSchema.parse(parseJsonText(text.toString()));
+    for (const id of Object.keys(offers)) this.#know(id);
+    return undefined;
+  }
+
+  #know(id: string): JsonValue {
+    // The same keys at both ends: who writes as a member here may answer as the same one there.
+    const seed = createHash('sha256').update(`gaia-mesh stack ${id}`).digest();
+    const member = this.#join.call(this.#adapter, { runId: RUN_ID, self: id, seed });
+    this.#members.set(id, member);
+    this.#offers.set(id, member.offer);
+    this.#codecs.clear();
+    return member.offer;
+  }
+
+  #codecOf(self: string): Codec {
+    let codec = this.#codecs.get(self);
+    if (codec === undefined) {
+      const member = this.#members.get(self) ?? this.#adapter;
+      const peer = self === HUB_ID ? '*' : HUB_ID;
+      codec = member.open({
+        runId: RUN_ID,
+        self,
+        peer,
+        linkKey: NO_KEY,
+        runKey: NO_KEY,
+        offers: this.#offers,
+      });
+      this.#codecs.set(self, codec);
+    }
+    return codec;
+  }
+}

@@ -1,0 +1,95 @@
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { HUB_ID, type Packet } from '../../../core/contracts/packet.ts';
+import { json } from '../../json.ts';
+import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
+import { traceOf } from '../contract/trace-of.ts';
+import { withDeadline } from '../exchange-limit.ts';
+import { metered } from '../meter/metered.ts';
+
+/** A transport of calls: what carries a body to a server, and another one back. Packets are not its business. */
+interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
+  readonly largestMessageBytes?: number;
+  listen(answer: Answer, settings: StackSettings): Promise<Omit<StackServer, 'wire'>>;
+  /** @throws MeshError `agent` when nobody listens there */
+  dial(address: string, settings: StackSettings): Promise<Caller>;
+}
+
+/** What a server does with the body of a call: gives that of its answer, which is empty where nobody answers. */
+export type Answer = (body: Buffer, signal: AbortSignal) => Promise<Buffer>;
+
+interface Caller {
+  /**
+   * @param trace the trace context, where the settings name a run
+   * @throws MeshError `agent` for a call that failed
+   */
+  call(body: string, signal: AbortSignal, trace?: { readonly traceparent: string }): Promise<Buffer>;
+  close(): void;
+}
+
+/** Of packets in calls, without a protocol of agents: the answer says that the exchange is over. */
+export const callTraits: StackTraits = {
+  replies: 'same exchange',
+  oneWay: 'acknowledged',
+  later: ['hold'],
+  hasTls: true,
+  largestMessageBytes: MAX_FRAME_BYTES,
+};
+
+/** JSON of a packet as the body of a call, and of those that answer it, a line each, as that of the answer. */
+export function callStack({
+  listen,
+  dial,
+  largestMessageBytes = MAX_FRAME_BYTES,
+  ...own
+}: CallTransport): Stack {
+  const name = `json/${own.transport}`;
+  return metered({
+    ...own,
+    name,
+    protocol: 'json',
+    traits: { ...callTraits, largestMessageBytes },
+    serve: (inbox, settings) =>
+      listen(async (body, signal) => {
+        const packets = await inbox(codec.decode(body), signal);
+        return Buffer.from(packets.map((packet) => JSON.stringify(packet)).join('\n'));
+      }, settings),
+    async connect(address, settings) {
+      const { deadlineMs } = settings;
+      const caller = await dial(address, settings);
+      return {
+        exchange: (packet, signal) =>
+          withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, async (either) => {
+            const body = JSON.stringify(packet);
+            return packetsIn(await caller.call(body, either, traceOf(settings, packet)));
+          }),
+        async close() {
+          caller.close();
+        },
+      };
+    },
+  });
+}
+
+const noKey = new Uint8Array(32);
+const codec = json.open({
+  runId: 'stack',
+  self: HUB_ID,
+  peer: '*',
+  linkKey: noKey,
+  runKey: noKey,
+  offers: new Map(),
+});
+
+const NEWLINE = 0x0a;
+
+/** @throws MeshError `packet` */
+function packetsIn(body: Buffer): Packet[] {
+  const packets: Packet[] = [];
+  for (let start = 0; start < body.length; ) {
+    const newline = body.indexOf(NEWLINE, start);
+    const end = newline === -1 ? body.length : newline;
+    packets.push(codec.decode(body.subarray(start, end)));
+    start = end + 1;
+  }
+  return packets;
+}

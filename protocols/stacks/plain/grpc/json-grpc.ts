@@ -1,0 +1,102 @@
+import {
+  ChannelCredentials,
+  Client,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import { ConnectionPool } from '../../connection-pool.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import { type Answer, callStack } from '../call-stack.ts';
+import { listenGrpc } from './listen-grpc.ts';
+import { INTERNAL, METHOD, PATH } from './method.ts';
+
+/** What a server of the package takes unless it is told otherwise. */
+const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+const bytes = (message: Buffer) => message;
+const method: MethodDefinition<Buffer, Buffer> = {
+  path: PATH,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: bytes,
+  requestDeserialize: bytes,
+  responseSerialize: bytes,
+  responseDeserialize: bytes,
+};
+
+/** JSON of packets as the messages of a unary call of gRPC, by `@grpc/grpc-js` at both ends. It has no way to leave Nagle's algorithm on. */
+export const jsonGrpc = callStack({
+  transport: 'grpc',
+  implementation: 'sdk',
+  largestMessageBytes: LARGEST_MESSAGE_BYTES,
+  async listen(answer, { tls, advertisedPort }) {
+    const server = new Server();
+    server.addService({ [METHOD]: method }, { [METHOD]: handlerOf(answer) });
+    const port = await listenGrpc(server, ServerCredentials, tls);
+    return {
+      address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
+      port,
+      async close() {
+        server.forceShutdown();
+      },
+    };
+  },
+  async dial(address, settings) {
+    const pool = await ConnectionPool.opened(() => opened(address, settings), settings);
+    return {
+      call: (body, signal) => pool.with(({ client }) => call(client, Buffer.from(body), signal)),
+      close: () => pool.close(),
+    };
+  },
+});
+
+function handlerOf(answer: Answer) {
+  return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
+    const over = new AbortController();
+    call.once('cancelled', () => over.abort());
+    answer(call.request, over.signal).then(
+      (body) => callback(null, body),
+      (error) => callback({ code: INTERNAL, details: shortReason(messageOf(error)) }),
+    );
+  };
+}
+
+interface Channel {
+  readonly client: Client;
+  readonly isClosed: boolean;
+  close(): void;
+}
+
+async function opened(address: string, { tls, deadlineMs }: StackSettings): Promise<Channel> {
+  const credentials =
+    tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
+  // Else all channels of the process to one address share their connection.
+  const options = { 'grpc.use_local_subchannel_pool': 1 };
+  const client = new Client(new URL(address).host, credentials, options);
+  await new Promise<void>((resolve, reject) => {
+    client.waitForReady(Date.now() + deadlineMs, (error) => {
+      if (error === undefined) return resolve();
+      client.close();
+      reject(new MeshError('agent', `json/grpc: ${address}: ${messageOf(error)}`, { cause: error }));
+    });
+  });
+  return { client, isClosed: false, close: () => client.close() };
+}
+
+function call(client: Client, request: Buffer, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // Without a deadline of the package's: it writes what is left of it into the head, in as many digits as that has.
+    const unary = client.makeUnaryRequest(PATH, bytes, bytes, request, (error, answer) => {
+      signal.removeEventListener('abort', cancel);
+      if (answer !== undefined) resolve(answer);
+      else reject(new MeshError('agent', `json/grpc: ${messageOf(error)}`, { cause: error }));
+    });
+    const cancel = () => unary.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}

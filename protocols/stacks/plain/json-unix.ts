@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { framedTransport, type Places } from './stream/framed-transport.ts';
+import { streamStack } from './stream/stream-stack.ts';
+
+const SCHEME = 'unix:';
+
+const socketFiles: Places = {
+  // Short: the operating system takes 104 to 108 bytes.
+  free: () => ({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) }),
+  addressOf: (place) => ('path' in place ? `${SCHEME}${place.path}` : ''),
+  placeIn(address) {
+    if (!address.startsWith(SCHEME)) throw new MeshError('usage', `expected unix:PATH, came ${address}`);
+    return { path: address.slice(SCHEME.length) };
+  },
+};
+
+/** JSON behind a length of four bytes on a Unix domain socket: the least that there is between two processes. */
+export const jsonUnix = streamStack({
+  transport: 'unix',
+  implementation: 'bare',
+  traits: { hasTls: false },
+  ...framedTransport('json/unix', socketFiles),
+});

@@ -1,0 +1,33 @@
+import { MeshError } from '../../../core/contracts/errors.ts';
+import { adapterNamed } from '../../registry.ts';
+import type { Stack } from '../contract/stack.ts';
+import { framedTransport, type Places } from './stream/framed-transport.ts';
+import { streamStack } from './stream/stream-stack.ts';
+
+const ports: Places = {
+  free: () => ({ port: 0 }),
+  addressOf: (place) => ('port' in place ? `tcp://127.0.0.1:${place.port}` : ''),
+  placeIn(address) {
+    const port = /^tcp:\/\/127\.0\.0\.1:(\d+)$/.exec(address)?.[1];
+    if (port === undefined) throw new MeshError('usage', `expected tcp://127.0.0.1:PORT, came ${address}`);
+    return { port: Number(port) };
+  },
+};
+
+/**
+ * The mesh's own frames over TCP, as a connection between two nodes without a hub: any adapter, with layers or without. Its
+ * handshake is not part of it.
+ *
+ * @param spec as `--adapter` takes it: `msgpack+zstd`
+ */
+export async function makeMeshStack(spec: string): Promise<Stack> {
+  const adapter = await adapterNamed(spec);
+  const name = `mesh/${adapter.name}`;
+  return streamStack({
+    name,
+    adapter,
+    transport: 'tcp',
+    implementation: 'bare',
+    ...framedTransport(name, ports),
+  });
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+import type { StackSettings } from '../../contract/stack.ts';
+import type { WireMeter } from '../../meter/wire-meter.ts';
+import { type MessageStream, type StreamHandler, streamStack } from '../stream/stream-stack.ts';
+import { serveUpgrades } from './upgrade-server.ts';
+
+/** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
+export const jsonWebSocket = streamStack({
+  transport: 'websocket',
+  implementation: 'sdk',
+  listen: (accept, settings, meter) =>
+    serveUpgrades(settings, (server) => {
+      const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
+      sockets.on('connection', (socket, request) => {
+        if (!settings.noDelay) request.socket.setNoDelay(false);
+        accept((handler) => streamOf(socket, handler, meter));
+      });
+    }),
+  dial: async (address, settings, handler, meter) =>
+    streamOf(await dialled(address, settings), handler, meter),
+});
+
+async function dialled(address: string, { tls, noDelay }: StackSettings): Promise<WebSocket> {
+  const options = { maxPayload: MAX_FRAME_BYTES, ...(tls === null ? {} : { ca: tls.cert }) };
+  const webSocket = new WebSocket(address, options);
+  let below: Socket | undefined;
+  webSocket.once('upgrade', ({ socket }) => {
+    below = socket;
+  });
+  try {
+    await once(webSocket, 'open');
+  } catch (cause) {
+    throw new MeshError('agent', `json/websocket: ${address}: ${messageOf(cause)}`, { cause });
+  }
+  if (!noDelay) below?.setNoDelay(false);
+  return webSocket;
+}
+
+function streamOf(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter): MessageStream {
+  let fault: Error | undefined;
+  webSocket.on('message', (data) => {
+    const message = bytesOf(data);
+    meter.received(message.length);
+    handler.onMessage(message);
+  });
+  webSocket.on('error', (error) => {
+    fault = error;
+  });
+  webSocket.on('close', () => handler.onClose(fault));
+  return {
+    get isClosed() {
+      return webSocket.readyState !== WebSocket.OPEN;
+    },
+    send(message) {
+      meter.sent(message.length);
+      webSocket.send(message, { binary: false });
+    },
+    close: () => webSocket.terminate(),
+  };
+}
+
+function bytesOf(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}

@@ -1,0 +1,107 @@
+import { MeshError } from '../../core/contracts/errors.ts';
+import { unknown } from '../../core/contracts/registry.ts';
+import { withPackage } from '../../core/system/optional-package.ts';
+import { checkSpec } from '../registry.ts';
+import type { Stack } from './contract/stack.ts';
+
+/** A stack that ships; nothing of it is loaded before it is asked for. */
+export interface StackEntry extends Pick<Stack, 'name' | 'implementation'> {
+  /** @throws MeshError `config` with what to install where a package is missing */
+  load(): Promise<Stack>;
+}
+
+const MESH = 'mesh/';
+
+const A2A_SDK = ['@a2a-js/sdk@1', 'express@5', 'undici@8'];
+const A2A_GRPC = ['@a2a-js/sdk@1', '@grpc/grpc-js@1', 'undici@8'];
+const MCP_STDIO = ['@modelcontextprotocol/client@2', '@modelcontextprotocol/server@2'];
+const MCP_SDK = [
+  '@modelcontextprotocol/client@2',
+  '@modelcontextprotocol/server@2',
+  '@modelcontextprotocol/node@2',
+  'undici@8',
+];
+
+/** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
+export const stackEntries: readonly StackEntry[] = [
+  entry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
+  entry('json/http1', 'bare', [], async () => (await import('./plain/http/json-http1.ts')).jsonHttp1),
+  entry('json/http2', 'bare', [], async () => (await import('./plain/http/json-http2.ts')).jsonHttp2),
+  entry(
+    'json/websocket',
+    'sdk',
+    ['ws@8'],
+    async () => (await import('./plain/websocket/json-websocket.ts')).jsonWebSocket,
+  ),
+  entry(
+    'json/websocket',
+    'bare',
+    [],
+    async () => (await import('./plain/websocket/json-websocket-bare.ts')).jsonWebSocketBare,
+  ),
+  entry(
+    'json/grpc',
+    'sdk',
+    ['@grpc/grpc-js@1'],
+    async () => (await import('./plain/grpc/json-grpc.ts')).jsonGrpc,
+  ),
+  entry('json/nats', 'sdk', [], async () => (await import('./plain/nats/json-nats.ts')).jsonNats),
+  entry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
+  entry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
+  entry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
+  entry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),
+  entry('a2a/rest', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aRestBare),
+  entry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/grpc/stacks.ts')).a2aGrpcSdk),
+  entry('a2a/grpc', 'bare', [], async () => (await import('./a2a/grpc/stacks.ts')).a2aGrpcBare),
+  entry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioSdk),
+  entry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
+  entry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
+  entry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
+  entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),
+];
+
+/**
+ * The stacks of a name, in one implementation each: `mesh/msgpack+zstd`, `a2a/jsonrpc`.
+ *
+ * @throws MeshError `usage` for a name that nothing has; the message lists those that are known
+ */
+export function findStackEntries(name: string): readonly StackEntry[] {
+  if (name.startsWith(MESH)) {
+    const spec = name.slice(MESH.length);
+    checkSpec(spec);
+    return [entry(name, 'bare', [], async () => (await import('./plain/mesh.ts')).makeMeshStack(spec))];
+  }
+  const found = stackEntries.filter((each) => each.name === name);
+  if (found.length === 0) throw unknown('stack', name, [...listStackNames(), `${MESH}<adapter>`]);
+  return found;
+}
+
+/** Each once, whatever implementations it has. */
+export function listStackNames(): readonly string[] {
+  return [...new Set(stackEntries.map(({ name }) => name))];
+}
+
+/** @throws MeshError `usage` for what there is not, `config` with what to install where a package is missing */
+export async function loadStack(name: string, implementation: Stack['implementation']): Promise<Stack> {
+  const entries = findStackEntries(name);
+  const found = entries.find((each) => each.implementation === implementation);
+  if (found === undefined) {
+    const known = entries.map((each) => each.implementation).join(' and ');
+    throw new MeshError('usage', `stack ${name}: expected implementation ${known}, came ${implementation}`);
+  }
+  return found.load();
+}
+
+/** @param packages of npm that the installed package leaves out, as `npm install` takes them */
+function entry(
+  name: string,
+  implementation: Stack['implementation'],
+  packages: readonly string[],
+  load: () => Promise<Stack>,
+): StackEntry {
+  return {
+    name,
+    implementation,
+    load: () => (packages.length === 0 ? load() : withPackage(packages.join(' '), `--stacks ${name}`, load)),
+  };
+}

@@ -1,0 +1,10 @@
+import type { StackTraits } from '../contract/stack.ts';
+
+/** Of a test's own stack: an answer comes in the exchange that asked for it, and nothing is encrypted. */
+export const plainTraits: StackTraits = {
+  replies: 'same exchange',
+  oneWay: 'acknowledged',
+  later: ['hold'],
+  hasTls: false,
+  largestMessageBytes: null,
+};

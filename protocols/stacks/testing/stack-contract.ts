@@ -1,0 +1,17 @@
+import { describe, test } from 'vitest';
+import type { Stack } from '../contract/stack.ts';
+import { listStackChecks } from '../contract/suite.ts';
+import { selfSigned } from '../tls/self-signed.ts';
+
+const identity = await selfSigned();
+if (identity === null) {
+  if (process.env.CI === 'true') throw new Error('there is no openssl command');
+  console.warn('skipped: stacks over TLS, as there is no openssl command to make a certificate');
+}
+
+/** Runs the contract of stacks. */
+export function testStack(stack: Stack): void {
+  describe(`contract of ${stack.name} (${stack.implementation})`, () => {
+    for (const { name, run } of listStackChecks(stack, identity)) test(name, run);
+  });
+}

@@ -1,0 +1,153 @@
+import path from 'node:path';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { readRecording } from '../../core/recording/read-archive.ts';
+import { caveatsOf, type Recording } from '../../core/recording/recording.ts';
+import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
+import { Random } from '../../core/system/random.ts';
+import { outFolder, userPath } from '../../core/system/user-paths.ts';
+import { comparisonFileText } from '../../evaluation/compare/comparison-file.ts';
+import { defaultRecording } from '../../evaluation/compare/scenario.ts';
+import { type Arm, armsOf } from '../../evaluation/compare/stacks/arms.ts';
+import { chooseStacks } from '../../evaluation/compare/stacks/chosen-stacks.ts';
+import { measureStacks } from '../../evaluation/compare/stacks/compare-stacks.ts';
+import { parseFactors } from '../../evaluation/compare/stacks/factors.ts';
+import { toComparedStacks } from '../../evaluation/compare/stacks/figures/compared-stacks.ts';
+import { formatStacksCsv } from '../../evaluation/compare/stacks/figures/stacks-csv.ts';
+import { parseStacks, type StacksFile } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
+import {
+  formatStacksMarkdown,
+  formatStacksPart,
+} from '../../evaluation/compare/stacks/figures/stacks-markdown.ts';
+import { reportStacks } from '../../evaluation/compare/stacks/figures/stacks-report.ts';
+import { formatStacks } from '../../evaluation/compare/stacks/figures/stacks-table.ts';
+import { tokenFigures } from '../../evaluation/compare/stacks/figures/token-figures.ts';
+import { requestsOf } from '../../evaluation/compare/stacks/figures/topology-figures.ts';
+import { playTopologies } from '../../evaluation/compare/stacks/play-topologies.ts';
+import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/stacks/workload.ts';
+import { reportHtml } from '../../evaluation/report/report-html.ts';
+import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
+import { complain, jsonText, print, printJson } from '../../evaluation/terminal/print.ts';
+import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
+import { createStackListener } from '../../evaluation/watch/comparison-events.ts';
+import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
+import { selfSigned } from '../../protocols/stacks/tls/self-signed.ts';
+import { dataTools } from '../../tools/data-tools.ts';
+import { toolDefinitions } from '../../tools/tool-definitions.ts';
+import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { interruptible } from '../command-line/interruptible.ts';
+import { watchOf } from '../command-line/watching.ts';
+import { type CompareOptions, implementationsOf } from './compare-options.ts';
+import { demandsOf, settle } from './compare-outcome.ts';
+
+/** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
+const BUDGET_S = { each: 18, most: 540 };
+
+/** Compares stacks: the same exchanges through each, every end in a process of its own. */
+export async function compareStacks(names: readonly string[], options: CompareOptions): Promise<void> {
+  const { seed } = options;
+  const demands = demandsOf(options, (file) =>
+    toComparedStacks(parseStacks(comparisonFileText(file), `--baseline ${file}`)),
+  );
+  const factors = parseFactors(options.factor ?? []);
+  const implementations = implementationsOf(options.implementation);
+  const { chosen, leftOut } = await chooseStacks({ names, implementations });
+  const { arms, leftOut: lacking } = armsOf(chosen, factors);
+  const [baseline, ...others] = arms;
+  if (baseline === undefined) {
+    throw new MeshError(
+      'usage',
+      `--stacks: nothing is left to measure: ${[...leftOut, ...lacking].join('; ')}`,
+    );
+  }
+  const page = options.write ? pageToWrite('docs/results/stacks.md') : undefined;
+  const out = outFolder(options.out);
+  // Before the minutes that it takes.
+  checkWritable(out);
+  const identity = arms.some(({ settings }) => settings.tls) ? await selfSigned() : null;
+  if (identity === null && arms.some(({ settings }) => settings.tls)) {
+    throw new MeshError(
+      'usage',
+      '--factor tls=on: the certificate is made by openssl, which is not installed',
+    );
+  }
+  const recording = await recordingOf(options);
+  const traffic = recordedWorkload(recording);
+  const exchangesOf = ({ settings: { size } }: Arm) =>
+    size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
+  const { signal } = interruptible();
+  const watch = await watchOf(options, 'compare');
+  try {
+    const bar = await ProgressBar.start(100, '% of the time');
+    const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
+    const measured = await measureStacks({
+      arms: [baseline, ...others],
+      exchangesOf,
+      identity,
+      concurrency: factors.concurrency,
+      ratePerS: options.rate,
+      budgetMs: budget * 1000,
+      invocations: options.invocations,
+      rounds: options.rounds,
+      random: new Random(seed),
+      onProgress: (share, what) => {
+        bar.at(100 * share, what);
+        watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
+      },
+      ...(watch === undefined
+        ? {}
+        : { onInvocation: createStackListener(watch.feed, recording, arms, exchangesOf) }),
+      onNote: (note) => {
+        bar.note(note);
+        watch?.note(note);
+      },
+      signal,
+    }).finally(() => bar.end());
+    const topologies = await playTopologies(recording, arms, factors, identity, signal);
+    const report = reportStacks({
+      arms: [baseline, ...others],
+      measured,
+      traffic,
+      exchangesOf,
+      concurrency: factors.concurrency,
+      ratePerS: options.rate,
+      seed,
+      command: commandOf(process.argv.slice(2)),
+      requests: requestsOf(recording, factors.agents),
+      ...topologies,
+      tokens: await tokenFigures(
+        recording,
+        await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+      ),
+      leftOut: [...leftOut, ...lacking],
+      margin: options.margin / 100,
+    });
+    await writeAll(report, out);
+    if (options.json) printJson(report);
+    else print(formatStacks(report));
+    if (report.failed.length > 0) process.exitCode = 1;
+    settle(toComparedStacks(report), demands, options, jsonText(report));
+    if (signal.aborted) {
+      process.exitCode = INTERRUPTED_EXIT;
+      return;
+    }
+    if (page !== undefined) await writeMeasured(page, process.argv.slice(2), formatStacksPart(report));
+    await watch?.end('compared', signal, () => reportOfComparison(path.join(out, 'stacks.json')));
+  } finally {
+    await watch?.close();
+  }
+}
+
+async function recordingOf({ recording }: CompareOptions): Promise<Recording> {
+  if (recording === undefined) return readRecording(defaultRecording);
+  const recorded = await readRecording(userPath(recording));
+  for (const caveat of caveatsOf(recorded)) complain(caveat);
+  return recorded;
+}
+
+async function writeAll(report: StacksFile, out: string): Promise<void> {
+  writeWhole(path.join(out, 'stacks.json'), jsonText(report));
+  writeWhole(path.join(out, 'stacks.csv'), formatStacksCsv(report));
+  writeWhole(path.join(out, 'stacks.md'), formatStacksMarkdown(report));
+  writeWhole(path.join(out, 'stacks.html'), await reportHtml({ stacks: report, runs: [] }));
+  complain(`written: stacks.html, stacks.json, stacks.csv and stacks.md in ${out}`);
+}

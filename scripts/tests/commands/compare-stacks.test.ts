@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { codeFolder } from '../../../core/system/package-root.ts';
+import { parseStacks } from '../../../evaluation/compare/stacks/figures/stacks-file.ts';
+import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
+
+const own = path.join(codeFolder, 'evaluation', 'compare', 'stacks', 'testing', 'framed-tcp.ts');
+
+describe('a comparison of stacks', () => {
+  const out = temporaryFolder();
+  let run: CliResult;
+
+  beforeAll(async () => {
+    run = await runCli([
+      ...['compare', '--stacks', `mesh/json,${own}`, '--invocations', '1', '--budget', '1'],
+      ...['--factor', 'concurrency=1,4', '--fail-if', 'framed/tcp:bare.bytes > 1x mesh/json:bare'],
+      ...['--save-baseline', path.join(out, 'base.json'), '--summary', path.join(out, 'pr.md')],
+      ...['--junit', path.join(out, 'budget.xml'), '--out', out, '--json'],
+    ]);
+  });
+
+  test('sets a stack of the user beside ours, and every output says the same', () => {
+    expect(run.code, run.stderr).toBe(1);
+    const text = readFileSync(path.join(out, 'stacks.json'), 'utf8');
+    expect(run.stdout).toBe(text);
+    const { arms, baseline, traffic, requests } = parseStacks(text, 'stacks.json');
+    expect(baseline).toBe('mesh/json bare');
+    expect(arms.map(({ name }) => name)).toEqual(['mesh/json bare', 'framed/tcp bare']);
+    expect(traffic.packets).toBeGreaterThan(100);
+    expect(requests.map(({ topology, fit }) => `${topology} ${fit}`)).toContain('direct addressed');
+    for (const { bytes, cpu_us, saturation } of arms) {
+      const { raw, tls, head, envelope, payload } = bytes.sent;
+      expect(tls + head + envelope + payload).toBe(raw);
+      expect(cpu_us.sum).toBeGreaterThan(0);
+      expect(saturation.map(({ concurrency }) => concurrency)).toEqual([1, 4]);
+    }
+    // Payloads are the traffic's, whoever carries them.
+    expect(arms[0]?.bytes.sent.payload).toBe(arms[1]?.bytes.sent.payload);
+    expect(readFileSync(path.join(out, 'stacks.md'), 'utf8')).toContain('## What these numbers cannot tell');
+    expect(readFileSync(path.join(out, 'base.json'), 'utf8')).toBe(text);
+    expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('❌ failed');
+    expect(readFileSync(path.join(out, 'budget.xml'), 'utf8')).toContain('failures="1"');
+    const html = readFileSync(path.join(out, 'stacks.html'), 'utf8');
+    expect(html).toContain('"command":"npm run compare -- --stacks ');
+    expect(readFileSync(path.join(out, 'stacks.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
+  });
+
+  test('holds conditions, and calls nothing of one invocation', () => {
+    expect(run.stderr).toContain('FAILED: framed/tcp:bare.bytes > 1x mesh/json:bare');
+    const [, arm] = parseStacks(run.stdout, 'stdout').arms;
+    expect(arm?.vs_baseline?.latency?.verdict).toBe('cannot tell');
+  });
+});
+
+test('a comparison that was kept is one to compare with, on the same traffic only', async () => {
+  const out = temporaryFolder();
+  const base = path.join(out, 'base.json');
+  const quick = ['--stacks', 'mesh/json', '--invocations', '1', '--budget', '1', '--out', out];
+  const kept = await runCli([
+    'compare',
+    ...quick,
+    '--factor',
+    'concurrency=1',
+    'size=64',
+    '--save-baseline',
+    base,
+  ]);
+  expect(kept.code, kept.stderr).toBe(0);
+  const again = await runCli([
+    ...['compare', ...quick, '--factor', 'concurrency=1', 'size=64', '--baseline', base],
+    ...['--fail-if', 'mesh/json:bare:size:64.bytes > 1x saved', '--summary', path.join(out, 'pr.md')],
+  ]);
+  expect(again.code, again.stderr).toBe(0);
+  expect(again.stderr).toContain('held: mesh/json:bare:size:64.bytes > 1x saved');
+  expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('Against the comparison that was saved');
+  const other = await runCli(['compare', ...quick, '--rate', '50', '--baseline', base]);
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain('different are the rate (then 200, now 50)');
+}, 120_000);
+
+test('stacks are compared on the traffic of a scenario', async () => {
+  const out = temporaryFolder();
+  const { code, stdout, stderr } = await runCli([
+    ...['compare', '--stacks', 'mesh/json,json/http1', '--scenario', 'queue', '--invocations', '1'],
+    ...['--budget', '1', '--factor', 'concurrency=1', '--out', out, '--json'],
+  ]);
+  expect(code, stderr).toBe(0);
+  const { traffic, arms } = parseStacks(stdout, 'stdout');
+  expect(traffic.source).not.toContain('default-traffic');
+  expect(traffic.exchanges).toBeGreaterThan(10);
+  expect(arms).toHaveLength(2);
+}, 120_000);
+
+test.each([
+  [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
+  [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
+  [['--stacks', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
+  [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'expected --baseline <file>'],
+  [['--factor', 'tls=on'], '--factor goes with --stacks'],
+  [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'there is no such factor'],
+  [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],
+])('refuses %j', async (args, message) => {
+  const { code, stderr } = await runCli(['compare', ...args]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});
