@@ -69,7 +69,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: READS_FILES },
   query_table: {
     load: async () => (await import('./files/tables/query-table.ts')).queryTable,
-    needs: READS_FILES,
+    needs: RUNS_CODE,
   },
   read_pdf: { load: async () => (await import('./files/document-tools.ts')).readPdf, needs: READS_FILES },
   read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: READS_FILES },

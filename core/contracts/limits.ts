@@ -132,3 +132,26 @@ export const REDELIVER_AFTER_MS = 500;
 
 /** Packets that an agent remembers to be done with. Far more than can be under way to it. */
 export const MAX_DONE_IDS = 10_000;
+
+/** Characters of an SQL statement about a table. Those of models have a few hundred. */
+export const MAX_SQL_CHARACTERS = 10_000;
+
+/** Columns of a table for SQL: each may get two more, and SQLite takes 2,000. */
+export const MAX_SQL_COLUMNS = 600;
+
+/** Bytes of one value in SQL, so that no function makes texts or blobs without end. Cells have 32,767 characters. */
+export const MAX_SQL_VALUE_BYTES = 16 * 1024 * 1024;
+
+/** Rows of a result that are counted: a sheet has at most 200,000, and a statement may make rows without end. */
+export const MAX_SQL_ROWS = 1_000_000;
+
+/** Rows of a result that are shown, and their characters: a model that needs more asks for a part or an aggregate. */
+export const MAX_SQL_ROWS_SHOWN = 200;
+export const MAX_SQL_CHARACTERS_SHOWN = 100_000;
+
+/** Reading a file and running SQL over it: 200,000 rows take some seconds; what takes this long does not end. */
+export const SQL_TIMEOUT_MS = 60_000;
+
+/** Memory of the process that does it, and of its JavaScript heap. The largest sheets take half of it. */
+export const SQL_MEMORY_MB = 1536;
+export const SQL_HEAP_MB = 768;

@@ -44,11 +44,6 @@ async function samples(): Promise<Sample[]> {
     { name: 'a.ods', reading: spreadsheet, bytes: written('ods') },
     { name: 'a.csv', reading: spreadsheet, bytes: Buffer.from('a,"b\nc",d\n1,2,3\n') },
     {
-      name: 'a.xlsx',
-      reading: { kind: 'query', query: { aggregate: 'sum', column: 'n' } },
-      bytes: xlsx,
-    },
-    {
       name: 'a.pdf',
       reading: { kind: 'pdf' },
       bytes: pdfOf([pdfText(['one']), pdfText(['two'])], { name: '/FlateDecode', pack: deflateSync }),

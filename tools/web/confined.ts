@@ -24,6 +24,8 @@ export interface ConfinedLimits {
   readonly maxOutputBytes?: number;
   /** Libraries that bring threads of their own. */
   readonly workers?: boolean;
+  /** SQLite opens files that Node's permissions refuse: only for work that has it refuse them. */
+  readonly sqlite?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -46,12 +48,20 @@ export async function runConfined(
   moduleUrl: string,
   job: string,
   bytes: Uint8Array,
-  { timeoutMs, heapMb, rssMb, maxOutputBytes = MAX_OUTPUT_BYTES, workers = false, signal }: ConfinedLimits,
+  {
+    timeoutMs,
+    heapMb,
+    rssMb,
+    maxOutputBytes = MAX_OUTPUT_BYTES,
+    workers = false,
+    sqlite = false,
+    signal,
+  }: ConfinedLimits,
 ): Promise<ConfinedOutcome> {
   if (signal.aborted) return { stopped: 'the task has ended' };
   const { program, args } = nodeWithoutNetwork([
     '--permission',
-    '--no-experimental-sqlite',
+    ...(sqlite ? [] : ['--no-experimental-sqlite']),
     ...(workers ? ['--allow-worker'] : []),
     ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
     `--max-old-space-size=${heapMb}`,

@@ -2,7 +2,6 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
-import type { QueryAsked } from '../tables/table-query.ts';
 import { type ReaderName, readerFor } from './readers.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
@@ -11,7 +10,6 @@ export type Reading =
   | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
   /** All sheets as JSON, for programs. */
   | { readonly kind: 'cells' }
-  | ({ readonly kind: 'query' } & QueryAsked)
   | { readonly kind: 'pdf'; readonly pages?: string }
   | { readonly kind: 'docx' }
   | { readonly kind: 'pptx' }
@@ -32,8 +30,6 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
       return (await import('../tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
     case 'cells':
       return { text: await (await import('../tables/sheet-cells.ts')).sheetCells(file) };
-    case 'query':
-      return (await import('../tables/table-query.ts')).answerQuery(file, reading);
     case 'pdf':
       return { text: await (await import('../documents/pdf-report.ts')).pdfReport(file, reading.pages) };
     case 'docx':
@@ -73,7 +69,7 @@ export function readingFor(fileName: string): Reading {
 export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
 
 /** Undefined for readers of what holds no text. */
-const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'query' | 'cells'> | undefined>> = {
+const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells'> | undefined>> = {
   read_file: 'text',
   read_excel: 'spreadsheet',
   read_pdf: 'pdf',

@@ -1,85 +1,100 @@
+import type PQueue from 'p-queue';
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import type { DataTool } from '../../data-tool.ts';
-import { formulaOf, OPERATORS, STEP_NAMES } from '../../tables/plan/plan.ts';
-import { DATE_ORDERS } from '../../tables/values/date.ts';
+import {
+  MAX_SQL_CHARACTERS,
+  SQL_HEAP_MB,
+  SQL_MEMORY_MB,
+  SQL_TIMEOUT_MS,
+} from '../../../core/contracts/limits.ts';
+import type { DataTool, DataToolReply } from '../../data-tool.ts';
+import { answerConfined, isConfined, runConfined } from '../../web/confined.ts';
+import { shown } from '../find-file.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
-import { readInThread } from '../reading/reading-thread.ts';
-import { AGGREGATES } from './aggregate-rows.ts';
-
-/** More files than a question comes with. */
-const MAX_FILES = 8;
-const MAX_STEPS = 20;
-const name = z.string().min(1);
-/** Several columns; models write them as a list, too. */
-const columns = z.preprocess((given) => (Array.isArray(given) ? given.join(', ') : given), name);
 
 const input = z.strictObject({
-  file: name,
-  sheet: name.exactOptional().describe('* for all'),
-  where: z
-    .preprocess(formulaOfConditions, name)
-    .exactOptional()
-    .describe("e.g. year(Date)=2024 and City!='Oslo'"),
-  steps: z
-    .array(
-      z.strictObject({
-        do: z.enum(STEP_NAMES),
-        by: columns.exactOptional(),
-        formula: name.exactOptional(),
-        rows: z.number().exactOptional(),
-        file: name.exactOptional(),
-        sheet: name.exactOptional(),
-      }),
-    )
-    .max(MAX_STEPS)
-    .exactOptional()
+  file: z.string().min(1),
+  sql: z
+    .string()
+    .min(1)
+    .max(MAX_SQL_CHARACTERS)
     .describe(
-      'e.g. group, by City, formula "sum(Sales) as s"; order, by "s desc"; pick, rows 1; join, formula "Code=Id"',
+      "e.g. SELECT City, sum(Sales) AS total FROM t1 WHERE Date >= '2024-01-01' GROUP BY City ORDER BY total DESC",
     ),
-  aggregate: z.enum(AGGREGATES).exactOptional(),
-  column: name.exactOptional(),
-  result_column: name.exactOptional(),
-  date_order: z.enum(DATE_ORDERS).exactOptional(),
 });
-
-const conditions = z.array(
-  z.strictObject({
-    column: name,
-    op: z.enum(OPERATORS),
-    value: z.union([z.string(), z.number(), z.boolean()]),
-  }),
-);
-
-/** A list of conditions says the same as a formula, and many models write one. What is none stays as it is, to be refused. */
-function formulaOfConditions(given: unknown): unknown {
-  const parsed = conditions.safeParse(given);
-  if (!parsed.success) return given;
-  return formulaOf(parsed.data);
-}
 
 export const queryTable: DataTool<z.infer<typeof input>> = {
   name: 'query_table',
-  description: 'Calculates exactly over a table: where, then steps, then aggregate.',
+  description:
+    'Runs one SELECT (SQLite) over a spreadsheet or CSV: sheets are tables t1, t2, … with a column row, dates are ISO texts, 7/2 is 3.',
   input,
-  async run({ file, sheet, result_column: resultColumn, date_order: dateOrder, ...asked }, place) {
-    const loaded = await loadTaskFile(place, file);
-    const others: Record<string, LoadedFile> = {};
-    for (const { file: other } of asked.steps ?? []) {
-      if (other === undefined || Object.hasOwn(others, other)) continue;
-      if (Object.keys(others).length === MAX_FILES)
-        throw new MeshError('tool', `steps name at most ${MAX_FILES} files`);
-      others[other] = await loadTaskFile(place, other);
-    }
-    const query = {
-      ...asked,
-      ...(resultColumn === undefined ? {} : { resultColumn }),
-      ...(dateOrder === undefined ? {} : { dateOrder }),
-    };
-    return readInThread(
-      loaded,
-      { kind: 'query', ...(sheet === undefined ? {} : { sheet }), query, others },
-      place.signal,
-    );
+  async run({ file, sql }, place) {
+    return querySheets(await loadTaskFile(place, file), sql, place.signal);
   },
 };
+
+interface QueryBounds {
+  readonly timeoutMs: number;
+  readonly heapMb: number;
+  readonly rssMb: number;
+}
+
+const BOUNDS: QueryBounds = { timeoutMs: SQL_TIMEOUT_MS, heapMb: SQL_HEAP_MB, rssMb: SQL_MEMORY_MB };
+/** Each may take the memory above; two keep two cores busy. Others wait. */
+const MAX_PROCESSES = 2;
+const JOB = 'query-table';
+
+/** A fault is the statement's or the file's. */
+type Outcome = { readonly reply: DataToolReply } | { readonly fault: string };
+
+interface Query {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Before the bytes of the file: the length of the {@link Query} in JSON. */
+const LENGTH_BYTES = 4;
+
+let queue: Promise<PQueue> | undefined;
+
+/**
+ * Runs SQL over the sheets of a file in a process of its own, since nothing in a process can stop SQLite.
+ *
+ * @throws MeshError `tool` for a file that is no spreadsheet, for SQL that cannot be run, or not in time, or not within the memory
+ */
+export async function querySheets(
+  { name, bytes }: LoadedFile,
+  sql: string,
+  signal: AbortSignal,
+  bounds: QueryBounds = BOUNDS,
+): Promise<DataToolReply> {
+  const query: Query = { name, sql };
+  const head = Buffer.from(JSON.stringify(query));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(head.length);
+  const sent = Buffer.concat([length, head, bytes]);
+  queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_PROCESSES }));
+  const outcome = await (await queue).add(() =>
+    runConfined(import.meta.url, JOB, sent, { ...bounds, sqlite: true, signal }),
+  );
+  if ('stopped' in outcome) throw new MeshError('tool', `${shown(name)} was not queried: ${outcome.stopped}`);
+  const answer: Outcome = JSON.parse(outcome.output);
+  if ('fault' in answer) throw new MeshError('tool', answer.fault);
+  return answer.reply;
+}
+
+async function queryHere(sent: Uint8Array): Promise<string> {
+  const begin = LENGTH_BYTES + Buffer.from(sent.buffer, sent.byteOffset).readUInt32BE();
+  const { name, sql }: Query = JSON.parse(Buffer.from(sent.subarray(LENGTH_BYTES, begin)).toString());
+  const { answerSql } = await import('./answer-sql.ts');
+  const outcome = await answerSql({ name, bytes: new Uint8Array(sent.subarray(begin)) }, sql).then(
+    (reply): Outcome => ({ reply }),
+    (error: unknown): Outcome => {
+      if (error instanceof MeshError) return { fault: error.message };
+      throw error;
+    },
+  );
+  return JSON.stringify(outcome);
+}
+
+if (isConfined(JOB)) await answerConfined(queryHere);

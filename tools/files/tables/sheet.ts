@@ -1,5 +1,3 @@
-import { columnLetters } from '../../tables/plan/find-column.ts';
-import { uniqueNames } from '../../tables/plan/frame.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 
 /** One sheet of a spreadsheet, or a whole CSV file. All texts are well-formed. */
@@ -93,4 +91,23 @@ export const MAX_CELL_CHARACTERS = 500;
 export function shortCell(value: CellValue): CellValue {
   const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
   return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
+}
+
+/** Names that differ from each other, also where `fold` takes two for one: those that were there before get a number. */
+export function uniqueNames(names: readonly string[], fold = (name: string) => name): string[] {
+  const known = new Set<string>();
+  return names.map((name) => {
+    let unique = name;
+    for (let n = 2; known.has(fold(unique)); n++) unique = `${name} (${n})`;
+    known.add(fold(unique));
+    return unique;
+  });
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnLetters(column: number): string {
+  let letters = '';
+  for (let n = column; n >= 0; n = Math.floor(n / 26) - 1)
+    letters = String.fromCharCode(65 + (n % 26)) + letters;
+  return letters;
 }

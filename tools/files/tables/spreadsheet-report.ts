@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import { columnLetters } from '../../tables/plan/find-column.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -8,6 +7,7 @@ import {
   type CellPlace,
   cellName,
   cellText,
+  columnLetters,
   MAX_CELL_CHARACTERS,
   type Sheet,
   type SheetRow,

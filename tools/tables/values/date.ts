@@ -100,15 +100,16 @@ function checked(
 }
 
 /** Undefined where the year is unknown: such dates have no place in time. */
-export function instantOf({ year, month, day, seconds }: DateReading, text?: string): Instant | undefined {
+export function instantOf({ year, month, day, seconds }: DateReading): Instant | undefined {
   if (year === undefined) return undefined;
   const from = dayNumber(year, month ?? 1, day ?? 1);
-  const written = text === undefined ? {} : { text };
-  if (seconds !== undefined)
-    return { kind: 'date', from: from + seconds / 86_400, to: from + seconds / 86_400, ...written };
+  if (seconds !== undefined) {
+    const instant = from + seconds / 86_400;
+    return { kind: 'date', from: instant, to: instant };
+  }
   const last =
     day !== undefined ? from : month !== undefined ? from + daysIn(year, month) - 1 : dayNumber(year, 12, 31);
-  return { kind: 'date', from, to: last, ...written };
+  return { kind: 'date', from, to: last };
 }
 
 function dayNumber(year: number, month: number, day: number): number {

@@ -34,7 +34,6 @@ export function durationOf(
     kind: 'duration' as const,
     number,
     unit: '',
-    text: plain,
     isClock,
   });
   const parts = CLOCK.exec(plain);

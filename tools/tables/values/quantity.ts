@@ -63,13 +63,12 @@ const MEASURES: readonly Readonly<Record<string, number>>[] = [
  */
 export function quantityOf(text: string, mark?: DecimalMark): Quantity | undefined {
   if (text.length > MAX_CHARACTERS || !/\d/.test(text)) return undefined;
-  const written = text.trim();
-  const plain = written.replace(NOTE_MARK, '');
+  const plain = text.trim().replace(NOTE_MARK, '');
   const currency = CURRENCY.exec(plain)?.[0];
   const unit = currency === undefined ? '' : (CURRENCIES[currency.toLowerCase()] ?? currency.toUpperCase());
   const kind = currency === undefined ? ('number' as const) : ('money' as const);
   const number = numberIn(inMark(plain, mark));
-  if (number !== undefined) return { kind, number, unit, text: written };
+  if (number !== undefined) return { kind, number, unit };
   const rest = currency === undefined ? plain : plain.replace(CURRENCY, '').trim();
   const at = rest.search(/\p{L}/u);
   const [head, tail] = at < 0 ? [rest, ''] : [rest.slice(0, at).trim(), rest.slice(at)];
@@ -80,14 +79,12 @@ export function quantityOf(text: string, mark?: DecimalMark): Quantity | undefin
     if (base === undefined || left.length > 15 || /\d/.test(left) || (currency !== undefined && left !== ''))
       return undefined;
     const size = SCALES[(scale[1] ?? '').toLowerCase()] ?? 1;
-    return { kind, number: Number((base * size).toPrecision(15)), unit: unit || left, text: written };
+    return { kind, number: Number((base * size).toPrecision(15)), unit: unit || left };
   }
   const parts = WITH_UNIT.exec(rest);
   if (parts === null || currency !== undefined || parts[2] === undefined) return undefined;
   const value = numberIn(inMark((parts[1] ?? '').trim(), mark));
-  return value === undefined
-    ? undefined
-    : { kind, number: value, unit: parts[2].replace(/\.$/, ''), text: written };
+  return value === undefined ? undefined : { kind, number: value, unit: parts[2].replace(/\.$/, '') };
 }
 
 /** With the column's mark: `1.234` is a thousand where the others write `5,50`. */

@@ -10,24 +10,14 @@ export type ColumnKind = Exclude<Kind, 'empty'>;
 /** The cells of a column with their types. */
 export interface TypedColumn {
   readonly kind: ColumnKind;
-  readonly values: readonly Value[];
+  /** Undefined for cells that hold something of another kind than the column, or in a unit that cannot be converted. */
+  readonly values: readonly (Value | undefined)[];
   /** The unit or currency that most quantities have, and which the others were converted to; empty without one. */
   readonly unit: string;
-  /** How dates of three numbers were read; undefined where there are none. */
-  readonly order: DateOrder | undefined;
   /** Whether nothing tells the order of day and month apart: another reading is as good. */
   readonly isEither: boolean;
-  /** Places of cells that hold something of another kind than the column. */
-  readonly untyped: readonly number[];
   /** What a reader should know of the reading, in sentences. */
   readonly notes: readonly string[];
-}
-
-export interface TypingHints {
-  /** As the user says; wins over what the column shows. */
-  readonly order?: DateOrder | undefined;
-  /** As other columns of the table show it. */
-  readonly tableOrder?: DateOrder | undefined;
 }
 
 /** From so large a part on, a column is of a kind; the rest are cells that could not be typed. */
@@ -48,12 +38,16 @@ export function orderOf(cells: readonly CellValue[]): DateOrder | undefined {
   return shown.size === 1 ? [...shown][0] : undefined;
 }
 
-/** Types the cells of a column: each by itself, and where it may be read in more than one way, as the others show. */
-export function typedColumn(cells: readonly CellValue[], hints: TypingHints = {}): TypedColumn {
+/**
+ * Types the cells of a column: each by itself, and where it may be read in more than one way, as the others show.
+ *
+ * @param tableOrder the order of day and month where the column's own dates show none
+ */
+export function typedColumn(cells: readonly CellValue[], tableOrder?: DateOrder): TypedColumn {
   const filled = cells.filter((cell) => cell !== null && String(cell).trim() !== '');
   const compact = filled.length >= MIN_COMPACT && filled.every((cell) => EIGHT_DIGITS.test(String(cell)));
   const texts = compact ? cells.map(dashed) : cells;
-  const order = hints.order ?? orderOf(texts) ?? hints.tableOrder;
+  const order = orderOf(texts) ?? tableOrder;
   const clock = clockOf(texts);
   const mark = markOf(texts);
   const readings = texts.map((cell) => readingsOf(cell, { order, clock, mark }));
@@ -78,14 +72,10 @@ export function typedColumn(cells: readonly CellValue[], hints: TypingHints = {}
   )
     notes.push('two numbers with a colon are read as minutes and seconds');
   const unit = unitOf(kind, readings);
-  const untyped: number[] = [];
-  const values = readings.map((reading, at): Value => {
-    const value = valueAs(kind, reading, unit, isQuantity);
-    if (value !== undefined) return value;
-    if (reading.value.kind !== 'empty') untyped.push(at);
-    return reading.value;
-  });
-  return { kind, values, unit, order: kind === 'date' ? order : undefined, isEither, untyped, notes };
+  const values = readings.map((reading) =>
+    reading.value.kind === 'empty' ? EMPTY : valueAs(kind, reading, unit, isQuantity),
+  );
+  return { kind, values, unit, isEither, notes };
 }
 
 interface Readings {
@@ -114,7 +104,7 @@ function readingsOf(
   }
   if (cell.trim() === '') return { value: EMPTY };
   const reading = dateOf(cell, order);
-  const date = reading && instantOf(reading, cell);
+  const date = reading && instantOf(reading);
   const duration = durationOf(cell, clock);
   const quantity = quantityOf(cell, mark);
   // By itself a cell is a number where it is nothing else, so that 007 and 7 are the same code.
@@ -173,9 +163,9 @@ function valueAs(
     case 'number':
     case 'money': {
       if (quantity === undefined || !isQuantity({ value, quantity })) return undefined;
-      if (kind === 'money' || quantity.unit === '' || quantity.unit === unit) return quantity;
+      if (quantity.unit === '' || quantity.unit === unit) return quantity;
       const factor = conversion(quantity.unit, unit);
-      return factor === undefined ? quantity : { ...quantity, number: quantity.number * factor, unit };
+      return factor === undefined ? undefined : { ...quantity, number: quantity.number * factor, unit };
     }
   }
 }

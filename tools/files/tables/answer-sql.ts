@@ -1,0 +1,224 @@
+import {
+  MAX_SQL_CHARACTERS_SHOWN,
+  MAX_SQL_ROWS,
+  MAX_SQL_ROWS_SHOWN,
+} from '../../../core/contracts/limits.ts';
+import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import type { DataToolReply } from '../../data-tool.ts';
+import type { DateOrder } from '../../tables/values/date.ts';
+import { plainNumber } from '../../tables/values/value.ts';
+import { shown } from '../find-file.ts';
+import type { LoadedFile } from '../load-file.ts';
+import { markdownTable } from './markdown-table.ts';
+import { MAX_CELL_CHARACTERS, type SheetRow } from './sheet.ts';
+import { quote, type SqlColumn } from './sql-columns.ts';
+import {
+  explainFaults,
+  type FilledDatabase,
+  fillDatabase,
+  nameTables,
+  prepareSelect,
+  type SqlTables,
+} from './table-database.ts';
+import { sheetsOf } from './workbook.ts';
+
+/** What SQLite gives for a cell of a result. */
+type SqlResult = null | bigint | number | string | Uint8Array;
+
+const MAX_NOTES = 40;
+/** A single value may be a list that was made of many. */
+const MAX_VALUE_CHARACTERS = 10_000;
+/** Values of a column that are named where a result is empty. */
+const NAMED_VALUES = 5;
+const NAMED_CHARACTERS = 60;
+const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
+
+/**
+ * Answers an SQL statement about the sheets of a file, each of which is a table. Where nothing tells the day of dates from their month and
+ * the result is not the same, both are given.
+ *
+ * @throws MeshError `tool` for a file that is no spreadsheet, and for SQL that cannot be run
+ */
+export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {
+  const tables = nameTables(shown(file.name), await sheetsOf(file));
+  const dayFirst = runSelect(tables, sql, undefined);
+  const head = `${tables.file}: `;
+  if (dayFirst.either.length === 0) return { text: head + dayFirst.text, data: dayFirst.data };
+  const monthFirst = runSelect(tables, sql, 'mdy');
+  if (JSON.stringify(monthFirst.data) === JSON.stringify(dayFirst.data))
+    return { text: head + dayFirst.text, data: dayFirst.data };
+  const text = [
+    `${head}nothing tells whether dates of ${dayFirst.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and it matters. Find it out.`,
+    `Day first: ${dayFirst.text}`,
+    `Month first: ${monthFirst.text}`,
+  ].join('\n');
+  return { text, data: { day_first: dayFirst.data, month_first: monthFirst.data } };
+}
+
+interface Selected {
+  readonly text: string;
+  readonly data: JsonObject;
+  readonly either: readonly string[];
+}
+
+function runSelect(tables: SqlTables, sql: string, otherwise: DateOrder | undefined): Selected {
+  const filled = fillDatabase(tables, sql, otherwise);
+  const statement = prepareSelect(filled.database, tables, sql);
+  const rows: SqlResult[][] = [];
+  let count = 0;
+  explainFaults(tables, () => {
+    for (const row of statement.iterate()) {
+      count += 1;
+      if (rows.length < MAX_SQL_ROWS_SHOWN) rows.push(Object.values(row));
+      if (count > MAX_SQL_ROWS) break;
+    }
+  });
+  const columns = statement.columns().map(({ name, table, column }, at) => ({
+    name,
+    type: meaningOf(filled, table, column) ?? typeOf(rows.map((row) => row[at] ?? null)),
+  }));
+  filled.database.close();
+  return { ...writeResult(columns, rows, count, filled), either: filled.either };
+}
+
+/** The type of a result's column that is a column of a table. */
+function meaningOf(
+  { columns }: FilledDatabase,
+  table: string | null,
+  column: string | null,
+): string | undefined {
+  for (const [{ name, rowColumn }, own] of columns) {
+    if (name !== table) continue;
+    return column === rowColumn ? 'integer' : own.find((one) => one.name === column)?.meaning;
+  }
+  return undefined;
+}
+
+/** The types of calculated values. */
+function typeOf(values: readonly SqlResult[]): string {
+  const types = new Set(
+    values.flatMap((value) => {
+      if (value === null) return [];
+      if (typeof value === 'bigint') return ['integer'];
+      if (typeof value === 'number') return ['real'];
+      return [typeof value === 'string' ? 'text' : 'blob'];
+    }),
+  );
+  return types.size === 0 ? 'null' : [...types].join(' or ');
+}
+
+function writeResult(
+  columns: readonly { readonly name: string; readonly type: string }[],
+  all: readonly SqlResult[][],
+  count: number,
+  filled: FilledDatabase,
+): { text: string; data: JsonObject } {
+  const only = count === 1 && columns.length === 1 ? (all[0]?.[0] ?? null) : undefined;
+  const most = only === undefined ? MAX_CELL_CHARACTERS : MAX_VALUE_CHARACTERS;
+  const rows: string[][] = [];
+  let characters = 0;
+  let cut = 0;
+  for (const row of all) {
+    const texts = row.map(writeValue);
+    cut += texts.filter((text) => text.length > most).length;
+    const short = texts.map((text) => shorten(text, most));
+    characters += short.reduce((sum, text) => sum + text.length + 3, 0);
+    if (characters > MAX_SQL_CHARACTERS_SHOWN) break;
+    rows.push(short);
+  }
+  const counted = count > MAX_SQL_ROWS ? `more than ${MAX_SQL_ROWS} rows` : `${count} rows`;
+  const typed = columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
+  const notes = [
+    ...(cut > 0 ? [`[cut: ${cut} values to ${most} characters]`] : []),
+    ...describeTables(filled),
+    ...filled.notes,
+    ...(count === 0 || only === null || only === 0n ? nameValues(filled) : []),
+  ];
+  const left = notes.length > MAX_NOTES ? [`[and ${notes.length - MAX_NOTES} more notes]`] : [];
+  const lines =
+    only === undefined
+      ? [`${counted}, columns ${typed}`, ...tableLines(columns, rows, counted)]
+      : [`${columns[0]?.name} = ${rows[0]?.[0] || "''"} (${columns[0]?.type})`];
+  return {
+    text: [...lines, ...notes.slice(0, MAX_NOTES), ...left].join('\n'),
+    data: {
+      columns: columns.map(({ name }) => name),
+      types: columns.map(({ type }) => type),
+      rows: all.slice(0, rows.length).map((row) => row.map((value) => toJson(value, most))),
+      row_count: Math.min(count, MAX_SQL_ROWS),
+    },
+  };
+}
+
+function tableLines(
+  columns: readonly { readonly name: string }[],
+  rows: readonly string[][],
+  counted: string,
+): string[] {
+  if (rows.length === 0) return counted === '0 rows' ? [] : ['[cut: a row is too long to be shown]'];
+  const table = markdownTable([columns.map(({ name }) => name), ...rows], MAX_CELL_CHARACTERS);
+  const isCut = counted !== `${rows.length} rows`;
+  const rest = isCut ? [`[cut: the first ${rows.length} of ${counted}; count, group or limit them]`] : [];
+  return ['', ...table, ...rest, ''];
+}
+
+function writeValue(value: SqlResult): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'number') return String(plainNumber(value));
+  if (value instanceof Uint8Array)
+    return `x'${Buffer.from(value.subarray(0, MAX_VALUE_CHARACTERS)).toString('hex')}'`;
+  return String(value).toWellFormed();
+}
+
+/** Whole numbers that JSON readers would round become texts. */
+function toJson(value: SqlResult, most: number): JsonValue {
+  if (value === null) return null;
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? plainNumber(value) : null;
+  return shorten(writeValue(value), most);
+}
+
+function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
+}
+
+/** The tables that were read: their size, the types of the columns, and rows that would be counted twice in a sum. */
+function describeTables({ columns }: FilledDatabase): string[] {
+  return [...columns].flatMap(
+    ([
+      {
+        name,
+        alias,
+        table: { rows, header },
+      },
+      own,
+    ]) => {
+      const or = alias === undefined ? '' : ` (or ${alias})`;
+      const below = header === undefined ? '' : ` below the header in row ${header.number}`;
+      const types = own.map((column) => `${quote(column.name)} ${column.meaning}`);
+      const read = types.length === 0 ? '' : `; read: ${types.join(', ')}`;
+      const totals = rows.filter(isTotal).map(({ number }) => number);
+      const total = `Row ${totals.slice(0, NAMED_VALUES).join(', ')} of it looks like a total: leave it out by a condition if it should not count.`;
+      return [
+        `Table ${quote(name)}${or} has ${rows.length} rows${below}${read}.`,
+        ...(totals.length > 0 ? [total] : []),
+      ];
+    },
+  );
+}
+
+function isTotal({ cells }: SheetRow): boolean {
+  return cells.some((cell) => typeof cell === 'string' && TOTAL.test(cell.trim()));
+}
+
+/** What columns hold, for a statement whose condition nothing meets. */
+function nameValues({ columns }: FilledDatabase): string[] {
+  return [...columns.values()].flat().flatMap(({ name, values }: SqlColumn) => {
+    const found = new Set<string>();
+    for (const value of values) {
+      if (value !== null) found.add(JSON.stringify(String(value).slice(0, NAMED_CHARACTERS).toWellFormed()));
+      if (found.size === NAMED_VALUES) break;
+    }
+    return found.size === 0 ? [] : [`${quote(name)} holds ${[...found].join(', ')} and the like.`];
+  });
+}

@@ -1,0 +1,275 @@
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
+import { MAX_SQL_COLUMNS, MAX_SQL_VALUE_BYTES } from '../../../core/contracts/limits.ts';
+import type { DateOrder } from '../../tables/values/date.ts';
+import { orderOf } from '../../tables/values/typed-column.ts';
+import { MAX_COLUMNS, MAX_ROWS, type Sheet, type Table, tableOf, uniqueNames } from './sheet.ts';
+import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } from './sql-columns.ts';
+
+/** A sheet as a table of a database. */
+export interface SqlTable {
+  readonly name: string;
+  /** A name that needs no quotes; undefined where a sheet has it. */
+  readonly alias: string | undefined;
+  readonly table: Table;
+  readonly columns: readonly ColumnNames[];
+  /** The name of the column with each row's number in the sheet. */
+  readonly rowColumn: string;
+}
+
+/** The tables of a file. */
+export interface SqlTables {
+  /** The name of the file, for messages. */
+  readonly file: string;
+  readonly tables: readonly SqlTable[];
+  /** Sentences about sheets that are no tables. */
+  readonly refused: readonly string[];
+}
+
+/** A database that holds what a statement reads. */
+export interface FilledDatabase {
+  readonly database: DatabaseSync;
+  /** The columns that the statement reads, by table. */
+  readonly columns: ReadonlyMap<SqlTable, readonly SqlColumn[]>;
+  readonly notes: readonly string[];
+  /** Columns of dates whose day may be their month. */
+  readonly either: readonly string[];
+}
+
+/** The places of the columns that a statement reads, by table. */
+type Reads = ReadonlyMap<SqlTable, ReadonlySet<number>>;
+
+/** SQLite's own tables that read nothing but their arguments. */
+const HARMLESS_TABLES = new Set(['json_each', 'json_tree']);
+const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
+/** SQLite takes these names for its own. */
+const RESERVED_NAME = /^sqlite_/i;
+/** A header cell may hold a page of text. */
+const MAX_NAME_CHARACTERS = 200;
+/** Columns that a message names. */
+const NAMED_COLUMNS = 100;
+const NO_STATEMENT = 'ERR_INVALID_ARG_VALUE';
+const SQL_ERRORS = new Set(['ERR_SQLITE_ERROR', NO_STATEMENT]);
+
+/** Names the sheets of a file, and their columns, as tables. Case makes no difference to SQLite. */
+export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
+  const names = uniqueNames(
+    sheets.map(({ name }) => nameTable(name)),
+    fold,
+  );
+  const taken = new Set(names.map(fold));
+  const refused: string[] = [];
+  const tables = sheets.flatMap((sheet, at): SqlTable[] => {
+    const [name = '', alias] = [names[at], `t${at + 1}`];
+    const table = tableOf(sheet);
+    const count = table.columns.length;
+    if (!sheet.isWhole || count > MAX_SQL_COLUMNS) {
+      refused.push(
+        `Sheet ${JSON.stringify(sheet.name)} is no table, since a result would be of a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, MAX_SQL_COLUMNS)} columns.`,
+      );
+      return [];
+    }
+    const own = table.columns.map((column) =>
+      column.slice(0, MAX_NAME_CHARACTERS).toWellFormed().replaceAll('\0', ' '),
+    );
+    const unique = uniqueNames(
+      [
+        ...own,
+        'row',
+        ...own.map((column) => `${column} as text`),
+        ...own.map((column) => `${column} in seconds`),
+      ],
+      fold,
+    );
+    const columns = unique.slice(0, count).map((column, i) => ({
+      own: column,
+      asText: unique[count + 1 + i] ?? '',
+      inSeconds: unique[2 * count + 1 + i] ?? '',
+    }));
+    const rowColumn = unique[count] ?? '';
+    return [{ name, alias: taken.has(alias) ? undefined : alias, table, columns, rowColumn }];
+  });
+  return { file, tables, refused };
+}
+
+const fold = (name: string) => name.toLowerCase();
+
+function nameTable(sheet: string): string {
+  const name = sheet.replaceAll('\0', ' ').trim();
+  return name === '' || RESERVED_NAME.test(name) ? `sheet ${name}`.trim() : name;
+}
+
+/**
+ * Fills a database with what `sql` reads: typing all cells of a large workbook takes longer than most questions about it.
+ *
+ * @param otherwise the order of day and month where nothing in a table shows it
+ * @throws MeshError `tool` for SQL that cannot be prepared, naming the tables and columns that there are
+ */
+export function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefined): FilledDatabase {
+  const reads = findReads(of, sql);
+  const database = openDatabase();
+  const columns = new Map<SqlTable, readonly SqlColumn[]>();
+  const notes: string[] = [];
+  const either: string[] = [];
+  for (const table of of.tables) {
+    const read = reads.get(table);
+    const typed = read === undefined ? [] : typeTable(table, read, otherwise);
+    notes.push(...typed.flatMap((cells) => cells.notes));
+    either.push(...typed.filter(({ isEither }) => isEither).flatMap((cells) => cells.columns[0]?.name ?? []));
+    const filled = typed.flatMap((cells) => cells.columns);
+    createTable(database, table, read === undefined ? table.columns.map(unread) : filled);
+    if (table.alias !== undefined)
+      database.exec(`CREATE VIEW ${table.alias} AS SELECT * FROM ${quote(table.name)}`);
+    if (read === undefined) continue;
+    columns.set(
+      table,
+      filled.filter(({ meaning }) => meaning !== ''),
+    );
+    const put = database.prepare(`INSERT INTO ${quote(table.name)} VALUES (?${', ?'.repeat(filled.length)})`);
+    for (const [at, { number }] of table.table.rows.entries())
+      put.run(number, ...filled.map(({ values }) => values[at] ?? null));
+  }
+  guardDatabase(database, of.tables);
+  return { database, columns, notes, either };
+}
+
+/** Types the columns that are read; the others stay empty. */
+function typeTable(
+  { table: { rows }, columns }: SqlTable,
+  read: ReadonlySet<number>,
+  otherwise: DateOrder | undefined,
+): SqlCells[] {
+  const numbers = rows.map(({ number }) => number);
+  const cells = columns.map((_, at) => rows.map((row) => row.cells[at] ?? null));
+  const order = cells.map(orderOf).find((found) => found !== undefined) ?? otherwise;
+  return columns.map((names, at) =>
+    read.has(at)
+      ? typeCells(names, cells[at] ?? [], numbers, order)
+      : { columns: [unread(names)], notes: [], isEither: false },
+  );
+}
+
+const unread = ({ own }: ColumnNames): SqlColumn => ({ name: own, type: 'TEXT', meaning: '', values: [] });
+
+function createTable(
+  database: DatabaseSync,
+  { name, rowColumn }: SqlTable,
+  columns: readonly Pick<SqlColumn, 'name' | 'type'>[],
+): void {
+  const row = `${quote(rowColumn)} INTEGER PRIMARY KEY`;
+  const others = columns.map((column) => `${quote(column.name)} ${column.type}`);
+  database.exec(`CREATE TABLE ${quote(name)} (${[row, ...others].join(', ')})`);
+}
+
+function openDatabase(): DatabaseSync {
+  const database = new DatabaseSync(':memory:', {
+    limits: { length: MAX_SQL_VALUE_BYTES, attach: 0 },
+  });
+  // Large sorts would go to files, which no permission of Node keeps SQLite from.
+  database.exec('PRAGMA temp_store = MEMORY');
+  return database;
+}
+
+/** Prepares `sql` over empty tables, where each column has all names that its types may give it, and notes what it reads. */
+function findReads(of: SqlTables, sql: string): Reads {
+  const database = openDatabase();
+  const reads = new Map<SqlTable, Set<number>>();
+  for (const table of of.tables) {
+    const names = table.columns.flatMap(({ own, asText, inSeconds }) => [own, asText, inSeconds]);
+    const columns = names.map((name) => ({ name, type: 'TEXT' as const }));
+    for (const name of [table.name, table.alias])
+      if (name !== undefined) createTable(database, { ...table, name }, columns);
+  }
+  guardDatabase(database, of.tables, (table, column) => {
+    const read = reads.get(table) ?? new Set();
+    reads.set(table, read);
+    const at = table.columns.findIndex(({ own, asText, inSeconds }) =>
+      [own, asText, inSeconds].some((name) => fold(name) === fold(column)),
+    );
+    if (at !== -1) read.add(at);
+  });
+  prepareSelect(database, of, sql);
+  database.close();
+  return reads;
+}
+
+/** From here on the database answers questions about its tables, and does nothing else. */
+function guardDatabase(
+  database: DatabaseSync,
+  tables: readonly SqlTable[],
+  onRead: (table: SqlTable, column: string) => void = () => undefined,
+): void {
+  const named = new Map<string, SqlTable>();
+  for (const table of tables)
+    for (const name of [table.name, table.alias]) if (name !== undefined) named.set(fold(name), table);
+  database.setAuthorizer((action, first, second) => {
+    if (action === constants.SQLITE_SELECT || action === constants.SQLITE_RECURSIVE)
+      return constants.SQLITE_OK;
+    if (action === constants.SQLITE_FUNCTION && !REFUSED_FUNCTIONS.has(fold(second ?? '')))
+      return constants.SQLITE_OK;
+    if (action !== constants.SQLITE_READ || first === null) return constants.SQLITE_DENY;
+    const table = named.get(fold(first));
+    if (table !== undefined) onRead(table, second ?? '');
+    // Without a column it is that rows are counted, of a subquery with a name, too.
+    const isAllowed = table !== undefined || second === '' || HARMLESS_TABLES.has(first);
+    return isAllowed ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+}
+
+/**
+ * Prepares the one statement that `sql` has. Its whole numbers come as bigints, its rows as lists.
+ *
+ * @throws MeshError `tool`
+ */
+export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: string): StatementSync {
+  return explainFaults(tables, () => {
+    const statement = database.prepare(sql);
+    // SQLite prepares the first statement and leaves the rest.
+    if (hasStatement(database, sql.slice(statement.sourceSQL.length)))
+      throw new MeshError(
+        'tool',
+        `${tables.file}: SQL: one statement is run at a time, and more than one came`,
+      );
+    if (statement.columns().length === 0) throw new MeshError('tool', `${tables.file}: SQL: ${ONLY_SELECT}`);
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    return statement;
+  });
+}
+
+const ONLY_SELECT = 'only one SELECT or WITH … SELECT that reads the tables is run';
+
+/** Comments and semicolons are no statement. */
+function hasStatement(database: DatabaseSync, sql: string): boolean {
+  try {
+    database.prepare(sql);
+    return true;
+  } catch (error) {
+    return systemCodeOf(error) !== NO_STATEMENT;
+  }
+}
+
+/** Runs `work`, and says what SQLite does not like together with the tables and columns that there are. */
+export function explainFaults<Result>({ file, tables, refused }: SqlTables, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    if (!SQL_ERRORS.has(systemCodeOf(cause) ?? '')) throw cause;
+    const message = messageOf(cause);
+    const reason = /not authorized|authorization denied|is prohibited|no statements/.test(message)
+      ? `${ONLY_SELECT} (${message})`
+      : message;
+    const known = [...tables.map(describeTable), ...refused].join(' ');
+    throw new MeshError('tool', `${file}: SQL: ${reason}${/[.?]$/.test(reason) ? '' : '.'} ${known}`, {
+      cause,
+    });
+  }
+}
+
+/** Names a table and its columns. */
+function describeTable({ name, alias, rowColumn, columns }: SqlTable): string {
+  const named = [rowColumn, ...columns.map(({ own }) => own)];
+  const more = named.length > NAMED_COLUMNS ? `, … (${named.length})` : '';
+  const or = alias === undefined ? '' : ` (or ${alias})`;
+  return `Table ${quote(name)}${or} has ${named.slice(0, NAMED_COLUMNS).map(quote).join(', ')}${more}.`;
+}
