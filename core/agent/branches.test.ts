@@ -32,7 +32,7 @@ const cause = (task_id: string, payload: JsonObject = {}): Packet => ({
 const result = { type: 'x.result', to: 'a', reply_to: 'a-1', payload: { said: 'anew' } };
 
 test('packets up to the branch say what they said, to whatever request it was; what follows is the agent’s own', () => {
-  const b = new Branches(FILE, 'b~2');
+  const b = new Branches(FILE, 'b');
 
   expect(b.rewrite(result, cause('three', { n: 2 })).payload).toEqual({ said: 'two' });
   expect(b.rewrite(result, cause('three', { n: 1 }))).toEqual({ ...result, payload: { said: 'one' } });

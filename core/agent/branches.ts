@@ -3,7 +3,6 @@ import { digestOf } from '../contracts/model-exchange.ts';
 import { type Packet, TASK_FAILED } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
 import type { BranchFile, BranchPacket, BranchReply } from '../recording/branch-file.ts';
-import { sharedId } from '../wire/copy-id.ts';
 
 /** One agent's part of a task that is a branch. */
 interface Part {
@@ -21,7 +20,7 @@ export class Branches {
 
   constructor(file: BranchFile, id: string) {
     this.#file = file;
-    this.#id = sharedId(id);
+    this.#id = id;
   }
 
   /**
@@ -60,7 +59,7 @@ export class Branches {
       const isKept = (place: number | null) => place !== null && place <= branch.keep;
       part = {
         packets: this.#file.packets.flatMap((packet, index) =>
-          sharedId(packet.from) === this.#id && isKept(index + 1) ? [{ ...packet, place: index + 1 }] : [],
+          packet.from === this.#id && isKept(index + 1) ? [{ ...packet, place: index + 1 }] : [],
         ),
         replies: (this.#file.replies[this.#id] ?? []).filter(({ leads_to }) => isKept(leads_to)),
       };

@@ -3,7 +3,6 @@ import { MAX_OPEN_REQUESTS } from '../contracts/limits.ts';
 import type { Packet } from '../contracts/packet.ts';
 import type { AskOptions } from '../contracts/tool.ts';
 import { whenAborted } from '../system/process/abort.ts';
-import { sharedId } from '../wire/copy-id.ts';
 
 /** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
 export interface Received {
@@ -14,13 +13,12 @@ export interface Received {
 
 interface OpenRequest {
   readonly partner: string;
-  readonly taskId: string;
   readonly settle: (reply: Received | MeshError) => void;
 }
 
 /**
- * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked, whichever of its
- * copies that is; a second one, or one that comes too late, changes nothing.
+ * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked; a second one, or
+ * one that comes too late, changes nothing.
  */
 export class Requests {
   readonly #open = new Map<string, OpenRequest>();
@@ -47,11 +45,11 @@ export class Requests {
   async reply(
     id: string,
     partner: string,
-    options: AskOptions & { readonly taskId: string; readonly taskSignal: AbortSignal },
+    options: AskOptions & { readonly taskSignal: AbortSignal },
   ): Promise<Received> {
     const { promise, resolve } = Promise.withResolvers<Received | MeshError>();
-    const { taskId, taskSignal, timeoutMs, signal } = options;
-    this.#open.set(id, { partner, taskId, settle: resolve });
+    const { taskSignal, timeoutMs, signal } = options;
+    this.#open.set(id, { partner, settle: resolve });
     const fail = (why: string) => resolve(new MeshError('agent', why));
     const unwatch = [
       whenAborted(taskSignal, () => fail(`the task ended before ${partner} had replied`)),
@@ -76,18 +74,16 @@ export class Requests {
   settle(received: Received): boolean {
     const { reply_to, from } = received.packet;
     const request = reply_to === undefined ? undefined : this.#open.get(reply_to);
-    if (request === undefined || request.partner !== sharedId(from)) return false;
+    if (request === undefined || request.partner !== from) return false;
     request.settle(received);
     return true;
   }
 
-  /** The hub says that an agent is gone: nobody needs to wait for it. With a task, it was one of its copies, which had that task. */
-  partnerLost(partner: string, taskId?: string): void {
-    if (taskId === undefined) this.#lost.add(partner);
-    for (const request of this.#open.values()) {
-      const isOfTask = taskId === undefined || request.taskId === taskId;
-      if (request.partner === partner && isOfTask) request.settle(goneError(partner));
-    }
+  /** The hub says that an agent is gone: its replies will not come. */
+  partnerLost(partner: string): void {
+    this.#lost.add(partner);
+    for (const request of this.#open.values())
+      if (request.partner === partner) request.settle(goneError(partner));
   }
 
   partnerBack(partner: string): void {

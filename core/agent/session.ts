@@ -13,16 +13,7 @@ import { usageOf } from '../contracts/usage.ts';
 import { traceparentOf } from '../recording/trace-context.ts';
 import { monotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
-import {
-  BACK_TYPE,
-  BOOKS_TYPE,
-  BookKeeper,
-  HANDED_ON_TYPE,
-  LOST_TYPE,
-  SETTLE_TYPE,
-  STOP_TYPE,
-} from '../wire/books.ts';
-import { sharedId } from '../wire/copy-id.ts';
+import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
@@ -123,7 +114,7 @@ export class AgentSession {
 
   #isForUs({ type, to }: PacketHead): boolean {
     const { id, subscribes } = this.#options;
-    if (to !== undefined && to !== id && to !== sharedId(id)) return false;
+    if (to !== undefined && to !== id) return false;
     if (subscribes.includes(type) || type.startsWith(MESH_TYPE_PREFIX)) return true;
     // It may be a reply: only the whole packet says to what.
     return to !== undefined && this.#requests.isWaiting;
@@ -144,9 +135,6 @@ export class AgentSession {
         break;
       case LOST_TYPE:
         if (typeof id === 'string') this.#requests.partnerLost(id);
-        break;
-      case HANDED_ON_TYPE:
-        if (typeof id === 'string') this.#requests.partnerLost(id, packet.task_id);
         break;
       case BACK_TYPE:
         if (typeof id === 'string') this.#requests.partnerBack(id);
@@ -221,12 +209,7 @@ export class AgentSession {
     );
     if (!work.signal.aborted)
       await this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
-    const taskId = work.cause.packet.task_id;
-    const reply = this.#requests.reply(sendable.packet.id, id, {
-      taskId,
-      taskSignal: work.signal,
-      ...options,
-    });
+    const reply = this.#requests.reply(sendable.packet.id, id, { taskSignal: work.signal, ...options });
     if (!work.signal.aborted) this.#sender.send(sendable, work.cause, spent);
     const received = await reply;
     work.goesOn(received);

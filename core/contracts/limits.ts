@@ -63,9 +63,6 @@ export const MAX_CONCURRENT_PACKETS = 256;
 /** Requests of one agent that wait for replies. A role asks a few at a time; a loop that asks without waiting is broken. */
 export const MAX_OPEN_REQUESTS = 256;
 
-/** Copies of one agent. Each is a process; 64 of them keep any machine busy. */
-export const MAX_COPIES = 64;
-
 /** Nesting of a payload. Deeper values overflow the stack of one decoder or another. */
 export const MAX_PAYLOAD_DEPTH = 64;
 

@@ -32,6 +32,7 @@ describe('ids of nodes', () => {
     'a,b',
     'a>b',
     'a*',
+    '2~2',
     "a'b",
     'a"b',
     'a\\b',
@@ -46,14 +47,14 @@ describe('ids of nodes', () => {
 
 describe('the folder of an agent', () => {
   test('has a short name’s own', () => {
-    for (const id of ['0', 'a.b-c_1', '2~2', 'x'.repeat(64)]) expect(folderNameOf(id)).toBe(id);
+    for (const id of ['0', 'a.b-c_1', 'x'.repeat(64)]) expect(folderNameOf(id)).toBe(id);
   });
 
   test('is one safe name below the workspaces, whatever the id', () => {
     fc.assert(
       fc.property(ids, (id) => {
         const name = folderNameOf(id);
-        expect(name).toMatch(/^[A-Za-z0-9][A-Za-z0-9_.~-]{0,80}$/);
+        expect(name).toMatch(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,80}$/);
         expect(path.dirname(path.join('/workspaces', name))).toBe('/workspaces');
         expect(name.endsWith('.')).toBe(false);
       }),

@@ -5,16 +5,16 @@ import * as z from 'zod';
 export const MAX_NODE_ID_LENGTH = 256;
 
 /** What URIs, DIDs, URNs and names like `org/team/agent` are made of; lists and subjects have other separators (`,`, `*`, `>`). */
-const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.:/#?=&%@+-]*(?:~(?:[2-9]|[1-9][0-9]))?$/;
+const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.:/#?=&%@+-]*$/;
 
 /** An id that is a folder's name as it stands, on every file system. */
-const FOLDER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?(?:~[0-9]{1,2})?$/;
+const FOLDER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?$/;
 const READABLE_LENGTH = 48;
 const DIGEST_LENGTH = 16;
 
 /**
  * An id of a node: a short name, or the identity that the agent has elsewhere, as `did:wba:example.com:alice` (ANP),
- * `urn:agent:example:alice` or `acme/support/triage` (SLIM). Ids of copies end with `~` and a number; see `core/wire/copy-id.ts`.
+ * `urn:agent:example:alice` or `acme/support/triage` (SLIM).
  */
 export const nodeIdSchema = z
   .string()

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ROUTINGS } from '../hub/routing.ts';
-import { copyIds, sharedId } from '../wire/copy-id.ts';
 import { DELIVERIES } from '../wire/delivery.ts';
-import { DEFAULT_TASK_TIMEOUT_MS, MAX_COPIES, MAX_FRAME_BYTES } from './limits.ts';
+import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
 import { nodeIdSchema } from './node-id.ts';
 
 /** Version of the team file's format. */
@@ -33,12 +32,6 @@ const agentSchema = z.strictObject({
   port: portSchema
     .optional()
     .describe('Where it listens on 127.0.0.1; without it port_base + its place in the list'),
-  copies: z
-    .int()
-    .min(1)
-    .max(MAX_COPIES)
-    .optional()
-    .describe('So many processes share its work: each task goes to one of them (ids 2, 2~2, 2~3, …)'),
   subscribes: z
     .array(z.string().min(1))
     .min(1)
@@ -145,14 +138,6 @@ export const teamSchema = z.strictObject({
 export type Team = z.infer<typeof teamSchema>;
 export type TeamAgent = Team['agents'][number];
 
-/** The team with every copy as an agent of its own, behind the first one. */
-export function withCopies(team: Team): Team {
-  const agents = team.agents.flatMap(({ copies = 1, ...agent }) =>
-    copyIds(agent.id, copies).map((id) => ({ ...agent, id })),
-  );
-  return { ...team, agents };
-}
-
 interface TeamFault {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -161,7 +146,7 @@ interface TeamFault {
 /** What the schema cannot say of a team as it was written: rules between keys. Each fault names its path. */
 export function teamFaults(team: Team): TeamFault[] {
   const ids = new Set(team.agents.map(({ id }) => id));
-  const faults = [...idFaults(team), ...copyFaults(team), ...portFaults(team)];
+  const faults = [...idFaults(team), ...portFaults(team)];
   if (team.entry !== undefined && !ids.has(team.entry)) {
     faults.push({ path: ['entry'], message: `there is no agent ${team.entry}` });
   }
@@ -183,8 +168,6 @@ function idFaults({ agents }: Team): TeamFault[] {
   const folded = new Map<string, string>();
   return agents.flatMap(({ id }, index): TeamFault[] => {
     const path = ['agents', index, 'id'];
-    if (sharedId(id) !== id)
-      return [{ path, message: `${id} is a copy’s id: write \`copies\` at agent ${sharedId(id)} instead` }];
     if (seen.has(id)) return [{ path, message: `agent ${id} is there twice` }];
     seen.add(id);
     // Each has a folder of its name, and macOS and Windows take these for one.
@@ -206,37 +189,15 @@ export function engineOf(team: Team, agent: TeamAgent) {
   };
 }
 
-function copyFaults(team: Team): TeamFault[] {
-  const faults = team.agents.flatMap(({ id, copies = 1, port }, index): TeamFault[] => {
-    if (copies === 1) return [];
-    const path = ['agents', index, 'copies'];
-    if (port !== undefined) {
-      const message = `${copies} copies of agent ${id} cannot share port ${port}: leave out \`port\`, and each gets one from port_base on`;
-      return [{ path, message }];
-    }
-    if (copyIds(id, copies).every((copy) => nodeIdSchema.safeParse(copy).success)) return [];
-    return [{ path, message: `${id} is too long an id to have copies: their ids end with ~2, ~3, …` }];
-  });
-  const { length } = withCopies(team).agents;
-  if (length > MAX_AGENTS) {
-    faults.push({
-      path: ['agents'],
-      message: `with their copies these are ${length} agents; ${MAX_AGENTS} are the most`,
-    });
-  }
-  return faults;
-}
-
 function portFaults(team: Team): TeamFault[] {
   const faults: TeamFault[] = [];
   const ports = new Map<number, string>();
-  const indexes = team.agents.flatMap(({ copies = 1 }, index) => Array<number>(copies).fill(index));
-  withCopies(team).agents.forEach((agent, place) => {
-    const port = agent.port ?? team.port_base + place;
+  team.agents.forEach((agent, index) => {
+    const port = agent.port ?? team.port_base + index;
     const other = ports.get(port);
     if (other !== undefined) {
       faults.push({
-        path: ['agents', indexes[place] ?? 0, 'port'],
+        path: ['agents', index, 'port'],
         message: `agents ${other} and ${agent.id} share port ${port}`,
       });
     }

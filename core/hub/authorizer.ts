@@ -9,7 +9,6 @@ import {
   type PacketHead,
   TASK_FAILED,
 } from '../contracts/packet.ts';
-import { sharedId } from '../wire/copy-id.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { AuthorizedPacket } from './batch.ts';
 import { CallRights } from './call-rights.ts';
@@ -127,7 +126,7 @@ export class Authorizer {
       );
     }
     if (head.tag !== FINAL_ANSWER) return;
-    if (sharedId(node.id) !== final) {
+    if (node.id !== final) {
       throw new MeshError('packet', `${node.id} tagged a final answer; only ${final} may`);
     }
     if (answerText(payload?.answer) === undefined) {

@@ -45,10 +45,3 @@ test('whoever was asked may answer each request once', () => {
   expect(answer).toThrow('worker may not call boss');
   expect(() => rights.check(node('third', []), head('third', 'boss'))).toThrow('third may not call boss');
 });
-
-test('a copy answers for its agent', () => {
-  const rights = new CallRights();
-  rights.check(boss, head('boss', 'worker'));
-  rights.check(node('worker~2', []), head('worker~2', 'boss'));
-  expect(() => rights.check(worker, head('worker', 'boss'))).toThrow('may not call');
-});

@@ -1,11 +1,10 @@
 import { MeshError } from '../contracts/errors.ts';
 import type { PacketHead } from '../contracts/packet.ts';
-import { sharedId } from '../wire/copy-id.ts';
 import type { MeshNode } from './link.ts';
 
 /**
  * Who may address whom (`may_call` of the team file). Whoever was asked may answer: one packet back for each that came, although
- * its own list does not name the asker. Copies have the rights of their agent.
+ * its own list does not name the asker.
  */
 export class CallRights {
   /** Packets that wait for an answer, by asker and asked. */
@@ -13,9 +12,9 @@ export class CallRights {
 
   /** @throws MeshError `packet` when `node` may not send `head` to its addressee */
   check(node: MeshNode, head: PacketHead): void {
-    if (head.to === undefined || node.mayCall === undefined) return;
-    const to = sharedId(head.to);
-    const from = sharedId(node.id);
+    const { to } = head;
+    const { id: from } = node;
+    if (to === undefined || node.mayCall === undefined) return;
     if (node.mayCall.includes(to)) {
       const pair = pairOf(from, to);
       this.#open.set(pair, (this.#open.get(pair) ?? 0) + 1);
@@ -24,7 +23,7 @@ export class CallRights {
     const asked = pairOf(to, from);
     const open = this.#open.get(asked) ?? 0;
     if (open === 0) {
-      throw new MeshError('packet', `${node.id} may not call ${to} (may_call of the team file)`);
+      throw new MeshError('packet', `${from} may not call ${to} (may_call of the team file)`);
     }
     this.#open.set(asked, open - 1);
   }

@@ -4,8 +4,7 @@ import type { LedgerLine } from '../contracts/ledger.ts';
 import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../contracts/limits.ts';
 import { issuesOf, type JsonObject } from '../contracts/packet.ts';
 import { afterPatience } from '../system/process/patience.ts';
-import { BACK_TYPE, booksSchema, HANDED_ON_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
-import { sharedId } from '../wire/copy-id.ts';
+import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import { Authorizer, type TypeCounts } from './authorizer.ts';
 import { Backpressure } from './backpressure.ts';
@@ -17,7 +16,6 @@ import type { Link, MeshNode } from './link.ts';
 import { type MeshObserver, silentObserver } from './mesh-observer.ts';
 import { Relay } from './relay.ts';
 import type { Router } from './routing.ts';
-import { type ChooseCopy, Copies, chooseCopy } from './tasks/copies.ts';
 import { OpenTasks, type TaskRequest } from './tasks/open-tasks.ts';
 import type { TaskClock, TaskOutcome } from './tasks/task-clock.ts';
 
@@ -33,18 +31,15 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   readonly stallTimeoutMs?: number;
   /** Whether a lost agent is being started again, to be readmitted. */
   readonly isReturning?: (id: string) => boolean;
-  /** Who of an agent's copies gets a task, if that is known already. */
-  readonly chooseCopy?: ChooseCopy;
 }
 
-type Defaulted = 'delivery' | 'isReturning' | 'chooseCopy';
-type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, Defaulted>>;
+type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, 'delivery' | 'isReturning'>>;
 
 /**
  * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and sends every packet that
  * comes from one agent to the others, byte for byte as it came. It counts and keeps the clocks; what packets say is not its
  * business (MP-13). This file knows who is there: `authorizer.ts` who may say what, `relay.ts` and `delivery/` how it gets to the
- * others, `open-tasks.ts` what is being worked on, `copies.ts` who of those who share work has which task.
+ * others, `open-tasks.ts` what is being worked on.
  */
 export class MeshNetwork {
   /** One link an agent, the one it has now. */
@@ -64,13 +59,11 @@ export class MeshNetwork {
   readonly #relay: Relay;
   readonly #tasks: OpenTasks;
   readonly #clocks = new Map<string, TaskClock>();
-  readonly #copies: Copies;
-  readonly #router: Router;
   readonly #settled = Promise.withResolvers<void>();
   #isSettling = false;
 
   private constructor(options: CompleteOptions, links: Link[], codec: Codec) {
-    const { final, delivery, maxFrameBytes } = options;
+    const { final, router, delivery, maxFrameBytes } = options;
     const observer = { ...silentObserver, ...options.observer };
     this.#options = options;
     this.#observer = observer;
@@ -79,11 +72,9 @@ export class MeshNetwork {
     this.#control = new ControlSender(codec);
     this.#backpressure = new Backpressure(links, options.stallTimeoutMs);
     this.#delivery = delivery;
-    this.#copies = Copies.among(links, options.chooseCopy);
-    this.#router = this.#copies.around(options.router);
     this.#authorizer = new Authorizer({
       final,
-      router: this.#router,
+      router,
       observer,
       tasks: this.#clocks,
       delivery,
@@ -98,7 +89,6 @@ export class MeshNetwork {
       observer,
       maxFrameBytes,
       destinations: () => this.#destinations,
-      copies: this.#copies,
     });
     this.#tellRouter();
     for (const link of links) this.#admit(link);
@@ -109,7 +99,6 @@ export class MeshNetwork {
     const complete = {
       delivery: new DirectDelivery(),
       isReturning: () => false,
-      chooseCopy,
       ...options,
     };
     const { links, codec } = await dialAgents(complete);
@@ -177,7 +166,7 @@ export class MeshNetwork {
     this.#links[index] = link;
     this.#admit(link);
     this.#tellRouter();
-    this.#tellAgents(BACK_TYPE, 'mesh', { id: sharedId(node.id) });
+    this.#tellAgents(BACK_TYPE, 'mesh', { id: node.id });
   }
 
   /** An agent that was awaited does not come back after all. */
@@ -218,8 +207,7 @@ export class MeshNetwork {
   }
 
   #tellRouter(): void {
-    this.#copies.membersChanged(this.links.filter((link) => link.alive || this.#delivery.awaits(link)));
-    this.#router.membersChanged(this.#destinations);
+    this.#options.router.membersChanged(this.#destinations);
   }
 
   get #destinations(): Link[] {
@@ -271,12 +259,6 @@ export class MeshNetwork {
   #tellLost(link: Link): void {
     this.#awaited.delete(link);
     this.#delivery.abandon(link);
-    const hasWork = (taskId: string) =>
-      link.subscribes.some((type) => this.#clocks.get(taskId)?.seenTypes.has(type));
-    const handedOn = this.#copies.handOn(link, hasWork);
-    if (this.#isSettling) return;
-    const lost = { id: sharedId(link.node.id) };
-    if (handedOn === undefined) this.#tellAgents(LOST_TYPE, 'mesh', lost);
-    else for (const taskId of handedOn) this.#tellAgents(HANDED_ON_TYPE, taskId, lost);
+    if (!this.#isSettling) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
   }
 }

@@ -41,7 +41,6 @@ describe('the cause of a packet', () => {
     expect(inferred('2', [])).toMatchObject({ cause: 'c' });
     expect(inferred('3', [])).toMatchObject({ cause: 'a' });
     expect(inferred('2', ['facts'])).toMatchObject({ cause: 'a' });
-    expect(inferred('2~2', ['nothing of the kind'])).toMatchObject({ cause: 'c' });
   });
 
   test('is nothing where nothing came before', () => {

@@ -1,5 +1,4 @@
 import type { Packet } from '../contracts/packet.ts';
-import { sharedId } from '../wire/copy-id.ts';
 
 type Caused = Pick<Packet, 'id' | 'type' | 'from' | 'to' | 'task_id' | 'reply_to'>;
 
@@ -36,7 +35,7 @@ export class Causes {
     if (request !== undefined && this.#ids.has(request)) return { cause: request, isCauseInferred: true };
     const earlier = this.#byTask.get(packet.task_id) ?? [];
     const isHeard = ({ from, to }: Pick<Caused, 'from' | 'to'>) =>
-      from !== packet.from && (to === undefined || to === packet.from || to === sharedId(packet.from));
+      from !== packet.from && (to === undefined || to === packet.from);
     const last =
       earlier.findLast((other) => isHeard(other) && subscribes.includes(other.type)) ??
       earlier.findLast(isHeard);

@@ -16,7 +16,6 @@ import { MeshNetwork, type MeshNetworkOptions } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { type Routing, routerNamed } from '../hub/routing.ts';
 import { tcpListen } from '../transports/tcp/tcp-transport.ts';
-import { sharedId } from '../wire/copy-id.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
 /** The simplest adapter there is, unknown to hub and agents: no head of its own, JSON as it comes (MP-32). */
@@ -111,7 +110,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
       })),
       ...(options.nodes ?? []),
     ],
-    final: sharedId(idOf(tools.length - 1)),
+    final: idOf(tools.length - 1),
     router: routerNamed(options.routing ?? 'broadcast'),
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
     ...(options.observer === undefined ? {} : { observer: options.observer }),

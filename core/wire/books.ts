@@ -14,12 +14,10 @@ export const BOOKS_TYPE = 'mesh.books';
 
 /**
  * What the hub tells agents on the way, as session bytes: `{id}` of an agent that is gone, or is back, so that nobody waits
- * for its replies; a task (`task_id` of the envelope) that went on to another copy of the agent `{id}`, with the same effect in this
- * task; and a task that ended without an answer, so that nobody goes on with it.
+ * for its replies; and a task (`task_id` of the envelope) that ended without an answer, so that nobody goes on with it.
  */
 export const LOST_TYPE = 'mesh.lost';
 export const BACK_TYPE = 'mesh.back';
-export const HANDED_ON_TYPE = 'mesh.handed_on';
 export const STOP_TYPE = 'mesh.stop';
 
 export const booksSchema = z.strictObject({

@@ -11,7 +11,6 @@ import {
   type Recording,
 } from '../../core/recording/recording.ts';
 import { jsonIn } from '../../core/system/json-line.ts';
-import { sharedId } from '../../core/wire/copy-id.ts';
 
 /** Recording and logs of an archive, unpacked. */
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -54,7 +53,7 @@ export async function recordedQuestion(archive: string, taskId: string): Promise
     const asked = texts.get(`${folder}/${EXCHANGES_FILE}`);
     if (asked === undefined) continue;
     const sent = sentIn(texts.get(`${folder}/${AGENT_LOG}`) ?? '', places);
-    replies[sharedId(id)] = [...(replies[sharedId(id)] ?? []), ...repliesIn(asked, taskId, sent)];
+    replies[id] = repliesIn(asked, taskId, sent);
   }
   return {
     messages,

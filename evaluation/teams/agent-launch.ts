@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { AgentLaunch, AgentPermissions, AgentSpec } from '../../core/agent/spec.ts';
 import { engineOf, type Team, type TeamAgent } from '../../core/contracts/team.ts';
 import type { FaultRequest } from '../../core/run/run-faults.ts';
-import { sharedId } from '../../core/wire/copy-id.ts';
 import { engineNeeds } from '../../tools/engines/registry.ts';
 import { toolNeeds } from '../../tools/registry.ts';
 import { storeFile } from '../store/sql/store-file.ts';
@@ -79,9 +78,7 @@ function liesOf(
   { id }: TeamAgent,
   { faults = [], seed = 0 }: Partial<FaultRequest> = {},
 ): Pick<AgentSpec, 'lies'> {
-  const types = faults.flatMap((fault) =>
-    fault.kind === 'lie' && fault.agent === sharedId(id) ? [fault.type] : [],
-  );
+  const types = faults.flatMap((fault) => (fault.kind === 'lie' && fault.agent === id ? [fault.type] : []));
   return types.length === 0 ? {} : { lies: { types, seed: seed ?? 0 } };
 }
 
@@ -134,6 +131,6 @@ function toolOptionsOf({ entry, limits, retry }: Team, agent: TeamAgent): NonNul
   const retries = Object.entries(retry ?? {}).flatMap(([role, most]) =>
     most === undefined ? [] : [[role, most]],
   );
-  const ofTeam = sharedId(agent.id) === entry ? { retry: Object.fromEntries(retries) } : {};
+  const ofTeam = agent.id === entry ? { retry: Object.fromEntries(retries) } : {};
   return { ...(entry === undefined ? {} : { iterations: limits.iterations }), ...ofTeam, ...agent.options };
 }

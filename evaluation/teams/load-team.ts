@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { UserFile } from '../../core/agent/spec.ts';
 import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { type Team, teamFaults, teamSchema, withCopies } from '../../core/contracts/team.ts';
+import { type Team, teamFaults, teamSchema } from '../../core/contracts/team.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { checkSpec } from '../../protocols/registry.ts';
@@ -34,7 +34,7 @@ export function teamFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * Loads a team by its name, or from a file of the user's; copies of agents are agents of their own in it.
+ * Loads a team by its name, or from a file of the user's.
  *
  * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
  */
@@ -100,7 +100,7 @@ function readTeam(file: string): Team {
   if (broken !== undefined) fault(broken.path, broken.message);
   const team = withUserFiles(result.data, path.dirname(file), fault);
   checkNames(team, fault);
-  return withCopies(withPrompts(team, path.dirname(file), fault));
+  return withPrompts(team, path.dirname(file), fault);
 }
 
 type Fault = (keys: readonly PropertyKey[], message: string) => never;

@@ -13,7 +13,7 @@ export function below(random: Random, count: number): number {
 }
 
 /** Who random packets are from and for: adapters that sign write for members of a run only. */
-export const RANDOM_NODES = ['a', 'b-2', 'extractor.1', 'w~2', '0'.repeat(64)];
+export const RANDOM_NODES = ['a', 'b-2', 'extractor.1', 'did:key:w', '0'.repeat(64)];
 
 /** A valid packet, its keys in any order. */
 export function randomPacket(random: Random): Packet {

@@ -1,6 +1,5 @@
 import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
 import { monotonicUs } from '../../system/clock.ts';
-import { sharedId } from '../../wire/copy-id.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Fault } from '../faults/fault.ts';
 import { FaultCounters } from '../faults/fault-counters.ts';
@@ -83,7 +82,7 @@ export class FaultyDelivery extends DeliveryStrategy {
       this.#lose(loss, offer);
       return;
     }
-    if (this.#lies.has(lieKey(sharedId(from), packet.type))) {
+    if (this.#lies.has(lieKey(from, packet.type))) {
       counters.count('lied', offer);
       onEvent({ kind: 'lie', ...offer });
     }

@@ -9,7 +9,6 @@ import type { ControlSender } from '../control-sender.ts';
 import type { DeliveryStrategy } from '../delivery/delivery-strategy.ts';
 import type { Link } from '../link.ts';
 import type { MeshObserver } from '../mesh-observer.ts';
-import type { Copies } from './copies.ts';
 import { canReach } from './reachable.ts';
 import { TaskClock, type TaskOutcome } from './task-clock.ts';
 
@@ -37,7 +36,6 @@ interface OpenTasksOptions {
   readonly maxFrameBytes: number;
   /** All that get a document now. */
   readonly destinations: () => readonly Link[];
-  readonly copies: Copies;
 }
 
 /** The tasks that are running: each begins with its document's broadcast, and ends once. */
@@ -53,7 +51,7 @@ export class OpenTasks {
 
   /** Begins a task; it is {@link TaskClock.ended} with its final answer, at its deadline, or by `signal`. */
   async run(task: TaskRequest, signal: AbortSignal, onBegun: () => void): Promise<TaskOutcome> {
-    const { clocks, copies } = this.#options;
+    const { clocks } = this.#options;
     if (clocks.has(task.taskId)) {
       throw new MeshError(
         'usage',
@@ -62,7 +60,6 @@ export class OpenTasks {
     }
     const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens, task.endsAfter);
     clocks.set(task.taskId, clock);
-    copies.begin(task.taskId);
     const unwatch = whenAborted(signal, () =>
       clock.stop('failed', null, performance.now(), { reason: INTERRUPTED }),
     );
@@ -79,7 +76,6 @@ export class OpenTasks {
       clearTimeout(timer);
       unwatch();
       clocks.delete(task.taskId);
-      copies.end(task.taskId);
     }
     return clock.outcome();
   }
@@ -91,22 +87,16 @@ export class OpenTasks {
     returning: readonly Link[],
     lost: readonly Link[],
   ): void {
-    const { clocks, copies } = this.#options;
-    for (const clock of clocks.values()) {
-      const { taskId, seenTypes } = clock;
-      const canWork = (link: Link) => copies.canWork(link, taskId);
-      if (final !== null && canReach(final, seenTypes, alive.filter(canWork), returning.filter(canWork)))
-        continue;
-      const dead = lost
-        .filter((link) => copies.concerns(link, taskId))
-        .map((link) => `${link.node.id} (${link.node.tool})`);
-      const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
+    const dead = lost.map(({ node }) => `${node.id} (${node.tool})`);
+    const reason = `agent ${dead.join(', ')} is gone, so no answer can come`;
+    for (const clock of this.#options.clocks.values()) {
+      if (final !== null && canReach(final, clock.seenTypes, alive, returning)) continue;
       clock.stop('failed', null, performance.now(), { reason });
     }
   }
 
   async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
-    const { codec, control, delivery, observer, maxFrameBytes, copies } = this.#options;
+    const { codec, control, delivery, observer, maxFrameBytes, destinations } = this.#options;
     const beganUs = monotonicUs();
     const packet = parsePacket(opening ?? control.packet(DOC_INIT, clock.taskId, payload));
     const blob = codec.encode(packet);
@@ -118,7 +108,7 @@ export class OpenTasks {
       return;
     }
     const frame = frameOf(blob);
-    const links = copies.only(this.#options.destinations(), clock.taskId);
+    const links = destinations();
     const forwardedUs = monotonicUs();
     for (const link of links) delivery.carry({ from: HUB_ID, head: packet, frame }, link);
     const bytes = frame.length * links.length;

@@ -64,11 +64,6 @@ describe('what keeps an answer from coming', () => {
       ['3', 'a', 'b'],
     ],
     ['is an agent that only itself could give work', [agent('a', ['x'], ['x', 'triples']), last], ['a']],
-    [
-      'is no copy of an agent of which another has work',
-      [search, extract, triple, last, agent('3~2', ['no'], [])],
-      [],
-    ],
   ])('%s', (_what, agents, expected) => {
     expect(gapsBefore('3', new Set(['doc_init']), agents).map(({ node }) => node.id)).toEqual(expected);
   });

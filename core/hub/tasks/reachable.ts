@@ -1,4 +1,3 @@
-import { sharedId } from '../../wire/copy-id.ts';
 import type { Link } from '../link.ts';
 
 interface Hearer {
@@ -19,12 +18,7 @@ export function canReach(
   returning: readonly Hearer[] = [],
 ): boolean {
   const waiting = new Set(withoutWork(seen, alive, returning));
-  return [...alive, ...returning].some((agent) => isOf(final, agent) && !waiting.has(agent));
-}
-
-/** Whether it is the agent of that id, or a copy of it. */
-function isOf(id: string, { node }: Hearer): boolean {
-  return sharedId(node.id) === id;
+  return [...alive, ...returning].some((agent) => agent.node.id === final && !waiting.has(agent));
 }
 
 /** Those whom nothing reaches that they subscribe to. */
@@ -62,7 +56,7 @@ export function gapsBefore<Agent extends Hearer>(
 ): Agent[] {
   if (canReach(final, seen, agents)) return [];
   const waiting = withoutWork(seen, agents);
-  const onTheWay = new Set(waiting.filter((agent) => isOf(final, agent)));
+  const onTheWay = new Set(waiting.filter(({ node }) => node.id === final));
   const gaps: Agent[] = [];
   // A set takes in what is added while it is walked.
   for (const agent of onTheWay) {

@@ -15,7 +15,6 @@ import { cpuUsOf } from '../../system/process/machine-state.ts';
 import { tcpTransport } from '../../transports/run-transport.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording.ts';
 import { Arrivals } from './arrivals.ts';
-import { recordedCopies } from './recorded-copies.ts';
 import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions
@@ -131,7 +130,6 @@ export class ReplayMesh {
       nodes: this.#nodes,
       final: recording.header.final,
       router: routerNamed(this.#team.routing),
-      chooseCopy: recordedCopies(recording),
       maxFrameBytes: MAX_FRAME_BYTES,
       observer: {
         relayed: ({ packets }) => {

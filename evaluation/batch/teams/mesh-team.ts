@@ -16,7 +16,6 @@ import type { Asked, RunObserver } from '../../../core/run/run-options.ts';
 import { defined } from '../../../core/system/defined.ts';
 import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../../core/system/package-root.ts';
-import { sharedId } from '../../../core/wire/copy-id.ts';
 import { NO_ANSWER } from '../../../tools/answers/answer-format.ts';
 import { engineNamed } from '../../../tools/engines/registry.ts';
 import { readAnyText } from '../../../tools/files/read-any.ts';
@@ -173,7 +172,7 @@ const keySchema = z.looseObject({ task_id: z.string() });
 /** The overseer keeps its attempts by run; who leads a team must know when a question's time is up, and so must all who wait for a model. */
 function ofRun(team: Team, runId: string, timeS: number): Team {
   const agents = team.agents.map((agent) => {
-    if (team.entry === undefined || sharedId(agent.id) !== team.entry) return agent;
+    if (agent.id !== team.entry) return agent;
     const ofStore = agent.tool === 'oversee' ? { run_id: runId, team: team.name } : {};
     return { ...agent, options: { ...ofStore, time_s: timeS, ...agent.options } };
   });

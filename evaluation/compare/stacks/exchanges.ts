@@ -1,7 +1,5 @@
 import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '../../../core/contracts/packet.ts';
 import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
-import { recordedHearers } from '../../../core/recording/replay/recorded-copies.ts';
-import { sharedId } from '../../../core/wire/copy-id.ts';
 
 /** Who dials whom: through the hub, which serves the agents and calls each; or each agent the others. */
 export const TOPOLOGIES = ['hub', 'direct'] as const;
@@ -109,17 +107,16 @@ function hopsOf(
 
 /** Whom the hub delivered a packet to, by the team's routing; an answer that ends a task also goes to the hub, which asked. */
 function recordedRecipients(recording: Recording, agents: number | undefined) {
-  const hearersOf = recordedHearers(recording);
-  const listeners = listenersOf(recording, agents);
+  const hearers = [...agentIds(recording), ...listenersOf(recording, agents)];
   const actors = actingOnTypes(recording);
   const { routing } = recording.header;
   return ({ packet }: RecordedPacket): readonly string[] => {
-    const { from, to, type, task_id } = packet;
-    const others = [...hearersOf(task_id), ...listeners].filter((id) => id !== from);
+    const { from, to, type } = packet;
+    const others = hearers.filter((id) => id !== from);
     const asker = endsTask(packet) && from !== HUB_ID ? [HUB_ID] : [];
     if (routing === 'direct' && to !== undefined) return [...addressed(to, others), ...asker];
     if (routing === 'topic' && type !== DOC_INIT) {
-      return [...others.filter((id) => actors.get(type)?.has(sharedId(id))), ...asker];
+      return [...others.filter((id) => actors.get(type)?.has(id)), ...asker];
     }
     return [...others, ...asker];
   };
@@ -130,14 +127,14 @@ function recordedRecipients(recording: Recording, agents: number | undefined) {
  * where it ends a task, else who sent what caused it.
  */
 function actingRecipients(recording: Recording) {
-  const hearersOf = recordedHearers(recording);
+  const ids = agentIds(recording);
   const acted = Map.groupBy(recording.packets, ({ cause }) => cause);
   const senders = new Map(recording.packets.map(({ packet }) => [packet.id, packet.from]));
   return ({ packet, cause }: RecordedPacket): readonly string[] => {
-    const { from, to, id, task_id } = packet;
+    const { from, to, id } = packet;
     const asker = endsTask(packet) && from !== HUB_ID ? [HUB_ID] : [];
     if (to !== undefined) {
-      const others = addressed(to, hearersOf(task_id)).filter((id) => id !== from);
+      const others = addressed(to, ids).filter((other) => other !== from);
       return [...new Set([...others, ...asker])];
     }
     const actors = (acted.get(id) ?? [])
@@ -158,14 +155,14 @@ function actingOnTypes({ packets }: Recording): ReadonlyMap<string, ReadonlySet<
     const type = typeOf.get(cause ?? '');
     if (type === undefined) continue;
     const known = actors.get(type) ?? new Set();
-    actors.set(type, known.add(sharedId(packet.from)));
+    actors.set(type, known.add(packet.from));
   }
   return actors;
 }
 
-/** Of those that hear a task, who has the address: the copy that has the task, where an agent has copies. */
+/** The recipient of an addressed packet, if it is the hub or one of `hearers`. */
 function addressed(to: string, hearers: readonly string[]): readonly string[] {
-  return to === HUB_ID ? [HUB_ID] : hearers.filter((id) => id === to || sharedId(id) === to);
+  return to === HUB_ID ? [HUB_ID] : hearers.filter((id) => id === to);
 }
 
 function endsTask({ tag }: Packet): boolean {
@@ -173,7 +170,11 @@ function endsTask({ tag }: Packet): boolean {
 }
 
 function nodesOf(recording: Recording, agents: number | undefined): string[] {
-  return [HUB_ID, ...recording.header.agents.map(({ id }) => id), ...listenersOf(recording, agents)];
+  return [HUB_ID, ...agentIds(recording), ...listenersOf(recording, agents)];
+}
+
+function agentIds({ header }: Recording): string[] {
+  return header.agents.map(({ id }) => id);
 }
 
 function listenersOf({ header }: Recording, agents = header.agents.length): string[] {

@@ -1,7 +1,6 @@
 import { FINAL_ANSWER, TASK_FAILED } from '../../../core/contracts/packet.ts';
 import type { RecordedPacket } from '../../../core/recording/recording.ts';
 import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
-import { sharedId } from '../../../core/wire/copy-id.ts';
 import { dataTools } from '../../../tools/data-tools.ts';
 import {
   type Attributes,
@@ -37,7 +36,7 @@ export function packetSpans(exported: ExportedRun, { clock, hasContents }: SpanO
     const traceId = traceIdOf(runId, packet.task_id);
     const root = roots.get(packet.task_id);
     const isTask = root === packet.id;
-    const tool = tools.get(packet.from) ?? tools.get(sharedId(packet.from)) ?? 'unknown';
+    const tool = tools.get(packet.from) ?? 'unknown';
     const work = isTask ? taskWork(exported, packet.task_id) : agentWork(recorded, tool);
     const { operation } = work;
     const contents = hasContents

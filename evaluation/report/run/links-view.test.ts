@@ -33,21 +33,6 @@ describe('the links of a run', () => {
     expect(view?.links.some(({ to, from }) => to === '0' && from !== 'hub')).toBe(false);
   });
 
-  test('lead to one copy of an agent that has several, the one that had the task', async () => {
-    const run = await sampleRun({ tasks: 3 });
-    const agents = [...run.recording.header.agents, { id: '1~2', tool: 'triple' }];
-    const header = { ...run.recording.header, agents };
-
-    const view = linksView({ ...run, recording: { ...run.recording, header } });
-
-    expect(view?.links.map(({ from, to, packets }) => [from, to, packets])).toEqual([
-      ['hub', '0', 3],
-      ['hub', '1', 3],
-      ['0', '1', 3],
-      ['1', '0', 3],
-    ]);
-  });
-
   test('of packets that no hub relayed are none', async () => {
     const run = await sampleRun();
     const packets = run.recording.packets.map(({ relayed: _relayed, ...entry }) => entry);

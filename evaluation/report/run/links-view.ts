@@ -1,6 +1,4 @@
 import { HUB_ID } from '../../../core/contracts/packet.ts';
-import { recordedHearers } from '../../../core/recording/replay/recorded-copies.ts';
-import { sharedId } from '../../../core/wire/copy-id.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bytesText, shareText } from '../wording.ts';
@@ -42,12 +40,11 @@ export function linksView({ recording }: ArchivedRun): LinksView | null {
     link.packets += 1;
     links.set(key, link);
   };
-  const hearersOf = recordedHearers(recording);
   for (const { packet, relayed } of recording.packets) {
     if (relayed === undefined) continue;
-    const to = routing === 'direct' && packet.to !== undefined ? sharedId(packet.to) : undefined;
-    for (const id of hearersOf(packet.task_id)) {
-      if (to === undefined ? id !== packet.from : sharedId(id) === to) add(packet.from, id, relayed.bytes);
+    const to = routing === 'direct' ? packet.to : undefined;
+    for (const id of ids) {
+      if (to === undefined ? id !== packet.from : id === to) add(packet.from, id, relayed.bytes);
     }
   }
   const all = [...links.values()];

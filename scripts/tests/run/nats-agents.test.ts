@@ -3,49 +3,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needNatsServer, realServer } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, entry, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { copiedTeam, heardBy, raceAnswers, raceTasks } from '../../testing/copied-team.ts';
 import { agentByHand, answersIn, metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile } from '../../testing/team-file.ts';
 
 needNatsServer();
-
-describe('copies of an agent on a NATS server', () => {
-  const COPIES = ['2', '2~2'];
-
-  test('share the tasks as over TCP: right answers, the same bytes, each task by way of one copy', async () => {
-    const { url } = await realServer();
-    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12)];
-    const tcp = await runBench(batch);
-    const nats = await runBench([...batch, '--nats-url', url]);
-
-    for (const { code, stderr, out } of [tcp, nats]) {
-      expect(code, stderr).toBe(0);
-      expect(answersIn(out)).toEqual(raceAnswers(12));
-    }
-    for (const copy of COPIES) {
-      expect(heardBy(nats.out, copy).size).toBeGreaterThan(0);
-      expect(heardBy(nats.out, copy)).toEqual(heardBy(tcp.out, copy));
-    }
-    const { ledger } = readMetrics(nats.out);
-    expect(ledger).toMatchObject({ balanced: true, differences: [] });
-    expect(ledger.written.packets).toBe(readMetrics(tcp.out).ledger.written.packets);
-  });
-
-  test('may be started by hand, on other hosts, each under its own id', async () => {
-    const { url } = await realServer();
-    const env = { GAIA_MESH_SECRET: 'known to all, 16 letters long' };
-    await agentByHand(url, '2~2', 'triple', env);
-
-    const batch = ['--team', copiedTeam(), '--tasks', raceTasks(12), '--external', '2~2'];
-    const { code, stderr, out } = await runBench([...batch, '--nats-url', url], env);
-    expect(code, stderr).toBe(0);
-    expect(answersIn(out)).toEqual(raceAnswers(12));
-    const { agents, ledger } = readMetrics(out);
-    expect(ledger).toMatchObject({ balanced: true, differences: [] });
-    for (const copy of COPIES) expect(agents.find(({ id }) => id === copy)?.packets_rx).toBeGreaterThan(0);
-  });
-});
 
 describe('an agent that was started by hand on a NATS server', () => {
   test('works for one run after the other, with the secret that both were given', async () => {

@@ -10,8 +10,8 @@ import {
   storeFolder,
 } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { raceAnswers, raceTasks } from '../../testing/copied-team.ts';
 import { agentByHand, answersIn, metricsOf, runBench } from '../../testing/nats-runs.ts';
+import { raceAnswers, raceTasks } from '../../testing/race-tasks.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
