@@ -8,8 +8,7 @@ import type { Listen, Listener } from '../transports/transport.ts';
 import { BOOKS_TYPE } from '../wire/books.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
-import { FileJournal } from './outbox/journal.ts';
-import { Outbox } from './outbox/outbox.ts';
+import { Outbox } from './outbox.ts';
 import { AgentSession } from './session.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 
@@ -43,8 +42,6 @@ export class Agent {
   readonly #warm = new Set<string>();
   /** Of the run that last had its deliveries acknowledged. */
   #outbox: Outbox | undefined;
-  /** A hub has proved itself, and its session is about to begin. */
-  #isBeginning = false;
   #numbering = { runId: '', last: 0 };
   #listener: Listener | undefined;
   #session: AgentSession | undefined;
@@ -83,7 +80,7 @@ export class Agent {
   async stop(): Promise<void> {
     this.#session?.end();
     for (const socket of this.#sockets) socket.destroy();
-    await this.#outbox?.close();
+    this.#outbox?.close();
     await this.#listener?.close();
     this.#options.workspace.close();
   }
@@ -126,24 +123,22 @@ export class Agent {
   }
 
   /** Whoever asks may be a stranger: nothing is changed by it. */
-  async #outboxOf(runId: string): Promise<Outbox> {
+  #outboxOf(runId: string): Outbox {
     const present = this.#outbox;
     if (present?.runId === runId && !present.hasFailed) return present;
-    const { directory } = this.#options.workspace;
-    const journal = await (this.#listener?.openJournal?.(runId) ?? new FileJournal(directory, runId));
-    return Outbox.open(runId, journal);
+    return new Outbox(this.#options.workspace.directory, runId);
   }
 
-  async #beginWith(outbox: Outbox, have: string | null): Promise<void> {
+  #beginWith(outbox: Outbox, have: string | null): void {
     const present = this.#outbox;
     if (present !== outbox) {
       // What this handshake read may be old by now.
       if (present?.runId === outbox.runId && !present.hasFailed)
         throw new MeshError('handshake', `run ${outbox.runId} has connected twice`);
-      await present?.close();
+      present?.close();
     }
     this.#outbox = outbox;
-    await outbox.begin(have);
+    outbox.begin(have);
   }
 
   #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed, outbox: Outbox | undefined): SessionTerms {
@@ -169,17 +164,13 @@ export class Agent {
       onTicket: () => {
         pending.isKnown = true;
       },
-      isBusy: () => this.#session !== undefined || this.#isBeginning,
-      delivery: async (runId) => {
-        outbox = await this.#outboxOf(runId);
+      isBusy: () => this.#session !== undefined,
+      delivery: (runId) => {
+        outbox = this.#outboxOf(runId);
         return { done: outbox.lastDone };
       },
-      begin: async (have) => {
-        if (outbox === undefined) return;
-        this.#isBeginning = true;
-        await this.#beginWith(outbox, have).finally(() => {
-          this.#isBeginning = false;
-        });
+      begin: (have) => {
+        if (outbox !== undefined) this.#beginWith(outbox, have);
       },
     })
       // What the others offered may be no good.

@@ -98,7 +98,7 @@ export class PacketSender {
     if (emission.recorded !== undefined) return emission.recorded;
     numbers.last += 1;
     // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
-    // The workspace of an agent that is started again on another host is a new one.
+    // An agent that is started again by hand without its memory still finds its outbox.
     const restarts = Math.max(workspace.memory.restarts ?? 0, acknowledged?.outbox.restarts ?? 0);
     const self = restarts === 0 ? id : `${id}+${restarts}`;
     return parsePacket({

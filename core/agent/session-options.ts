@@ -2,7 +2,7 @@ import type { Codec } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
 import type { JsonObject, Packet } from '../contracts/packet.ts';
 import type { Emission, Partner, Tool } from '../contracts/tool.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Outbox } from './outbox.ts';
 import type { Workspace } from './workspace.ts';
 
 /**

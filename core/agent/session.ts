@@ -17,7 +17,7 @@ import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } 
 import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Outbox } from './outbox.ts';
 import { PacketSender, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
@@ -166,7 +166,7 @@ export class AgentSession {
     }
     // All that wait are woken together: whoever sends first may take the room.
     while (this.#outbox?.isFull === true && !work.signal.aborted) await this.#outbox.change(work.signal);
-    await this.#finish(work.signal.aborted ? [] : emissions, work);
+    this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
     this.#works.delete(work);
     if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
@@ -207,8 +207,7 @@ export class AgentSession {
       work.cause.packet,
       spent.tokens,
     );
-    if (!work.signal.aborted)
-      await this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
+    if (!work.signal.aborted) this.#outbox?.add([{ packet: sendable.packet, cause: work.cause.packet.id }]);
     const reply = this.#requests.reply(sendable.packet.id, id, { taskSignal: work.signal, ...options });
     if (!work.signal.aborted) this.#sender.send(sendable, work.cause, spent);
     const received = await reply;
@@ -240,26 +239,26 @@ export class AgentSession {
   }
 
   /** Sends what came of a work, and is done with its packet. A connection that has ended leaves it to the next one. */
-  async #finish(emissions: readonly Emission[], work: Work): Promise<void> {
+  #finish(emissions: readonly Emission[], work: Work): void {
     if (this.#ended.signal.aborted) return;
-    if (await this.#sendAll(emissions, work)) this.#receipts?.done(work.begins.id);
+    if (this.#sendAll(emissions, work)) this.#receipts?.done(work.begins.id);
   }
 
-  /** Keeps what is about to be sent. False: the connection has ended, if only because it could not be kept. */
-  async #keep(ready: readonly Sendable[], { cause, begins }: Work): Promise<boolean> {
+  /** Keeps what is about to be sent. False: it could not be kept, which ends the connection. */
+  #keep(ready: readonly Sendable[], { cause, begins }: Work): boolean {
     const caused = ready.map(({ packet }) => ({ packet, cause: cause.packet.id }));
     try {
-      await this.#outbox?.add(caused, begins.id);
+      this.#outbox?.add(caused, begins.id);
+      return true;
     } catch (error) {
       this.#options.workspace.log.warn({ dir: 'failed', cause: begins.id, message: messageOf(error) });
       this.#socket.destroy(error instanceof MeshError ? error : undefined);
       return false;
     }
-    return !this.#ended.signal.aborted;
   }
 
   /** All or none: a task must not go on with half of what came of a packet. False: none, they wait for the next connection. */
-  async #sendAll(emissions: readonly Emission[], work: Work): Promise<boolean> {
+  #sendAll(emissions: readonly Emission[], work: Work): boolean {
     const { cause } = work;
     const spent = work.spent();
     let ready: Sendable[];
@@ -271,7 +270,7 @@ export class AgentSession {
     } catch (error) {
       ready = [this.#sender.encode(this.#failure(error, cause.packet), cause.packet, spent.tokens)];
     }
-    if (this.#outbox !== undefined && !(await this.#keep(ready, work))) return false;
+    if (!this.#keep(ready, work)) return false;
     ready.forEach((sendable, i) => {
       this.#sender.send(sendable, cause, i === 0 ? spent : { toolUs: 0, engineUs: 0 });
     });

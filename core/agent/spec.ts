@@ -13,8 +13,6 @@ const placeSchema = z.union([
     natsUrl: z.string().optional(),
     /** What its subjects begin with. */
     subject: z.string(),
-    /** What subjects of outboxes begin with. */
-    outboxes: z.string(),
   }),
 ]);
 

@@ -99,7 +99,7 @@ export const MAX_RESTARTS = 3;
 /** Before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
 export const RESTART_BACKOFF_MS = 100;
 
-/** An agent that somebody else is to start again is waited for so long, and that three times; a NATS server that went away, once. */
+/** An agent that somebody else is to start again is waited for so long, and that three times. */
 export const RETURN_PATIENCE_MS = 20_000;
 
 /**

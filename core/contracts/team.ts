@@ -9,7 +9,6 @@ const TEAM_VERSION = 1;
 
 /** What can carry a team's frames. */
 export const TRANSPORTS = ['tcp', 'nats'] as const;
-export type Transport = (typeof TRANSPORTS)[number];
 
 const MAX_PORT = 65_535;
 /** A process each, and a connection of the hub. */

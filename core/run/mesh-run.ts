@@ -124,7 +124,6 @@ export class MeshRun {
     const transport = await openTransport({
       ...options,
       runId,
-      restarts: options.faults?.restarts === true,
     });
     const kept = new Set([...options.external].map(folderNameOf));
     const folder = await RunFolder.open(options.out, runId, kept, options.resumes).catch(async (error) => {

@@ -1,4 +1,4 @@
-import type { Caused } from '../agent/outbox/outbox.ts';
+import type { Caused } from '../agent/outbox.ts';
 
 /** A packet for an outbox, and what it came of. */
 export function caused(id: string, text = ''): Caused {

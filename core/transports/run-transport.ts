@@ -10,12 +10,6 @@ export interface RunTransport {
   placeOf(id: string, port: number): AgentPlace;
   /** Further variables of their environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /**
-   * Settles when agents can be reached, also after a while in which they could not.
-   *
-   * @throws MeshError `io` when that was too long
-   */
-  isThere(): Promise<void>;
   /** What carried the frames beside what they are, as its own connection counts it; undefined where each frame has a socket to itself. */
   carried(): { readonly written: number; readonly read: number } | undefined;
   close(): Promise<void>;
@@ -27,8 +21,6 @@ export interface RunTransportOptions {
   /** Agents that somebody else started: they know nothing of this run yet. */
   readonly external: ReadonlySet<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether agents that are lost are taken back: then the server may be, too. */
-  readonly restarts?: boolean;
 }
 
 /** @throws MeshError `usage`; `io` when there is no server */
@@ -44,7 +36,6 @@ export const tcpTransport: RunTransport = {
   dialler: tcpDialler(),
   placeOf: (_id, port) => ({ port }),
   environment: {},
-  isThere: async () => undefined,
   carried: () => undefined,
   close: async () => undefined,
 };

@@ -1,4 +1,3 @@
-import type { OpenJournal } from '../agent/outbox/journal.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 
@@ -22,8 +21,6 @@ export interface Listener {
   readonly where: string;
   /** Whether it works for a hub: where several agents share a name, the next hub gets another one. */
   setBusy(isBusy: boolean): void;
-  /** Keeps the agent's outbox, where that is not in its workspace. */
-  readonly openJournal?: OpenJournal;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '../contracts/packet.ts';
  * How sure a delivery is. `at-most-once`: what is under way when a connection ends is lost. `acknowledged`: agreed in the handshake;
  * then each side keeps a packet until the other has said that it need not be sent again:
  *
- *     agent → hub   the agent keeps what it sends in its outbox, on disk (`core/agent/outbox/outbox.ts`), and the hub says how many packets of
+ *     agent → hub   the agent keeps what it sends in its outbox, on disk (`core/agent/outbox.ts`), and the hub says how many packets of
  *                   this connection it has handed on, or noted for those who are on their way back: `mesh.ack {taken}`, a
  *                   cumulative acknowledgement
  *     hub → agent   the hub keeps what it delivers in a mailbox for each agent (`core/hub/delivery/mailbox.ts`), and the agent says which

@@ -79,9 +79,9 @@ interface AgentSide {
   /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
   readonly isBusy: () => boolean;
   /** What it is done with in a run. An agent without it acknowledges nothing. */
-  readonly delivery?: (runId: string) => Promise<AgentDelivery>;
+  readonly delivery?: (runId: string) => AgentDelivery;
   /** Deliveries are acknowledged from here on, with a hub that has proved itself; `have` is the last packet that it has. */
-  readonly begin?: (have: string | null) => Promise<void>;
+  readonly begin?: (have: string | null) => void;
   /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
   readonly timeoutMs?: number;
 }
@@ -184,7 +184,7 @@ export async function answerHub(
   const member = adapter.join?.({ runId: hello.run, self: side.node });
   const nonce = randomBytes(32).toString('hex');
   const delivery =
-    hello.delivery === undefined ? undefined : await side.delivery?.(hello.run).catch(refuseFor);
+    hello.delivery === undefined ? undefined : orElse(() => side.delivery?.(hello.run), refuseFor);
   const said = [side.subscribes, side.emits, member?.offer ?? null, ...ifAny(delivery)];
   send(socket, {
     kind: 'welcome',
@@ -208,10 +208,19 @@ export async function answerHub(
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
-  if (hello.delivery !== undefined) await side.begin?.(hello.delivery.have).catch(refuseFor);
+  const { have } = hello.delivery ?? {};
+  if (have !== undefined) orElse(() => side.begin?.(have), refuseFor);
   send(socket, { kind: 'ready' });
   const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
   return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };
+}
+
+function orElse<T>(work: () => T, refuse: (error: unknown) => never): T {
+  try {
+    return work();
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** What is proved only where it was said: without it, texts are those of a wire that does not know it. */

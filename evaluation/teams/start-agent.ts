@@ -62,7 +62,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     workspace,
     ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
     ...branched,
-    listen: opened === undefined ? await listenAt(place, id, secret) : inheritedListen(opened),
+    listen: opened === undefined ? await listenAt(place, id) : inheritedListen(opened),
     secret,
     adapter: rest.adapter,
     resolveAdapter: adapterNamed,
@@ -82,10 +82,10 @@ async function abilitiesOf(
   }
 }
 
-async function listenAt(place: AgentPlace, node: string, secret: string): Promise<Listen> {
+async function listenAt(place: AgentPlace, node: string): Promise<Listen> {
   if ('port' in place) return tcpListen(place.port);
   const { natsAddress } = await import('../../core/transports/nats/nats-address.ts');
   const { natsListen } = await import('../../core/transports/nats/nats-listen.ts');
   const address = natsAddress(place.natsUrl, process.env);
-  return natsListen({ address, mesh: place.subject, node, outboxes: place.outboxes, secret });
+  return natsListen({ address, mesh: place.subject, node });
 }

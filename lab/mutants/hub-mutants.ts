@@ -14,7 +14,7 @@ const volume = ['lab/fuzz/volume.test.ts'];
 const hostile = ['scripts/tests/run/hostile-agent.test.ts'];
 const delivery = ['core/hub/delivery'];
 const ledger = ['core/run/metrics', 'core/contracts/ledger.test.ts'];
-const outbox = ['core/agent/outbox/outbox.test.ts', 'core/agent/outbox/journal.test.ts'];
+const outbox = ['core/agent/outbox.test.ts'];
 
 /** Of rights, relay, ledger and acknowledged delivery. */
 export const hubMutants: readonly Mutant[] = [
@@ -247,31 +247,24 @@ export const hubMutants: readonly Mutant[] = [
     tests: delivery,
   },
   {
-    file: 'core/agent/outbox/outbox.ts',
-    find: '.slice(0, this.#kept.length - this.#unwritten)',
-    put: '.slice(0)',
-    breaks: 'a journal that is written anew has packets before their line',
-    tests: outbox,
-  },
-  {
-    file: 'core/agent/outbox/outbox.ts',
+    file: 'core/agent/outbox.ts',
     find: 'if (done !== undefined) this.#remember(done);',
     put: '',
     breaks: 'finished work is done twice',
     tests: outbox,
   },
   {
-    file: 'core/agent/outbox/outbox.ts',
+    file: 'core/agent/outbox.ts',
     find: 'this.#kept.splice(0, index + 1);',
     put: 'this.#kept.splice(0, index);',
     breaks: 'what the hub has is sent again',
     tests: outbox,
   },
   {
-    file: 'core/agent/outbox/journal.ts',
+    file: 'core/agent/outbox.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code
-    find: 'renameSync(`${this.where}.part`, this.where);',
-    put: 'writeFileSync(this.where, text);',
+    find: 'renameSync(`${this.#file}.part`, this.#file);',
+    put: 'writeFileSync(this.#file, text);',
     breaks: 'an outbox is half of itself for a moment',
     tests: outbox,
   },

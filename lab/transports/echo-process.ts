@@ -11,7 +11,7 @@ const [mesh] = process.argv.slice(2);
 const listen =
   mesh === undefined
     ? tcpListen(0)
-    : natsListen({ address: natsAddress(undefined, process.env), mesh, node: ECHO_NODE.id, secret: '' });
+    : natsListen({ address: natsAddress(undefined, process.env), mesh, node: ECHO_NODE.id });
 const listener = await listen({
   accept(link) {
     link.start(MAX_FRAME_BYTES, (run) => {

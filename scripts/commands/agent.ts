@@ -25,7 +25,6 @@ interface AgentCommandOptions {
   readonly transport: string;
   readonly natsUrl?: string;
   readonly natsSubject?: string;
-  readonly natsOutboxes?: string;
   readonly adapter?: string;
   readonly adapterFile?: readonly string[];
   readonly engine: string;
@@ -51,7 +50,6 @@ export function agent(command: Command): void {
     .option('--transport <name>', 'tcp, or nats: it is reached over a NATS server', 'tcp')
     .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
     .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
-    .option('--nats-outboxes <subject>', 'what subjects of outboxes begin with, where that is something else')
     .option('--adapter <spec|file>', 'refuse a hub that speaks another protocol')
     .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
     .option('--engine <name|file>', 'what does the thinking', 'extractive')
@@ -136,14 +134,13 @@ function workspaceOf({ id, workspace }: AgentCommandOptions): string {
 
 /** Where it listens: on a port, or for its name on a NATS server. */
 function placeOf(options: AgentCommandOptions): AgentPlace {
-  const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT, natsOutboxes } = options;
+  const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
   if (transport === 'nats') {
-    const subject = checkedSubject('--nats-subject', natsSubject);
-    return { natsUrl, subject, outboxes: checkedSubject('--nats-outboxes', natsOutboxes ?? subject) };
+    return { natsUrl, subject: checkedSubject('--nats-subject', natsSubject) };
   }
   if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
-  if ([natsUrl, options.natsSubject, natsOutboxes].some((option) => option !== undefined)) {
-    throw new MeshError('usage', '--nats-url, --nats-subject and --nats-outboxes go with --transport nats');
+  if (natsUrl !== undefined || options.natsSubject !== undefined) {
+    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
   }
   if (port === undefined || !Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new MeshError('usage', '--port: expected a port from 0 to 65535');

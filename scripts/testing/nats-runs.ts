@@ -1,6 +1,5 @@
-import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { Cli, jsonLines, runCli, temporaryFolder } from './cli.ts';
+import { Cli, runCli, temporaryFolder } from './cli.ts';
 import { readMetrics } from './run-files.ts';
 
 /** A whole run: real processes, the default team, the default task. */
@@ -24,10 +23,4 @@ export async function metricsOf(args: readonly string[], env: Record<string, str
   const { code, stderr, out } = await runBench(args, env);
   expect(code, stderr).toBe(0);
   return readMetrics(out);
-}
-
-/** Of each task of a batch its answer. */
-export function answersIn(out: string) {
-  const results = jsonLines(path.join(out, 'results.jsonl'));
-  return Object.fromEntries(results.map(({ task_id, answer }) => [task_id, answer]));
 }

@@ -88,7 +88,6 @@ export class AgentGroup {
     if (agent === undefined) throw new Error(`agent ${id} is not of this group`);
     const former = this.#agents.get(id);
     await former?.stop();
-    await this.#transport.isThere();
     if (former === undefined) return this.#nodeOf(agent, this.#portOf(id));
     if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
     return this.#up(agent, this.#launch(agent, true));

@@ -13,14 +13,10 @@ interface NatsPlace {
   /** What the subjects begin with; see `subjects.ts`. */
   readonly mesh: string;
   readonly node: string;
-  /** What the subjects of outboxes begin with; `mesh`, if not given. */
-  readonly outboxes?: string;
-  /** What the agent shares with its hub. */
-  readonly secret: string;
 }
 
 /** Listens for hubs on a NATS server. When the server goes away it waits for it to come back. */
-export function natsListen({ address, mesh, node, outboxes = mesh, secret }: NatsPlace): Listen {
+export function natsListen({ address, mesh, node }: NatsPlace): Listen {
   return async ({ accept, fault }) => {
     const server = await NatsServer.connect({ address, name: `gaia-mesh agent ${node}`, reconnects: true });
     server.onLost(({ message }) => fault(message));
@@ -55,10 +51,6 @@ export function natsListen({ address, mesh, node, outboxes = mesh, secret }: Nat
       where: `${address.shown} as ${mesh}.${node}`,
       setBusy(isBusyNow) {
         isBusy = isBusyNow;
-      },
-      openJournal: async (runId) => {
-        const { StreamJournal } = await import('./outbox-stream.ts');
-        return StreamJournal.open(server, { root: outboxes, runId, node, secret });
       },
       close: () => server.close(),
     };

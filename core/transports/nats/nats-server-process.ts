@@ -23,8 +23,6 @@ interface NatsServerProcessOptions {
   readonly config?: string;
   /** PEM: connections are over TLS. */
   readonly tls?: { readonly key: string; readonly cert: string } | null;
-  /** Where JetStream keeps its streams; without it the server has no JetStream. */
-  readonly store?: string;
 }
 
 /** A NATS server of our own, on a free port of the loopback address. */
@@ -40,16 +38,11 @@ export class NatsServerProcess {
   }
 
   /** @throws MeshError `io` when it is not installed, or does not come up */
-  static async start({
-    config = '',
-    tls = null,
-    store,
-  }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  static async start({ config = '', tls = null }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
     // Options would win over the file: where it listens belongs to the file, too.
-    const jetStream = store === undefined ? '' : `jetstream: { store_dir: ${JSON.stringify(store)} }`;
-    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${tlsConfig(folder, tls)}\n${jetStream}\n`);
+    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${tlsConfig(folder, tls)}\n`);
     // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);

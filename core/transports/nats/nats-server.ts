@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { JetStreamManager } from '@nats-io/jetstream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import * as z from 'zod';
 import { MeshError, messageOf } from '../../contracts/errors.ts';
@@ -11,10 +10,6 @@ import type { NatsAddress } from './nats-address.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Between tries to find a lost server again. */
 const RECONNECT_WAIT_MS = 500;
-/** A request to JetStream that is not answered within this time has failed. */
-const JETSTREAM_TIMEOUT_MS = 5_000;
-/** Whoever waits for a lost server looks this often whether it is back. */
-const AWAIT_MS = 50;
 /** For the last words to a server. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -54,7 +49,6 @@ export class NatsServer {
   readonly #lostHandlers = new Set<(fault: MeshError) => void>();
   #lastError: string | undefined;
   #errors = 0;
-  #isConnected = true;
   #isClosing = false;
 
   private constructor(address: NatsAddress, connection: NatsConnection, bytes: ConnectionBytes) {
@@ -147,44 +141,10 @@ export class NatsServer {
     if (this.#errors > before && this.#lastError !== undefined) throw this.#fault(this.#lastError);
   }
 
-  /**
-   * What the server keeps on its disk. With `asks` it is asked first, which takes the right to ask (`$JS.API.INFO`).
-   *
-   * @throws MeshError `io` where it keeps nothing, saying how to start one that does
-   */
-  async jetStream({ asks }: { readonly asks: boolean }): Promise<JetStreamManager> {
-    const { jetstreamManager } = await import('@nats-io/jetstream');
-    try {
-      return await jetstreamManager(this.#connection, { timeout: JETSTREAM_TIMEOUT_MS, checkAPI: asks });
-    } catch (error) {
-      const { host, port } = this.address;
-      const hint =
-        error instanceof Error && error.name === 'JetStreamNotEnabled'
-          ? `it has no JetStream, which acknowledged delivery needs; start it so: nats-server -js -sd FOLDER -a ${host} -p ${port}`
-          : `JetStream: ${messageOf(error)}`;
-      throw this.#fault(hint, error);
-    }
-  }
-
   /** Calls `handler` when the connection is lost, however soon it may be back. The function takes that back. */
   onLost(handler: (fault: MeshError) => void): () => void {
     this.#lostHandlers.add(handler);
     return () => this.#lostHandlers.delete(handler);
-  }
-
-  /**
-   * Settles when the server is there, or there again.
-   *
-   * @throws MeshError `io` when it is not within `timeoutMs`
-   */
-  async isThere(timeoutMs: number): Promise<void> {
-    const deadlineMs = performance.now() + timeoutMs;
-    while (!this.#isConnected) {
-      if (performance.now() > deadlineMs || this.#isClosing) {
-        throw this.#fault(`it has been gone for ${Math.round(timeoutMs / 1000)} s`);
-      }
-      await sleep(AWAIT_MS);
-    }
   }
 
   /** Closes when the server has read all that was sent, if it still does. */
@@ -206,11 +166,7 @@ export class NatsServer {
         this.#lastError = status.error.message;
         this.#errors += 1;
       }
-      if (status.type === 'reconnect') this.#isConnected = true;
-      if (status.type === 'disconnect' || status.type === 'close') {
-        this.#isConnected = false;
-        this.#lose();
-      }
+      if (status.type === 'disconnect' || status.type === 'close') this.#lose();
     }
   }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { MeshError } from '../../contracts/errors.ts';
 
 /** Where agents that were started by hand are asked for, unless it is said otherwise. Those of a run are below it. */
@@ -15,30 +15,12 @@ export function checkedSubject(name: string, subject: string): string {
   );
 }
 
-/** A part has no dot, wildcard or blank: all but letters, digits, `_`, `-` and `~` become `=` and their code, so that no two ids become one. */
+/** A part has no dot, wildcard or blank: all but letters, digits, `_` and `-` become `=` and their code, so that no two ids become one. */
 function partOf(id: string): string {
   return id.replaceAll(
-    /[^A-Za-z0-9_~-]/g,
+    /[^A-Za-z0-9_-]/g,
     (character) => `=${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
   );
-}
-
-/**
- * Where agents keep their outboxes, in a stream of JetStream's for all runs below one subject:
- *
- *     <root>.outbox.<run>.<node>
- */
-export function outboxesOf(root: string) {
-  // Whoever says hello names the run: what would mean something else to the server is not said to it.
-  const nameOf = (runId: string) =>
-    /^[\w-]{1,64}$/.test(runId) ? runId : `=${createHash('sha256').update(runId).digest('hex')}`;
-  const ofRun = (runId: string) => `${root}.outbox.${nameOf(runId)}`;
-  return {
-    stream: `${root.replaceAll('.', '=')}-outbox`,
-    all: `${root}.outbox.>`,
-    ofRun: (runId: string) => `${ofRun(runId)}.*`,
-    of: (runId: string, node: string) => `${ofRun(runId)}.${partOf(node)}`,
-  };
 }
 
 /**

@@ -264,13 +264,10 @@ describe('an agent that was started by hand', () => {
   });
 });
 
-test.each(['--nats-url', '--nats-subject', '--nats-outboxes'])(
-  '%s goes with --transport nats',
-  async (option) => {
-    const args = ['agent', '--id', '2', '--tool', 'triple', '--port', '0', option, 'nats://127.0.0.1:1'];
-    const { code, stderr } = await runCli(args, { cwd: temporaryFolder() });
+test.each(['--nats-url', '--nats-subject'])('%s goes with --transport nats', async (option) => {
+  const args = ['agent', '--id', '2', '--tool', 'triple', '--port', '0', option, 'nats://127.0.0.1:1'];
+  const { code, stderr } = await runCli(args, { cwd: temporaryFolder() });
 
-    expect(code).toBe(2);
-    expect(stderr).toContain('--nats-url, --nats-subject and --nats-outboxes go with --transport nats');
-  },
-);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--nats-url and --nats-subject go with --transport nats');
+});

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needNatsServer, realServer } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, entry, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { agentByHand, answersIn, metricsOf, runBench } from '../../testing/nats-runs.ts';
+import { agentByHand, metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile } from '../../testing/team-file.ts';
 

@@ -1,17 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../core/transports/nats/testing/linked-ends.ts';
-import {
-  needNatsServer,
-  realServer,
-  storeFolder,
-} from '../../../core/transports/nats/testing/real-server.ts';
+import { needNatsServer, realServer } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
-import { agentByHand, answersIn, metricsOf, runBench } from '../../testing/nats-runs.ts';
-import { raceAnswers, raceTasks } from '../../testing/race-tasks.ts';
+import { metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
@@ -146,12 +139,6 @@ describe('a run over NATS', () => {
   });
 });
 
-/** The run waits for an agent that is stalled for five seconds; the others have done what they can. */
-async function inTheMiddle(run: Cli): Promise<void> {
-  await run.says(/fault: stall/);
-  await sleep(1500);
-}
-
 describe('when something goes away in the middle of a run over NATS', () => {
   test('an agent that was killed is named, and the run ends at once and is written', async () => {
     const { url } = await realServer();
@@ -192,81 +179,6 @@ describe('when something goes away in the middle of a run over NATS', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
     expect(readMetrics(out)).toMatchObject({ status: 'answered', ledger: { balanced: true } });
-  });
-
-  test('with acknowledged delivery over NATS nothing is lost when an agent dies, nor left in its stream', async () => {
-    const { url } = await realServer({ store: storeFolder() });
-    const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
-    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '40'];
-    const { code, stderr, out } = await runBench(['--nats-url', url, ...options, ...faults]);
-
-    expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
-    expect(answersIn(out)).toEqual(raceAnswers(8));
-    const metrics = readMetrics(out);
-    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
-    expect(metrics.delivery).toMatchObject({ undeliverable: 0 });
-    expect(metrics.ack_bytes).toBeGreaterThan(0);
-    // The outboxes were on the server, and are forgotten with the run.
-    expect(readdirSync(path.join(out, 'workspaces', '1'))).not.toContain('outbox.jsonl');
-    const { streams } = await (await clientOf(url)).jetStream({ asks: true });
-    const { state } = await streams.info('gaia-outbox');
-    expect(state).toMatchObject({ messages: 0, last_seq: expect.toSatisfy((seq) => seq > 8) });
-  });
-
-  test('with acknowledged delivery an agent goes on in an empty workspace, as on another host, and no result comes twice', async () => {
-    const { url } = await realServer({ store: storeFolder() });
-    const env = { GAIA_MESH_SECRET: 'known to both, 16 letters long' };
-    const first = await agentByHand(url, '1', 'extract', env);
-    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
-    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure', '--external', '1'];
-    const out = temporaryFolder();
-    const running = new Cli(['bench', '--out', out, '--nats-url', url, ...options, ...faults], { env });
-    await inTheMiddle(running);
-    first.signal('SIGKILL');
-    await first.ended();
-    await agentByHand(url, '1', 'extract', env);
-
-    const { code, stderr } = await running.ended();
-    expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/agent 1 \(extract\) is back after \d/);
-    expect(answersIn(out)).toEqual(raceAnswers(8));
-    const metrics = readMetrics(out);
-    expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true, differences: [] } });
-    expect(metrics.packet_types.events?.packets).toBe(8);
-  });
-
-  test('with acknowledged delivery a run goes on after its server was started again', async () => {
-    const store = storeFolder();
-    const server = await realServer({ store });
-    const options = ['--tasks', raceTasks(8), '--delivery', 'acknowledged', '--timeout', '60'];
-    const faults = ['--faults', 'stall=triple@0s+5s', '--restart', 'on-failure'];
-    const out = temporaryFolder();
-    const running = new Cli(['bench', '--out', out, '--nats-url', server.url, ...options, ...faults]);
-    await inTheMiddle(running);
-    await server.stop();
-    await running.says(/agent 3 \(reason\) is gone/);
-    await realServer({ store, config: `port: ${new URL(server.url).port}` });
-
-    const { code, stderr } = await running.ended();
-    expect(code, stderr).toBe(0);
-    for (const id of [0, 1, 2, 3]) expect(stderr).toMatch(new RegExp(`agent ${id} .* is back after`));
-    expect(answersIn(out)).toEqual(raceAnswers(8));
-    expect(readMetrics(out)).toMatchObject({
-      status: 'answered',
-      ledger: { balanced: true, differences: [] },
-    });
-  });
-
-  test('acknowledged delivery is refused at the start by a server that keeps nothing', async () => {
-    const { url } = await realServer();
-
-    const { code, stderr } = await runBench(['--nats-url', url, '--delivery', 'acknowledged']);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^gaia-mesh: NATS server nats:\S+: it has no JetStream.*nats-server -js -sd FOLDER/,
-    );
-    expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 });
 

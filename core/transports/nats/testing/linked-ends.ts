@@ -39,7 +39,7 @@ export async function listeningEnd(url: string, node: string): Promise<Listening
   let opened = 0;
   const waiting: ((link: FrameLink) => void)[] = [];
   const faults: string[] = [];
-  const listen = natsListen({ address: natsAddress(url, {}), mesh: MESH, node, secret: '' });
+  const listen = natsListen({ address: natsAddress(url, {}), mesh: MESH, node });
   const listener = await listen({
     accept(link) {
       opened += 1;

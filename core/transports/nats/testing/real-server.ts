@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { beforeEach, onTestFinished } from 'vitest';
 import { hasNatsServer, NatsServerProcess } from '../nats-server-process.ts';
 
@@ -23,11 +20,4 @@ export async function realServer(
   const server = await NatsServerProcess.start(...options);
   onTestFinished(() => server.stop());
   return server;
-}
-
-/** A folder in which a server with JetStream may keep its streams, until the test is over. */
-export function storeFolder(): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-jetstream-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
