@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { mayHave } from '../../core/system/platform.ts';
 
-const require = createRequire(import.meta.url);
 const here = path.dirname(fileURLToPath(import.meta.url));
 
 interface ChildNode {
@@ -57,26 +52,4 @@ function nearestPackage(folder: string): string {
   const file = path.join(folder, 'package.json');
   const parent = path.dirname(folder);
   return existsSync(file) || parent === folder ? file : nearestPackage(parent);
-}
-
-/** The folder of a package's file, with the separator at its end that makes it a folder to Node's permissions. */
-export function folderOf(file: string): string {
-  return path.dirname(require.resolve(file)) + path.sep;
-}
-
-const PROBE_MS = 10_000;
-
-/** Whether a program works here: one that is not there, or not allowed, is told as a promise that is missing. */
-export async function works(program: string, args: readonly string[]): Promise<boolean> {
-  try {
-    await promisify(execFile)(program, args, { timeout: PROBE_MS });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether what a process writes to in memory can be bounded, arrays of JavaScript outside its heap among it: on Linux, where util-linux is. */
-export async function canBoundData(): Promise<boolean> {
-  return mayHave('prlimit') && works('prlimit', ['--data=100000000', 'true']);
 }

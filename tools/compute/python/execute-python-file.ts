@@ -5,7 +5,7 @@ import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../../data-tool.ts';
 import { absence, findFile, shown } from '../../files/find-file.ts';
 import { poolOf } from './python-pool.ts';
-import { inputInput, javascriptJob, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
+import { inputInput, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
 import { tablesFor } from './task-tables.ts';
 
 /** A script that a person wrote has thousands of bytes; what is larger is data, or no script. */
@@ -20,30 +20,29 @@ const input = z.strictObject({
   timeout_s: timeoutInput,
 });
 
-const JAVASCRIPT = /^\.[cm]?[jt]s$/i;
-
 export const executePythonFile: DataTool<z.infer<typeof input>> = {
   name: 'execute_python_file',
-  description: 'Runs a Python or JavaScript file, offline.',
+  description: 'Runs a Python file, offline.',
   input,
-  async run({ file, arguments: given = [], input: typed, timeout_s: timeoutS }, place) {
-    const { inside, outside, source } = await scriptOf(file, place);
-    const asked = { do: 'script', arguments: given, ...(typed === undefined ? {} : { input: typed }) };
-    if (JAVASCRIPT.test(path.extname(outside))) {
-      const job = await javascriptJob(place, { ...asked, path: outside }, timeoutS);
-      return pythonReply(await poolOf(place.workspace).once(job), job.backend);
-    }
-    const tables = await tablesFor(source.toString('latin1'), place);
-    const request = { ...asked, path: inside, source: source.toString('base64'), ...tables };
+  async run({ file, arguments: given = [], input: typed = '', timeout_s: timeoutS }, place) {
+    const script = await scriptOf(file, place);
+    const tables = await tablesFor(script.source.toString('latin1'), place);
+    const request = {
+      do: 'script',
+      path: script.path,
+      source: script.source.toString('base64'),
+      arguments: given,
+      input: typed,
+      ...tables,
+    };
     const job = await pythonJob(place, request, timeoutS);
     return pythonReply(await poolOf(place.workspace).once(job), job.backend);
   },
 };
 
 interface Script {
-  /** Where the sandbox of Python has it, and where the machine. */
-  readonly inside: string;
-  readonly outside: string;
+  /** Its place in the sandbox. */
+  readonly path: string;
   readonly source: Buffer;
 }
 
@@ -62,8 +61,7 @@ async function scriptOf(file: string, place: DataToolPlace): Promise<Script> {
       : path.relative(await realpath(place.files).catch(() => '/'), found.path);
   const isInFiles = !inFiles.startsWith('..') && !path.isAbsolute(inFiles);
   return {
-    inside: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/desk/${path.basename(found.path)}`,
-    outside: found.path,
+    path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/desk/${path.basename(found.path)}`,
     source,
   };
 }

@@ -5,7 +5,6 @@ import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
-import { print } from '../print.ts';
 import { openRealm, type Realm } from './pyodide-realm.ts';
 import { DESK_BYTES, FILE_BYTES } from './python-backend.ts';
 
@@ -20,6 +19,7 @@ const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 const WRITTEN_BYTES = 2 * DESK_BYTES;
 /** The parent ends a call in time; this process ends it a little later, for the case that nobody is there any more. */
 const GRACE_MS = 2_000;
+const PRINT_ATTEMPTS = 1_000_000;
 
 const [task = 'serve', pyodideFolder = '', snapshotFile = '', filesFolder = ''] = process.argv.slice(2);
 const here = import.meta.dirname;
@@ -115,4 +115,17 @@ async function moduleIn(name: string): Promise<object> {
   });
   await module.evaluate();
   return module.namespace;
+}
+
+/** Waits until it is written: what is printed keeps its order, and takes no memory here. */
+function print(text: string | Uint8Array): void {
+  let rest = Buffer.from(text);
+  for (let attempt = 0; rest.length > 0 && attempt < PRINT_ATTEMPTS; attempt++) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // A full pipe, where it does not wait by itself.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    }
+  }
 }

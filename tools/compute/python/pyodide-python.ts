@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { canBoundData, childNode, folderOf } from '../child-node.ts';
+import { mayHave } from '../../../core/system/platform.ts';
+import { childNode } from '../child-node.ts';
 import { codeFolder } from './guest/python-code.ts';
 import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
 
@@ -47,7 +49,7 @@ export async function findPyodide(): Promise<PythonBackend> {
   let folder: string;
   let version: string;
   try {
-    folder = folderOf('pyodide/package.json');
+    folder = path.dirname(require.resolve('pyodide/package.json')) + path.sep;
     const lock: { info?: { python?: string } } = require('pyodide/pyodide-lock.json');
     version = lock.info?.python ?? 'unknown';
   } catch (cause) {
@@ -156,4 +158,18 @@ function childOf(
     ],
     args: [task, folder, snapshot ?? '', files ?? ''],
   });
+}
+
+const PROBE_MS = 10_000;
+
+/** Tells whether the memory that a process may write to can be bounded, arrays of JavaScript outside its heap among it: on Linux with util-linux. */
+async function canBoundData(): Promise<boolean> {
+  if (!mayHave('prlimit')) return false;
+  try {
+    await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PROBE_MS });
+    return true;
+  } catch {
+    // A program that is not there, or not allowed, is told as a promise that is missing.
+    return false;
+  }
 }

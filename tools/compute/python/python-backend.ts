@@ -1,9 +1,9 @@
 import type { PythonCommand } from './python-interpreter.ts';
 
-/** A way to run programs, in Python or JavaScript, so that they can harm nothing. */
+/** A way to run Python so that it can harm nothing. */
 export interface PythonBackend {
-  readonly name: 'system' | 'pyodide' | 'node';
-  /** Of the language. */
+  readonly name: 'system' | 'pyodide';
+  /** The version of Python. */
   readonly version: string;
   /** Promises that hold here, as doctor and the docs say them. */
   readonly guarantees: readonly string[];
@@ -19,8 +19,6 @@ export interface PythonPlace {
   /** The agent's own folder: the code does not see it. */
   readonly workspace: string;
   readonly memoryMegabytes: number;
-  /** A program that is not among the files. */
-  readonly program?: string;
 }
 
 /** What the code may write in all, in memory: nothing of it is left when the interpreter ends. */

@@ -12,8 +12,6 @@ export interface PythonCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** For messages; Python unless it says otherwise. */
-  readonly language?: string;
 }
 
 interface Limits {
@@ -65,13 +63,11 @@ export type PythonOutcome = Omit<Reply, 'version'>;
 export class PythonInterpreter {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
-  readonly #language: string;
   #stderr = '';
   #call: Call | undefined;
   #end: string | undefined;
 
   private constructor(command: PythonCommand) {
-    this.#language = command.language ?? 'Python';
     this.#child = spawn(command.program, command.args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: command.environment,
@@ -144,9 +140,7 @@ export class PythonInterpreter {
       this.kill();
       call.fail(why);
     };
-    const call = new Call(this.#language, () =>
-      stop(`printed more than ${MAX_FLOOD_BYTES / 1024 ** 2} MB and was stopped`),
-    );
+    const call = new Call(() => stop(`printed more than ${MAX_FLOOD_BYTES / 1024 ** 2} MB and was stopped`));
     const timer = setTimeout(
       () => stop(`was stopped after ${timeoutMs / 1000} s: compute less, or allow more time (timeout_s)`),
       timeoutMs,
@@ -154,7 +148,7 @@ export class PythonInterpreter {
     const unwatch = whenAborted(signal, () => stop('was stopped, as the run ended'));
     this.#call = call;
     try {
-      if (this.#end !== undefined) throw new MeshError('tool', `${this.#language} ${this.#end}`);
+      if (this.#end !== undefined) throw new MeshError('tool', `Python ${this.#end}`);
       if (!signal.aborted)
         this.#child.stdin?.write(
           `${JSON.stringify({ ...request, mark: call.mark, timeout_ms: timeoutMs })}\n`,
@@ -194,7 +188,6 @@ class Call {
   readonly mark = randomBytes(16).toString('hex');
   readonly reply: Promise<Reply>;
   readonly #start = Buffer.from(`${FRAME}${this.mark} `);
-  readonly #language: string;
   readonly #onFlood: () => void;
   readonly #resolve: (reply: Reply) => void;
   readonly #reject: (error: Error) => void;
@@ -205,8 +198,7 @@ class Call {
   #rest: Buffer = Buffer.alloc(0);
   #isReply = false;
 
-  constructor(language: string, onFlood: () => void) {
-    this.#language = language;
+  constructor(onFlood: () => void) {
     this.#onFlood = onFlood;
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     this.reply = promise;
@@ -239,10 +231,7 @@ class Call {
     const printed = this.#output();
     const tail = printed.length > SHOWN_CHARACTERS ? `… ${printed.slice(-SHOWN_CHARACTERS)}` : printed;
     this.#reject(
-      new MeshError(
-        'tool',
-        `${this.#language} ${why}${tail.trim() === '' ? '' : `. It had printed:\n${tail}`}`,
-      ),
+      new MeshError('tool', `Python ${why}${tail.trim() === '' ? '' : `. It had printed:\n${tail}`}`),
     );
   }
 

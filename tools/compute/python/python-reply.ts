@@ -1,8 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
-import path from 'node:path';
+import { existsSync } from 'node:fs';
 import * as z from 'zod';
 import type { DataToolPlace, DataToolReply } from '../../data-tool.ts';
-import { findJavascript } from '../javascript/node-javascript.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';
@@ -19,36 +17,18 @@ export const inputInput = z.string().max(MAX_INPUT_CHARACTERS).exactOptional();
 
 /** A request to the driver, with what the place says of limits and files. */
 export async function pythonJob(
-  place: DataToolPlace,
-  request: PythonJob['request'],
-  timeoutS: number | undefined,
-): Promise<PythonJob> {
-  return jobOf(place, request, timeoutS, await pythonBackend(pythonOptions(place.options).choice));
-}
-
-/** The same for a program in JavaScript; limits are those of Python. */
-export async function javascriptJob(
-  place: DataToolPlace,
-  request: PythonJob['request'] & { readonly path: string },
-  timeoutS: number | undefined,
-): Promise<PythonJob> {
-  const job = jobOf(place, request, timeoutS, await findJavascript());
-  const files = job.place.files === undefined ? undefined : realpathSync(job.place.files);
-  const isInFiles = files !== undefined && request.path.startsWith(files + path.sep);
-  return { ...job, place: { ...job.place, files, ...(isInFiles ? {} : { program: request.path }) } };
-}
-
-function jobOf(
   { options, files, workspace, signal }: DataToolPlace,
   request: PythonJob['request'],
   timeoutS: number | undefined,
-  backend: PythonBackend,
-): PythonJob {
-  const { memoryMegabytes, timeoutMs } = pythonOptions(options);
-  const known = files !== undefined && existsSync(files) ? files : undefined;
+): Promise<PythonJob> {
+  const { choice, memoryMegabytes, timeoutMs } = pythonOptions(options);
   return {
-    backend,
-    place: { files: known, workspace, memoryMegabytes },
+    backend: await pythonBackend(choice),
+    place: {
+      files: files !== undefined && existsSync(files) ? files : undefined,
+      workspace,
+      memoryMegabytes,
+    },
     request,
     timeoutMs: timeoutS === undefined ? timeoutMs : timeoutS * 1000,
     signal,
