@@ -20,19 +20,12 @@ const entries: Record<string, Entry> = {
   triple: { load: async () => (await import('./pipeline/triple.ts')).triple },
   reason: { load: async () => (await import('./pipeline/reason.ts')).reason },
   replay: { load: async () => (await import('./pipeline/replay.ts')).replay },
-  // Scenarios after published benchmarks: see docs/scenarios.md.
-  clinic_intruder: { load: async () => (await import('./scenarios/clinic.ts')).clinicIntruder },
-  consensus_peer: { load: async () => (await import('./scenarios/consensus.ts')).consensusPeer },
-  consensus_watch: { load: async () => (await import('./scenarios/consensus.ts')).consensusWatch },
   // Entries of teams: each runs its team's workflow for a question.
   answer_alone: { load: async () => (await import('./roles/single-agent.ts')).answerAlone },
   route: { load: async () => (await import('./roles/supervisor/route.ts')).route },
   react_step: { load: async () => (await import('./roles/single-agent.ts')).reactStep },
   oversee: { load: async (services) => (await import('./roles/overseer/oversee.ts')).oversee(services) },
   moderate: { load: async () => (await import('./roles/panel/moderate.ts')).moderate },
-  queue_coordinator: { load: async () => (await import('./scenarios/queue.ts')).queueCoordinator },
-  ring_coordinator: { load: async () => (await import('./scenarios/ring.ts')).ringCoordinator },
-  clinic_reception: { load: async () => (await import('./scenarios/clinic.ts')).clinicReception },
   // Roles that they ask.
   answer: { load: async () => (await import('./roles/supervisor/specialist.ts')).specialist },
   plan: { load: async () => (await import('./roles/plan.ts')).plan },
@@ -43,9 +36,6 @@ const entries: Record<string, Entry> = {
   expert: { load: async () => (await import('./roles/panel/expert.ts')).expert },
   critique: { load: async () => (await import('./roles/panel/critique.ts')).critique },
   finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
-  queue_worker: { load: async () => (await import('./scenarios/queue.ts')).queueWorker },
-  clinic_doctor: { load: async () => (await import('./scenarios/clinic.ts')).clinicDoctor },
-  ring_shard: { load: async () => (await import('./scenarios/ring.ts')).ringShard },
   // What hands calls on to somebody else's server or agent: see docs/interoperate.md.
   mcp: {
     load: async (services) => dataTool((await import('./foreign/mcp.ts')).mcp(services)),

@@ -4,7 +4,6 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 import { guard } from '../../core/system/process/guard.ts';
 import { complain } from '../terminal/print.ts';
-import { benchArguments } from '../traffic/published-scenarios.ts';
 
 /** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
@@ -22,8 +21,6 @@ export interface ScenarioChoice {
   readonly recording: string | undefined;
   readonly teams: readonly string[];
   readonly engines: readonly string[];
-  /** Scenarios after published work, by name. */
-  readonly scenarios?: readonly string[];
   /** Tools of the user's for all of them, as `bench` takes them. */
   readonly tools?: readonly string[];
   /** Numbers of agents. */
@@ -37,16 +34,13 @@ export interface ScenarioChoice {
  * @throws MeshError `agent` when a run fails
  */
 export async function scenariosOf(
-  { recording, teams, engines, scenarios = [], tools = [], agents }: ScenarioChoice,
+  { recording, teams, engines, tools = [], agents }: ScenarioChoice,
   folder: string,
   signal: AbortSignal,
 ): Promise<readonly Scenario[]> {
   const isRun = [teams, engines, tools].some(({ length }) => length > 0);
   const archives: string[] = [];
-  if (scenarios.length > 0) {
-    for (const name of scenarios)
-      archives.push(await recordScenario(name, path.join(folder, `recorded-${name}`), signal));
-  } else if (recording !== undefined || !isRun) archives.push(recording ?? defaultRecording);
+  if (recording !== undefined || !isRun) archives.push(recording ?? defaultRecording);
   else {
     for (const team of orDefault(teams)) {
       for (const engine of orDefault(engines)) {
@@ -67,22 +61,9 @@ function orDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
   return chosen.length > 0 ? chosen : [undefined];
 }
 
-/**
- * Runs a scenario after published work, with real processes, into the folder `out`, and returns the archive.
- *
- * @throws MeshError `usage` for an unknown name, `agent` when the run fails
- */
-export function recordScenario(name: string, out: string, signal: AbortSignal): Promise<string> {
-  return recordRun(out, benchArguments(name), signal, name);
-}
-
 /** Runs `bench` and returns the archive. */
-async function recordRun(
-  out: string,
-  options: readonly string[],
-  signal: AbortSignal,
-  name = options.join(' '),
-): Promise<string> {
+async function recordRun(out: string, options: readonly string[], signal: AbortSignal): Promise<string> {
+  const name = options.join(' ');
   const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
   complain(`recording a run${name === '' ? '' : ` (${name})`} …`);
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];

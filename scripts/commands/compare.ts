@@ -12,18 +12,12 @@ import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/com
 import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
 import { measure } from '../../evaluation/compare/measure.ts';
 import { comparisonPart } from '../../evaluation/compare/results-page.ts';
-import {
-  recordScenario,
-  type Scenario,
-  type ScenarioChoice,
-  scenariosOf,
-} from '../../evaluation/compare/scenario.ts';
+import { type Scenario, type ScenarioChoice, scenariosOf } from '../../evaluation/compare/scenario.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
 import { complain, jsonText, print, printJson } from '../../evaluation/terminal/print.ts';
-import { benchArguments, scenarioNames } from '../../evaluation/traffic/published-scenarios.ts';
 import { comparisonEvents } from '../../evaluation/watch/comparison-events.ts';
 import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
 import type { Watch } from '../../evaluation/watch/watch.ts';
@@ -58,11 +52,6 @@ export function compare(command: Command): void {
     .option(
       '--recording <file>',
       'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
-    )
-    .option(
-      '--scenario <names>',
-      `record a scenario after published work now, and compare on it: ${scenarioNames.join(', ')}`,
-      listOf,
     )
     .option('--teams <names>', 'record a run of each of these teams now, and compare on it', listOf)
     .option('--engines <names>', '… on each of these engines', listOf)
@@ -115,7 +104,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   checkTogether(options);
   if (stacks !== undefined) {
     const { compareStacks } = await import('../compare/compare-stacks.ts');
-    return onScenario(options, (chosen) => compareStacks(stacks, chosen));
+    return compareStacks(stacks, options);
   }
   const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
@@ -163,34 +152,11 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   }
 }
 
-/** Stacks take one recording: that of the scenario, where one is asked for. */
-async function onScenario(
-  options: CompareOptions,
-  run: (options: CompareOptions) => Promise<void>,
-): Promise<void> {
-  const { scenarios = [] } = choiceOf(options);
-  const [name, other] = scenarios;
-  if (other !== undefined)
-    throw new MeshError('usage', `--stacks: one --scenario at a time, not also ${other}`);
-  if (name === undefined) return run(options);
-  await inTemporaryFolder('scenario', async (folder) => {
-    const recording = await recordScenario(name, folder, interruptible().signal);
-    await run({ ...options, recording });
-  });
-}
-
 /** Far more processes than two cores can serve; a typing error must not start thousands. */
 const MAX_AGENTS = 256;
 
 /** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
-function choiceOf({ recording, scenario, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
-  if (scenario !== undefined && [recording, teams, engines, tool].some((option) => option !== undefined)) {
-    throw new MeshError(
-      'usage',
-      '--scenario has its own team and tasks: it goes with none of --recording, --teams, --engines and --tool',
-    );
-  }
-  for (const name of scenario ?? []) benchArguments(name);
+function choiceOf({ recording, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
   if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
       'usage',
@@ -205,7 +171,6 @@ function choiceOf({ recording, scenario, teams, engines, tool, agents }: Compare
   });
   return {
     recording: recording === undefined ? undefined : userPath(recording),
-    scenarios: scenario ?? [],
     teams: teams ?? [],
     engines: engines ?? [],
     tools: tool ?? [],

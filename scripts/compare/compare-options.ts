@@ -5,7 +5,6 @@ import type { OutcomeOptions } from './compare-outcome.ts';
 /** What `compare` takes; all of it, since one command compares adapters and stacks. */
 export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly recording?: string;
-  readonly scenario?: readonly string[];
   readonly teams?: readonly string[];
   readonly engines?: readonly string[];
   readonly tool?: readonly string[];

@@ -161,8 +161,7 @@ describe('list', () => {
     const named = (kind: string) => kinds.get(kind)?.map(({ name }) => name);
     expect([...kinds.keys()]).toEqual(['pipeline', 'entry', 'role', 'tool']);
     const ofTeams = ['answer_alone', 'route', 'react_step', 'oversee', 'moderate'];
-    const ofScenarios = ['queue_coordinator', 'ring_coordinator', 'clinic_reception'];
-    expect(named('entry')).toEqual([...ofTeams, ...ofScenarios]);
+    expect(named('entry')).toEqual(ofTeams);
     expect(named('role')).toEqual(expect.arrayContaining(['plan', 'critique', 'finalize']));
     expect(named('tool')).toEqual(
       expect.arrayContaining(['wikipedia', 'read_excel', 'calculator', 'gap_store']),

@@ -79,19 +79,6 @@ test('a comparison that was kept is one to compare with, on the same traffic onl
   expect(other.stderr).toContain('different are the rate (then 200, now 50)');
 }, 120_000);
 
-test('stacks are compared on the traffic of a scenario', async () => {
-  const out = temporaryFolder();
-  const { code, stdout, stderr } = await runCli([
-    ...['compare', '--stacks', 'mesh/json,json/http1', '--scenario', 'queue', '--invocations', '1'],
-    ...['--budget', '1', '--factor', 'concurrency=1', '--out', out, '--json'],
-  ]);
-  expect(code, stderr).toBe(0);
-  const { traffic, arms } = parseStacks(stdout, 'stdout');
-  expect(traffic.source).not.toContain('default-traffic');
-  expect(traffic.exchanges).toBeGreaterThan(10);
-  expect(arms).toHaveLength(2);
-}, 120_000);
-
 test.each([
   [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
   [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],

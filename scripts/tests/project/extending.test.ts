@@ -66,6 +66,16 @@ describe('adapter, tool and engine in files of the user’s', () => {
     expect(JSON.parse(stdout)).toMatchObject({ engine: 'frugal', adapters: [{}, { adapter: 'shout' }] });
   });
 
+  test('play the scenarios that the guide shows', async () => {
+    const made = ['--teams', 'docqa.yaml,queue.yaml', '--adapters', 'json,a2a'];
+    const args = ['compare', ...made, '--invocations', '1', '--rounds', '1', '--budget', '6', '--out', 's'];
+    const { code, stdout, stderr } = await runCli([...args, '--json'], { cwd: folder });
+
+    expect(code, stderr).toBe(0);
+    const { matrix } = JSON.parse(stdout);
+    expect(matrix.map(({ team }: { team: string }) => team)).toEqual(['docqa', 'docqa', 'queue', 'queue']);
+  }, 120_000);
+
   test('answer questions, and an error of theirs is one of ours', async () => {
     writeFileSync(
       path.join(folder, 'q.jsonl'),
