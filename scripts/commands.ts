@@ -87,11 +87,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/replay.ts')).replay,
   },
   {
-    name: 'wire',
-    summary: 'encode and decode packets as an adapter does, or say what their bytes are for',
-    load: async () => (await import('./commands/wire.ts')).wire,
-  },
-  {
     name: 'gaps',
     summary: 'show and review what the overseer learned from wrong answers',
     load: async () => (await import('./commands/gaps.ts')).gaps,
