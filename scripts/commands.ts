@@ -87,11 +87,6 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/replay.ts')).replay,
   },
   {
-    name: 'gaps',
-    summary: 'show and review what the overseer learned from wrong answers',
-    load: async () => (await import('./commands/gaps.ts')).gaps,
-  },
-  {
     name: 'prompt-test',
     summary: 'try a changed prompt beside the one that ships',
     load: async () => (await import('./commands/prompt-test.ts')).promptTest,

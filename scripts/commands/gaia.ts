@@ -39,6 +39,7 @@ import { resumeCommand } from '../command-line/resume-command.ts';
 import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 import { blameCommand } from './blame.ts';
+import { gapsCommand } from './gaps.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
@@ -81,8 +82,14 @@ export function gaia(command: Command): void {
     .option('--write', 'in a checkout: write the figures to docs/results/gaia.md (of tables: gaia-tables.md)')
     .option('--json', 'print the summary as one JSON value')
     .action(run);
-  // Of options that both have, those behind `blame` are its own.
+  // Of options that both have, those behind a subcommand are its own.
   command.enablePositionalOptions();
+  gapsCommand(
+    command
+      .command('gaps')
+      .description('show and review what the overseer learned from wrong answers')
+      .configureHelp({ showGlobalOptions: false }),
+  );
   blameCommand(
     command
       .command('blame')

@@ -20,7 +20,6 @@ import { positiveIntegers, storeAddress } from '../command-line/option-values.ts
 interface GapsOptions {
   readonly store?: string;
   readonly out?: string;
-  readonly all?: boolean;
   readonly approve?: readonly number[];
   readonly reject?: readonly number[];
   readonly json?: boolean;
@@ -29,14 +28,14 @@ interface GapsOptions {
 /** Longest text that is shown of a part of a record; the store takes a little more. */
 const COLUMNS = 2_000;
 
-export function gaps(command: Command): void {
+/** `gaia gaps`: what the overseer proposed, for a person to decide about (OV-19). */
+export function gapsCommand(command: Command): void {
   command
     .option('--store <file|url>', 'the store (default: the one beside the answers)', storeAddress)
     .option(
       '--out <file>',
       'the answers, as gaia was told (default: runs/gaia/answers.jsonl in the project root)',
     )
-    .option('--all', 'show also what waits for nobody')
     .option('--approve <id...>', 'let these inform later plans', positiveIntegers)
     .option('--reject <id...>', 'let these inform nobody', positiveIntegers)
     .option('--json', 'print the records as one JSON value')
@@ -64,18 +63,12 @@ async function run(options: GapsOptions): Promise<void> {
       throw new MeshError('usage', `${store.location}: there is no gap record ${unknown.join(', ')}`);
     const reviewed: StoredGapRecord[] = [];
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
-    const shown = verdicts.size > 0 ? reviewed : options.all === true ? all : all.filter(waitsForReview);
+    const shown = verdicts.size > 0 ? reviewed : all;
     if (options.json === true) printJson({ schema_version: 1, records: shown.map(withUse) });
-    else print(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : nothing(all));
+    else print(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : 'there are no gap records');
   } finally {
     await store.close();
   }
-}
-
-function nothing({ length }: readonly StoredGapRecord[]): string {
-  return length === 0
-    ? 'there are no gap records'
-    : `nothing waits for you; --all shows all ${length} records`;
 }
 
 function withUse(record: StoredGapRecord) {
