@@ -80,12 +80,6 @@ export const commands: readonly CommandEntry[] = [
     summary: 'run the contract suite on your adapter and say what fails',
     load: async () => (await import('./commands/conformance.ts')).conformance,
   },
-  // Not listed: more than sixteen commands are a list that nobody reads.
-  {
-    name: 'replay',
-    summary: "play an archived run's packets again, through any adapter",
-    load: async () => (await import('./commands/replay.ts')).replay,
-  },
   {
     name: 'prompt-test',
     summary: 'try a changed prompt beside the one that ships',

@@ -43,7 +43,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     started += 1;
     const workspaces = path.join(options.workspaces, String(started));
     const mesh = await ReplayMesh.start({
-      ...{ recording, workspaces, toolTime: 0, timeoutMs: TASK_TIMEOUT_MS, signal: options.signal },
+      ...{ recording, workspaces, timeoutMs: TASK_TIMEOUT_MS, signal: options.signal },
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: readableByAgents(),
       userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },

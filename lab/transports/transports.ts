@@ -140,7 +140,6 @@ class LiveTransport {
     const mesh = await ReplayMesh.start({
       recording: options.recording,
       transport,
-      toolTime: 0,
       workspaces,
       timeoutMs: TASK_TIMEOUT_MS,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),

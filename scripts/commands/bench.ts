@@ -62,7 +62,7 @@ export function bench(command: Command): void {
     )
     .option(
       '--record',
-      'record the packets, for replay and compare: always on, every archive holds a recording',
+      'record the packets, for compare --recording: always on, every archive holds a recording',
     )
     .option('--json', 'print the metrics (of tasks: the summary) as one JSON value')
     .option('--quiet', 'print the result only')

@@ -108,9 +108,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   }
   const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
-  if (names.length < 2) {
-    throw new MeshError('usage', '--adapters: expected at least two, the baseline first, e.g. json,msgpack');
-  }
+  if (names.length === 0) throw new MeshError('usage', '--adapters: expected a name, e.g. json,msgpack');
   const choice = choiceOf(options);
   const page = options.write ? pageToWrite('docs/results/comparison.md') : undefined;
   const adapters = await chosenAdapters(names);

@@ -39,7 +39,7 @@ export function hub(command: Command): void {
     .option('--routing <name>', 'broadcast or direct', 'broadcast')
     .option('--handshake <on|off>', 'off: foreign agents that speak packets from the first byte on', 'on')
     .option('--wait <seconds>', 'time for agents that do not listen yet', positiveNumber, 10)
-    .option('--record <file>', 'write a recording of what is relayed, for replay and compare')
+    .option('--record <file>', 'write a recording of what is relayed, for compare --recording')
     .option(
       '--stall-timeout <seconds>',
       'an agent that takes no bytes for so long is cut off',

@@ -70,6 +70,6 @@ function reportText(report: ImportReport, out: string): string {
     ...list('Guessed, since the file does not say it:', guessed),
     ...list('Not in the recording:', dropped),
     '',
-    `Next: compare --recording ${out}, or replay ${out}`,
+    `Next: compare --recording ${out}`,
   ].join('\n');
 }

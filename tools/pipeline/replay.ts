@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
 import { parseRecording, RECORDING_FILE, type RecordedPacket } from '../../core/recording/recording.ts';
 
-/**
- * Sends the packets of a recording again, each when the packet arrives that caused it, and after the time that its tool took then
- * (the recording in the workspace holds that time, scaled as the replay was asked to).
- */
+/** Sends the packets of a recording again, each when the packet arrives that caused it; the time that its tool took then is left out. */
 function replayTool(): Tool {
   let replies: ReadonlyMap<string, readonly RecordedPacket[]> = new Map();
   return {
@@ -24,10 +20,8 @@ function replayTool(): Tool {
       );
       replies = Map.groupBy(own, ({ cause }) => cause ?? '');
     },
-    async run({ id }, { signal }) {
+    async run({ id }) {
       const due = replies.get(id) ?? [];
-      const toolUs = due.reduce((sum, reply) => sum + (reply.toolUs ?? 0), 0);
-      if (toolUs > 0) await sleep(toolUs / 1000, undefined, { signal });
       return due.map(({ packet }) => ({ type: packet.type, payload: packet.payload, recorded: packet }));
     },
   };

@@ -20,8 +20,6 @@ import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-
 interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
   readonly recording: Recording;
-  /** Tool time: 1 as recorded, 0 none, or any factor. */
-  readonly toolTime: number;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly timeoutMs: number;
@@ -96,7 +94,7 @@ export class ReplayMesh {
   /** @throws MeshError `agent` when one does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
     const team = replayTeam(options.recording, options);
-    const lines = recordingLines(scaled(options.recording, options.toolTime));
+    const lines = recordingLines(options.recording);
     for (const { id } of team.agents) {
       const workspace = path.join(options.workspaces, folderNameOf(id));
       mkdirSync(workspace, { recursive: true });
@@ -254,12 +252,4 @@ function replayTeam(
     routing: header.routing,
     agents: [...recorded, ...listeners],
   });
-}
-
-function scaled(recording: Recording, factor: number): Recording {
-  const packets = recording.packets.map((entry) => ({
-    ...entry,
-    toolUs: entry.toolUs === null ? null : entry.toolUs * factor,
-  }));
-  return { ...recording, packets };
 }

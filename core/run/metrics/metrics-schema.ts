@@ -307,7 +307,7 @@ export const metricsSchema = z.strictObject({
       packets: count('packets of agents that are recorded: pkt_cnt, where nothing is missing'),
       missing: z.array(z.string()).describe('what of the run is not recorded, in words'),
     })
-    .describe('What the archive holds for `replay` and `compare`.'),
+    .describe('What the archive holds for `compare --recording`.'),
   ledger,
   faults: faults.exactOptional().describe('Only where faults or restarts were asked for.'),
   delivery: delivery

@@ -114,7 +114,10 @@ describe('the hub alone, between programs of others', () => {
       ['b-1', 'a-1'],
     ]);
     expect(packets.slice(1).map((entry) => entry.packet)).toEqual([question, answer]);
-    const { code, stderr } = await runCli(['replay', file, '--adapter', 'cbor', '--json']);
+    const { code, stderr } = await runCli([
+      ...['compare', '--recording', file, '--adapters', 'cbor', '--json'],
+      ...['--invocations', '1', '--rounds', '1', '--out', temporaryFolder()],
+    ]);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('Agents began 1 of its tasks by themselves');
   });

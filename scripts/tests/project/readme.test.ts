@@ -24,7 +24,7 @@ describe('the README', () => {
     expect(commands.length).toBeGreaterThan(5);
   });
 
-  // In their order: `logs` and `replay` look at what the ones before them left.
+  // In their order: `logs`, `report` and `compare --recording` look at what the ones before them left.
   test.each(commands)('%s', async (command) => {
     const [, , ...rest] = words(command).filter((word) => word !== '-s' && word !== '--');
     const [name = '', ...options] = rest;

@@ -140,7 +140,10 @@ describe('the guide’s agent in Python', () => {
     const second = await run();
 
     expectWholeRecord(second);
-    const replay = await runCli(['replay', second.archive, '--adapter', 'msgpack', '--json']);
+    const replay = await runCli([
+      ...['compare', '--recording', second.archive, '--adapters', 'msgpack', '--json'],
+      ...['--invocations', '1', '--rounds', '1', '--out', path.join(second.out, 'compared')],
+    ]);
     expect(replay.code, replay.stderr).toBe(0);
     expect(replay.stderr).toContain('Of 1 of 2 packets the cause is inferred');
     expect(replay.stderr).toContain('Of 1 of 2 packets the time in the tool is not known');
