@@ -23,12 +23,6 @@ await runProgram({
       load: async () => (await import('./delivery/delivery.ts')).delivery,
     },
     {
-      name: 'transports',
-      group: 'Measure',
-      summary: 'what a NATS server costs against TCP: the same run and the same frames over both',
-      load: async () => (await import('./transports/transports.ts')).transports,
-    },
-    {
       name: 'lab:prompt-tokens',
       group: 'Measure',
       summary:

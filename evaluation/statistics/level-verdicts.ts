@@ -1,6 +1,6 @@
 import { holm } from './inference/holm.ts';
 import { studentQuantile } from './inference/student.ts';
-import { type LevelComparison, MIN_INVOCATIONS, measureLevels, tailBeyond } from './levels.ts';
+import { type LevelComparison, MIN_INVOCATIONS, tailBeyond } from './levels.ts';
 
 /** Ratios within 1/1.05 to 1.05 count as equal unless another margin is given. */
 export const DEFAULT_MARGIN = 0.05;
@@ -36,20 +36,6 @@ interface JudgeOptions {
   readonly margin?: number;
   /** Probability of calling any difference at all where there is none, and of calling any pair equivalent that is not; 0.05 by default. */
   readonly alpha?: number;
-}
-
-/**
- * {@link measureLevels} and {@link judgeLevels} of one pair: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th
- * invocation of each. Several pairs are to be judged together.
- */
-export function compareLevels(
-  baseline: readonly (readonly number[])[],
-  other: readonly (readonly number[])[],
-  options: JudgeOptions = {},
-): JudgedLevels {
-  const [judged] = judgeLevels([measureLevels(baseline, other)], options);
-  if (judged === undefined) throw new Error('one pair has one verdict');
-  return judged;
 }
 
 /**

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareLevels, DEFAULT_MARGIN, judgeLevels } from './level-verdicts.ts';
+import { DEFAULT_MARGIN, judgeLevels } from './level-verdicts.ts';
 import { MIN_INVOCATIONS, measureLevels } from './levels.ts';
+import { compareLevels } from './testing/compare-levels.ts';
 
 /** An invocation a value, each of its rounds a little around it. */
 const invocations = (values: readonly number[], rounds = [0.98, 1, 1.02]) =>

@@ -12,13 +12,13 @@ import { routerNamed } from '../../hub/routing.ts';
 import { AgentGroup, type AgentGroupOptions } from '../../run/agents/agent-group.ts';
 import { type RunLedger, runLedger } from '../../run/metrics/run-ledger.ts';
 import { cpuUsOf } from '../../system/process/machine-state.ts';
-import { tcpTransport } from '../../transports/run-transport.ts';
+import { tcpDialler } from '../../transports/tcp/tcp-transport.ts';
 import { RECORDING_FILE, type Recording, recordingLines } from '../recording.ts';
 import { Arrivals } from './arrivals.ts';
 import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions
-  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'transport' | 'secret' | 'signal'> {
+  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
   readonly recording: Recording;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
@@ -116,13 +116,13 @@ export class ReplayMesh {
    * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
    */
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
-    const { recording, secret, transport = tcpTransport } = this.#options;
+    const { recording, secret } = this.#options;
     const arrivals = new Arrivals(recording);
     const tally = this.#places.tally();
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
-      dialler: transport.dialler,
+      dialler: tcpDialler(),
       adapter,
       secret,
       nodes: this.#nodes,
