@@ -17,12 +17,6 @@ await runProgram({
       load: async () => (await import('./soak/scale.ts')).scale,
     },
     {
-      name: 'delivery',
-      group: 'Measure',
-      summary: 'what acknowledged delivery costs beside the default, in bytes and time',
-      load: async () => (await import('./delivery/delivery.ts')).delivery,
-    },
-    {
       name: 'lab:prompt-tokens',
       group: 'Measure',
       summary:

@@ -9,9 +9,9 @@ describe('Ctrl-C in the middle of a measurement', () => {
   test.each([
     ['the whole process group', (run: Cli) => run.signalGroup('SIGINT')],
     ['it alone', (run: Cli) => run.signal('SIGTERM')],
-  ])('of delivery, to %s, leaves no process and no folder', async (_whom, interrupt) => {
+  ])('of a watched run, to %s, leaves no process and no folder', async (_whom, interrupt) => {
     const folder = temporaryFolder();
-    const run = startLab(['delivery'], { env: { TMPDIR: folder } });
+    const run = startLab(['perf', '--watch'], { env: { TMPDIR: folder } });
     const logs = () =>
       readdirSync(folder).flatMap((name) => {
         const file = path.join(folder, name, 'workspaces', 'hub.log');
