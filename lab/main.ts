@@ -43,12 +43,6 @@ await runProgram({
       load: async () => (await import('./claims/claims-command.ts')).claimsCommand,
     },
     {
-      name: 'lab:attribution',
-      group: 'Measure',
-      summary: 'plant defects in stacks, and say how often a comparison names the factor that they are in',
-      load: async () => (await import('./attribution/attribution-command.ts')).attributionCommand,
-    },
-    {
       name: 'lab:traffic',
       group: 'Make',
       summary: 'write the recording that compare takes by itself: traffic of four kinds',

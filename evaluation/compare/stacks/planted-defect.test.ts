@@ -1,21 +1,65 @@
+import path from 'node:path';
 import { expect, test } from 'vitest';
-import { designs } from './testing/planted.ts';
-import { playDesign } from './testing/play-design.ts';
+import { Random } from '../../../core/system/random.ts';
+import { armsOf } from './arms.ts';
+import { measureStacks } from './compare-stacks.ts';
+import { parseFactors } from './factors.ts';
+import { figuresOf } from './figures/arm-figures.ts';
+import { attributionsOf, attributionText } from './figures/stack-attribution.ts';
+import { stacks } from './testing/planted.ts';
+import { syntheticWorkload } from './workload.ts';
 
-/** Real processes; `npm run lab:attribution` does the same for all defects and many seeds. */
-
+const FILE = path.join(import.meta.dirname, 'testing', 'planted.ts');
+const SEED = 1;
 const TIMEOUT_MS = 240_000;
+/** Different exchanges: a pass through them, in which bytes are counted, takes no longer than it has to. */
+const EXCHANGES = 5;
+const CONCURRENCY = [4];
+/** Equal within so much, as `compare` has it. */
+const MARGIN = 0.05;
 
+/** Each end of each arm is a process of its own, as in `compare --stacks`. */
 test(
   'a history that a server copies for each message is found in the protocol that it was planted in',
   async () => {
-    const history = designs(true).find(({ name }) => name === 'history');
-    if (history === undefined) throw new Error('there is no such design');
-    const { blamed, texts } = await playDesign(
-      { ...history, settings: [], invocations: 6 },
-      { seed: 1, measuredMs: 400, signal: new AbortController().signal },
+    const { arms } = armsOf(
+      stacks.map((stack) => ({ stack, file: FILE })),
+      parseFactors([]),
     );
-    expect(blamed, texts.join('\n')).toEqual(['protocol']);
+    const [baseline, ...others] = arms;
+    if (baseline === undefined) throw new Error('there are arms');
+    const answers = syntheticWorkload(64, SEED).exchanges;
+    const exchanges = syntheticWorkload(4096, SEED)
+      .exchanges.slice(0, EXCHANGES)
+      .map(({ request, replies }, index) => ({ request, replies: answers[index]?.replies ?? replies }));
+
+    const { invocations } = await measureStacks({
+      arms: [baseline, ...others],
+      exchangesOf: () => exchanges,
+      identity: null,
+      concurrency: CONCURRENCY,
+      ratePerS: 400,
+      budgetMs: Infinity,
+      invocations: 6,
+      rounds: 3,
+      measuredMs: 400,
+      hasExtras: false,
+      random: new Random(SEED),
+      onProgress: () => undefined,
+      onNote: () => undefined,
+      signal: new AbortController().signal,
+    });
+
+    const figures = arms.map((arm) =>
+      figuresOf(arm, exchanges, invocations.get(arm.name) ?? [], CONCURRENCY),
+    );
+    // The last arm differs from the baseline in everything that the comparison varies.
+    const attributions = attributionsOf(figures, MARGIN).filter(({ arm }) => arm === arms.at(-1)?.name);
+    const blamed = attributions
+      .flatMap(({ shares }) => shares)
+      .filter(({ verdict }) => verdict === 'contributes')
+      .map(({ factor }) => factor);
+    expect([...new Set(blamed)], attributions.map(attributionText).join('\n')).toEqual(['protocol']);
   },
   TIMEOUT_MS,
 );

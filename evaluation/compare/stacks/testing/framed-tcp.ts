@@ -4,84 +4,70 @@ import type { DirectionBytes, Inbox, Stack, WireBytes } from '../../../../protoc
 import { plainTraits } from '../../../../protocols/stacks/testing/plain-traits.ts';
 
 /** The least that is a stack, as a user might write one: JSON behind a length, on one TCP connection. */
-export const framedTcp: Stack = makeFramedStack('framed/tcp');
-
-export interface Framing {
-  /** A message is two writes: its length, and the rest. */
-  readonly isSplit?: boolean;
-  /** How often a server parses each message. */
-  readonly parses?: number;
-}
-
-export function makeFramedStack(name: string, { isSplit = false, parses = 1 }: Framing = {}): Stack {
-  return {
-    name,
-    protocol: 'json',
-    transport: 'tcp',
-    implementation: 'bare',
-    traits: plainTraits,
-    async serve(inbox: Inbox, { noDelay }) {
-      const framed = new Set<Framed>();
-      const signal = new AbortController().signal;
-      const server = net.createServer({ noDelay }, (socket) => {
-        const connection = new Framed(socket, isSplit, (message) => {
-          const packet: Packet = JSON.parse(message);
-          for (let again = 1; again < parses; again++) JSON.parse(message);
-          inbox(packet, signal).then(
-            (packets) => connection.send(JSON.stringify({ id: packet.id, packets })),
-            () => socket.destroy(),
-          );
-        });
-        framed.add(connection);
+export const framedTcp: Stack = {
+  name: 'framed/tcp',
+  protocol: 'json',
+  transport: 'tcp',
+  implementation: 'bare',
+  traits: plainTraits,
+  async serve(inbox: Inbox, { noDelay }) {
+    const framed = new Set<Framed>();
+    const signal = new AbortController().signal;
+    const server = net.createServer({ noDelay }, (socket) => {
+      const connection = new Framed(socket, (message) => {
+        const packet: Packet = JSON.parse(message);
+        inbox(packet, signal).then(
+          (packets) => connection.send(JSON.stringify({ id: packet.id, packets })),
+          () => socket.destroy(),
+        );
       });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const address = server.address();
-      return {
-        address: String(typeof address === 'object' ? address?.port : address),
-        wire: () => wireOf([...framed]),
-        async close() {
-          for (const { socket } of framed) socket.destroy();
-          await new Promise((resolve) => server.close(resolve));
-        },
-      };
-    },
-    async connect(address, { noDelay }) {
-      const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay });
-      const waiting = new Map<string, (packets: readonly Packet[]) => void>();
-      const framed = new Framed(socket, isSplit, (message) => {
-        const { id, packets }: { id: string; packets: readonly Packet[] } = JSON.parse(message);
-        waiting.get(id)?.(packets);
-        waiting.delete(id);
-      });
-      await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-      return {
-        exchange: (packet) =>
-          new Promise((resolve, reject) => {
-            if (socket.destroyed) reject(new Error('the connection is closed'));
-            waiting.set(packet.id, resolve);
-            framed.send(JSON.stringify(packet));
-          }),
-        wire: () => wireOf([framed]),
-        async close() {
-          socket.destroy();
-        },
-      };
-    },
-  };
-}
+      framed.add(connection);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    return {
+      address: String(typeof address === 'object' ? address?.port : address),
+      wire: () => wireOf([...framed]),
+      async close() {
+        for (const { socket } of framed) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  },
+  async connect(address, { noDelay }) {
+    const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay });
+    const waiting = new Map<string, (packets: readonly Packet[]) => void>();
+    const framed = new Framed(socket, (message) => {
+      const { id, packets }: { id: string; packets: readonly Packet[] } = JSON.parse(message);
+      waiting.get(id)?.(packets);
+      waiting.delete(id);
+    });
+    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return {
+      exchange: (packet) =>
+        new Promise((resolve, reject) => {
+          if (socket.destroyed) reject(new Error('the connection is closed'));
+          waiting.set(packet.id, resolve);
+          framed.send(JSON.stringify(packet));
+        }),
+      wire: () => wireOf([framed]),
+      async close() {
+        socket.destroy();
+      },
+    };
+  },
+};
 
 const LENGTH_BYTES = 4;
 
 class Framed {
   readonly socket: net.Socket;
-  readonly #isSplit: boolean;
   messagesSent = 0;
   messagesReceived = 0;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(socket: net.Socket, isSplit: boolean, onMessage: (message: string) => void) {
+  constructor(socket: net.Socket, onMessage: (message: string) => void) {
     this.socket = socket;
-    this.#isSplit = isSplit;
     socket.on('error', () => socket.destroy());
     socket.on('data', (data) => {
       this.#rest = Buffer.concat([this.#rest, data]);
@@ -101,12 +87,7 @@ class Framed {
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(body.length);
     this.messagesSent += 1;
-    if (!this.#isSplit) {
-      this.socket.write(Buffer.concat([length, body]));
-      return;
-    }
-    this.socket.write(length);
-    this.socket.write(body);
+    this.socket.write(Buffer.concat([length, body]));
   }
 }
 
