@@ -16,7 +16,6 @@ import type { JsonObject } from '../contracts/packet.ts';
  * that it was before: what it knows of an agent is in its mailbox and in the last id.
  */
 export const DELIVERIES = ['at-most-once', 'acknowledged'] as const;
-export type DeliveryMode = (typeof DELIVERIES)[number];
 
 /** Acknowledgements in both directions: bytes of their own in the ledger. */
 export const ACK_TYPE = 'mesh.ack';
