@@ -26,7 +26,6 @@ interface PerfOptions extends PublishOptions {
   readonly questions?: string;
   /** Only the relay, whole; false: without it; else with its quick loads. */
   readonly relay?: boolean;
-  readonly against?: string;
   /** Only what a page that follows a run costs it. */
   readonly watch?: boolean;
   readonly rounds?: number;
@@ -46,7 +45,6 @@ export function perf(command: Command): void {
       'only the relay, whole: as a run uses it, and flooded beside the brokers that are installed',
     )
     .option('--no-relay', 'all but that')
-    .option('--against <folder>', 'only the relay, beside that of another checkout')
     .option('--watch', 'only what a page that follows a run costs it, in pairs of batches with and without')
     .option('--rounds <n>', 'rounds: each target once in each (default: what each takes)', positiveInteger)
     .option('--quick', 'with --relay: four agents and small packets only, as without it')
@@ -54,7 +52,7 @@ export function perf(command: Command): void {
 }
 
 async function run(options: PerfOptions): Promise<void> {
-  if (options.relay === true || options.against !== undefined) return onlyRelay(options);
+  if (options.relay === true) return onlyRelay(options);
   if (options.watch === true) return onlyWatch(options);
   const { rounds } = options;
   const publish = publisher('docs/results/runs.md', options);
@@ -95,6 +93,6 @@ async function onlyWatch({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<
     );
 }
 
-function relayOf({ rounds = RELAY_ROUNDS, quick = false, against }: PerfOptions) {
-  return measureRelay({ rounds, isQuick: quick, against: against && userPath(against) });
+function relayOf({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
+  return measureRelay(quick, rounds);
 }

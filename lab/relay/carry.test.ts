@@ -32,18 +32,13 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
     expect(sample.hub_peak_mb).toBeGreaterThan(1);
   }
 
-  test.each(['run', 'flood', 'C relay', 'naive', 'raw Node'] as const)(
+  test.each(['run', 'flood', 'C relay', 'raw Node'] as const)(
     'is carried by the %s, and counted',
     async (name) => expectCounted(await target(name), load),
   );
 
   test.for(PEERS)('is carried by %s, and counted', async (name, context) =>
     expectCounted(await peer(name, context), load),
-  );
-
-  test.for([125, 126, 65_535, 65_536])(
-    'is carried by ws with each length of a length: %d B',
-    async (bytes, context) => expectCounted(await peer('ws', context), { ...load, bytes }),
   );
 
   test.for(['flood', 'C relay', 'NATS'] as const)(

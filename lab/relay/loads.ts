@@ -35,30 +35,24 @@ const MIB = KIB * KIB;
 /** Deliveries a second: 12,000 with four agents. */
 const LATENCY_RATE = 4000;
 
-/** What is on the way at the end takes them seconds. */
-const SLOW: ReadonlySet<TargetName> = new Set(['naive', 'Mosquitto', 'ws']);
-/** They keep every packet, as long as there is room for them. */
-export const RUNS: readonly TargetName[] = ['run', 'other run'];
-const PAIRS: readonly TargetName[] = ['run', 'other run', 'flood', 'flood again', 'other flood'];
 const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
-/** Everything but runs, which record every packet: a few loads show what that takes. */
-const BARE = TARGET_NAMES.filter((name) => !RUNS.includes(name));
+/** Everything but the run, which records every packet: a few loads show what that takes. */
+const BARE = TARGET_NAMES.filter((name) => name !== 'run');
 
-/** The loads of one run of `perf --relay`. With another checkout: those that the two are compared in. */
-export function loadsOf(isQuick: boolean, isAgainst = false): Load[] {
+/** The loads of one run of `perf --relay`. */
+export function loadsOf(isQuick: boolean): Load[] {
   const seconds = isQuick ? 0.7 : 1;
   const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
-  const throughput = (isQuick || isAgainst ? [4] : [4, 16, 64]).flatMap((agents) =>
-    (isAgainst ? [512] : sizes).map(
+  const throughput = (isQuick ? [4] : [4, 16, 64]).flatMap((agents) =>
+    sizes.map(
       (bytes): Load => ({
         ...{ name: `N=${agents}, ${sizeText(bytes)}`, kind: 'throughput', agents, bytes, seconds },
-        targets: isAgainst ? PAIRS : targetsAt(agents, bytes),
+        targets: targetsAt(agents, bytes),
         // They take long.
         ...(agents > 4 && bytes === MIB ? { rounds: 2 } : {}),
       }),
     ),
   );
-  if (isAgainst) return throughput;
   const four = { agents: 4, bytes: 512, seconds } as const;
   const framed = BARE.filter((name) => name !== 'raw Node');
   const fixedRate = { ...four, kind: 'latency', rate: LATENCY_RATE, seconds: 2 } as const;
@@ -88,7 +82,7 @@ export function loadsOf(isQuick: boolean, isAgainst = false): Load[] {
 function targetsAt(agents: number, bytes: number): readonly TargetName[] {
   if (bytes === 512 && agents < 64) return TARGET_NAMES;
   if (agents === 4 || bytes === 512) return BARE;
-  // 64 messages of a MiB to 63 destinations are 4 GiB; most brokers would keep them all in memory.
+  // 64 messages of a MiB to 63 destinations are 4 GiB, which Redis would keep in memory.
   return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
 }
 
@@ -120,7 +114,7 @@ const RUN_TIMES = { warmMs: 150, runMs: 350 };
 
 /** How long it is carried, and what is let pass before: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
 function timesOf({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
-  if (RUNS.includes(target)) return RUN_TIMES;
+  if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
   if (rate !== undefined) return { warmMs: 2000, runMs };
   if (isOneStuck === true) return { warmMs: 0, runMs };
@@ -139,9 +133,9 @@ export function secondsOf(loads: readonly Load[], rounds: number, installed: rea
       .filter((name) => installed.includes(name))
       .map((name) => {
         const bytes = load.agents * (load.agents - 1) * windowBytesOf(load);
-        // Some carry a GB a second, others 100,000 packets.
-        const ending = Math.max(bytes / 1e9, SLOW.has(name) ? bytes / load.bytes / 1e5 : 0);
-        const start = RUNS.includes(name) ? 1.5 : load.areNode === true ? 1.2 : 0.3;
+        // What is on the way at the end comes at a GB a second.
+        const ending = bytes / 1e9;
+        const start = name === 'run' ? 1.5 : load.areNode === true ? 1.2 : 0.3;
         const { warmMs, runMs } = timesOf(load, name);
         return ((warmMs + runMs) / 1000 + ending + start) * roundsOf(load, rounds);
       }),

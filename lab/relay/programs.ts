@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import * as z from 'zod';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import { codeFolder } from '../../core/system/package-root.ts';
 
@@ -60,34 +58,17 @@ export async function compiled(name: keyof typeof C_SOURCES): Promise<string> {
   );
 }
 
-/** The first line that `program` says of its version; undefined where it is not installed. */
-export async function versionOf(program: string, option: string): Promise<string | undefined> {
+/** The first line that `program` prints of its version; undefined where it is not installed. */
+export async function versionOf(program: string): Promise<string | undefined> {
   try {
-    const { stdout, stderr } = await run(program, [option]);
-    return firstLine(stdout || stderr);
+    const { stdout } = await run(program, ['--version']);
+    return stdout.trim().split('\n')[0];
   } catch (error) {
     if (isMissing(error)) return undefined;
-    // Mosquitto has no option for it alone: it says it, and that the option is unknown.
-    return (error instanceof Error && 'stdout' in error && firstLine(String(error.stdout))) || program;
-  }
-}
-
-/** The version of a package; undefined where it is not installed. */
-export function packageVersionOf(name: string): string | undefined {
-  const { resolve } = createRequire(import.meta.url);
-  try {
-    const text = readFileSync(resolve(`${name}/package.json`), 'utf8');
-    return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 }
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n')[0] ?? '';
 }

@@ -175,15 +175,14 @@ export function relayPart(results: RelayResults): MeasuredPart {
   const failures = [...new Set(results.outcomes.flatMap((outcome) => outcome.failures))];
   const lost = failures.map((failure) => `- ${failure.slice(0, 300)}`).join('\n');
   const unsure = unsureLoads(results);
+  const missing = missingTargets(results.targets);
   return {
     facts: `JSON packets, broadcast, counters exact and checked in every round; ${results.rounds} rounds`,
     body: `What is compared:
 
 ${abouts}
 
-Not installed here, so not measured: ${missingTargets(results.targets).join(', ')}.
-
-${relayTables(results)}${lost && `\n\n## Rounds that were not survived\n\n${lost}`}`,
+${missing.length === 0 ? '' : `Not installed here, so not measured: ${missing.join(', ')}.\n\n`}${relayTables(results)}${lost && `\n\n## Rounds that were not survived\n\n${lost}`}`,
     limits: [
       'Loopback is not a network.',
       `Hub, broker and generator share ${os.cpus().length} cores with everything else that runs: a hub with several threads has less of them than it would like.`,

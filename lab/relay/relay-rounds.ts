@@ -22,17 +22,10 @@ export interface RelayResults {
   readonly outcomes: readonly RelayOutcome[];
 }
 
-interface RelayOptions {
-  readonly isQuick: boolean;
-  readonly rounds: number;
-  /** Folder of another checkout that is measured beside this one. */
-  readonly against?: string | undefined;
-}
-
 /** Every load and target once a round, the targets of a load one behind the other. */
-export async function measureRelay({ isQuick, rounds, against }: RelayOptions): Promise<RelayResults> {
-  const targets = await installedTargets(against);
-  const loads = loadsOf(isQuick, against !== undefined);
+export async function measureRelay(isQuick: boolean, rounds: number): Promise<RelayResults> {
+  const targets = await installedTargets();
+  const loads = loadsOf(isQuick);
   const installed = targets.map(({ name }) => name);
   const minutes = Math.ceil(secondsOf(loads, rounds, installed) / 60);
   const missing = missingTargets(targets);

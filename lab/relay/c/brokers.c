@@ -41,53 +41,18 @@ static void await(int fd, const char *text, int times) {
   }
 }
 
-static void await_bytes(int fd, size_t n) {
-  char byte;
-  while (n-- > 0)
-    if (read(fd, &byte, 1) != 1) die("the broker hung up");
-}
-
-static void write_mqtt(int fd, int type, const char *body, int length) {
-  char packet[8192];
-  packet[0] = (char)type;
-  int at = 1 + mqtt_length(packet + 1, (size_t)length);
-  memcpy(packet + at, body, (size_t)length);
-  if (write(fd, packet, (size_t)(at + length)) < 0) die("write");
-}
-
 void join_broker(int i) {
   struct agent *a = &agents[i];
   int fd = a->in = a->out = dial();
-  switch (set.wire) {
-    case NATS:
-      await(fd, "INFO", 1);
-      say(fd, "CONNECT {\"verbose\":false,\"pedantic\":false,\"echo\":false}\r\nSUB m 1\r\nPING\r\n");
-      await(fd, "PONG\r\n", 1);
-      break;
-    case REDIS:
-      say(fd, "*%d\r\n$9\r\nSUBSCRIBE\r\n", set.agents);
-      for (int j = 0; j < set.agents; j++)
-        if (j != i) say(fd, "$3\r\nc%02x\r\n", j);
-      await(fd, "subscribe", set.agents - 1);
-      a->out = dial();
-      break;
-    case WS:
-      say(fd, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-              "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: 13\r\n\r\n", set.port);
-      // A server that does not agree hangs up behind its answer.
-      await(fd, "\r\n\r\n", 1);
-      break;
-    default: {
-      char body[8192], length[4];
-      int n = sprintf(body, "%c%cMQTT%c%c%c%c%c%ca%02x", 0, 4, 4, 2, 0, 0, 0, 3, i);
-      write_mqtt(fd, 0x10, body, n);
-      await_bytes(fd, 4);
-      n = 2;
-      body[0] = 0, body[1] = 1;
-      for (int j = 0; j < set.agents; j++)
-        if (j != i) n += sprintf(body + n, "%c%cc%02x%c", 0, 3, j, 0);
-      write_mqtt(fd, 0x82, body, n);
-      await_bytes(fd, 1 + (size_t)mqtt_length(length, (size_t)set.agents + 1) + 2 + (size_t)set.agents - 1);
-    }
+  if (set.wire == NATS) {
+    await(fd, "INFO", 1);
+    say(fd, "CONNECT {\"verbose\":false,\"pedantic\":false,\"echo\":false}\r\nSUB m 1\r\nPING\r\n");
+    await(fd, "PONG\r\n", 1);
+    return;
   }
+  say(fd, "*%d\r\n$9\r\nSUBSCRIBE\r\n", set.agents);
+  for (int j = 0; j < set.agents; j++)
+    if (j != i) say(fd, "$3\r\nc%02x\r\n", j);
+  await(fd, "subscribe", set.agents - 1);
+  a->out = dial();
 }

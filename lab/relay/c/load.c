@@ -1,5 +1,5 @@
 // The load of `perf --relay`: N agents in one epoll process. Their sockets come from whoever starts it, connected to a hub; towards
-// brokers, WebSocket servers among them, it dials as N clients. Every delivered message is attributed to its sender and counted; the
+// brokers it dials as N clients. Every delivered message is attributed to its sender and counted; the
 // first of each read is compared byte by byte with what that sender wrote at that place of its stream, so loss, repetition, disorder and
 // damage show. Settings are key=value; it prints one JSON line at the end.
 #define _GNU_SOURCE
@@ -146,9 +146,9 @@ static void read_some(int i) {
       at += 6;
       continue;
     }
-    if ((set.wire == FRAMES || set.wire == WS) && memcmp(at, head, rx_pre) != 0) {
+    if (set.wire == FRAMES && memcmp(at, head, rx_pre) != 0) {
       // In a run the hub says something, too.
-      if (set.wire == FRAMES && memmem(at, look_len, "\"from\":\"hub\"", 12) != NULL) {
+      if (memmem(at, look_len, "\"from\":\"hub\"", 12) != NULL) {
         uint32_t length;
         memcpy(&length, at, 4);
         a->skip = 4 + (size_t)ntohl(length);
@@ -171,7 +171,7 @@ static void read_some(int i) {
       size_t whole = (size_t)(end - at) < rx_len ? (size_t)(end - at) : rx_len;
       size_t blob = whole - rx_pre < (size_t)set.size ? whole - rx_pre : (size_t)set.size;
       struct agent *s = &agents[sender];
-      if (memcmp(at + rx_pre, s->plain + (number % cycle_len) * plain_len, blob) != 0)
+      if (memcmp(at + rx_pre, s->plain + (number % cycle_len) * tx_len, blob) != 0)
         damaged(i, at + rx_pre, "not what was sent at this place");
     }
     if (set.rate > 0 && measuring) record(now - agents[sender].intended[number % TIMES]);
@@ -250,7 +250,7 @@ static void turn(int may_send) {
   }
 }
 
-static const char *const WIRES[] = {"frames", "bytes", "nats", "redis", "mqtt", "ws"};
+static const char *const WIRES[] = {"frames", "bytes", "nats", "redis"};
 static const struct {
   const char *key;
   int *value;

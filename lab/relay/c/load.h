@@ -4,7 +4,7 @@
 
 enum { MAX_AGENTS = 256, MAX_REST = 256 };
 
-enum wire { FRAMES, BYTES, NATS, REDIS, MQTT, WS };
+enum wire { FRAMES, BYTES, NATS, REDIS };
 
 // From the command line, key=value.
 struct settings {
@@ -23,7 +23,7 @@ struct settings {
 struct agent {
   int in, out;         // the same but for Redis, where a subscriber cannot publish
   char *cycle;         // its messages as they are sent, twice in a row
-  char *plain;         // the first of them without what is before it; the others follow at every `plain_len`
+  char *plain;         // the first of them without what is before it; the others follow at every `tx_len`
   uint64_t sent_bytes; // of the stream that repeats `cycle`
   uint64_t allowed;    // messages that it may have sent in all
   char rest[MAX_REST]; // of the last read, too little to be looked at
@@ -39,14 +39,13 @@ extern struct agent agents[MAX_AGENTS];
 
 // Lengths of a message on the wire, sent and received; of what stands before a received packet; of what must be there to tell its sender.
 extern size_t tx_len, rx_len, rx_pre, look_len;
-// Messages of one sender that differ, and the distance between two of them in `plain`.
-extern size_t cycle_len, plain_len;
+// Messages of one sender that differ.
+extern size_t cycle_len;
 // Where the sender's number stands in a packet.
 extern const size_t from_at;
 
 void die(const char *what);
 void say(int fd, const char *format, ...);
-int mqtt_length(char *at, size_t n);
 // What stands before a packet on the wire: sent (`rx` = 0) or received.
 int before(char *at, int sender, int rx);
 void make_messages(void);

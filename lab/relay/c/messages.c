@@ -7,13 +7,13 @@
 
 enum { MAX_CYCLE = 1000, CYCLE_BYTES = 512 * 1024, TIMES = 1 << 16 };
 
-size_t tx_len, rx_len, rx_pre, look_len, cycle_len, plain_len;
+size_t tx_len, rx_len, rx_pre, look_len, cycle_len;
 const size_t from_at = sizeof("{\"type\":\"e\",\"from\":\"a") - 1;
 static const size_t ID_END = sizeof("{\"type\":\"e\",\"from\":\"a00\",\"id\":\"00000") - 1;
 
 static const char HEAD[] = "{\"type\":\"e\",\"from\":\"a%02x\",\"id\":\"%05d\",\"task_id\":\"t%02d\",\"token_used\":1,\"ts\":1700000000000,\"payload\":{\"t\":\"";
 
-static int blob_of(char *at, int sender, int n) {
+static void write_blob(char *at, int sender, int n) {
   int length = sprintf(at, HEAD, sender, n, n % set.tasks);
   if (length + 3 > set.size) {
     fprintf(stderr, "load: a packet has at least %d bytes\n", length + 3);
@@ -21,58 +21,15 @@ static int blob_of(char *at, int sender, int n) {
   }
   memset(at + length, 'a' + (sender + n) % 26, (size_t)(set.size - length - 3));
   memcpy(at + set.size - 3, "\"}}", 3);
-  return set.size;
-}
-
-int mqtt_length(char *at, size_t n) {
-  int i = 0;
-  do {
-    at[i++] = (char)((n % 128) | (n > 127 ? 128 : 0));
-    n /= 128;
-  } while (n > 0);
-  return i;
-}
-
-// Clients of a WebSocket must mask what they send, servers must not.
-static const char MASK[4] = {0x37, (char)0xfa, 0x21, 0x3d};
-
-static int ws_head(char *at, int rx) {
-  int n = 2, size = set.size;
-  at[0] = (char)0x82;
-  if (size < 126) at[1] = (char)size;
-  else if (size < 65536) at[1] = 126, at[n++] = (char)(size >> 8), at[n++] = (char)size;
-  else {
-    at[1] = 127;
-    for (int shift = 56; shift >= 0; shift -= 8) at[n++] = (char)((uint64_t)size >> shift);
-  }
-  if (rx) return n;
-  at[1] |= (char)0x80;
-  memcpy(at + n, MASK, 4);
-  return n + 4;
 }
 
 int before(char *at, int sender, int rx) {
-  switch (set.wire) {
-    case FRAMES:
-    case BYTES: {
-      uint32_t length = htonl((uint32_t)set.size);
-      memcpy(at, &length, 4);
-      return 4;
-    }
-    case NATS:
-      return sprintf(at, rx ? "MSG m 1 %d\r\n" : "PUB m %d\r\n", set.size);
-    case REDIS:
-      return sprintf(at, "*3\r\n$7\r\n%s\r\n$3\r\nc%02x\r\n$%d\r\n", rx ? "message" : "PUBLISH", sender, set.size);
-    case WS:
-      return ws_head(at, rx);
-    default: {
-      at[0] = 0x30;
-      int n = 1 + mqtt_length(at + 1, (size_t)set.size + 5);
-      memcpy(at + n, "\0\3", 2);
-      sprintf(at + n + 2, "c%02x", sender);
-      return n + 5;
-    }
-  }
+  if (set.wire == NATS) return sprintf(at, rx ? "MSG m 1 %d\r\n" : "PUB m %d\r\n", set.size);
+  if (set.wire == REDIS)
+    return sprintf(at, "*3\r\n$7\r\n%s\r\n$3\r\nc%02x\r\n$%d\r\n", rx ? "message" : "PUBLISH", sender, set.size);
+  uint32_t length = htonl((uint32_t)set.size);
+  memcpy(at, &length, 4);
+  return 4;
 }
 
 void make_messages(void) {
@@ -93,19 +50,10 @@ void make_messages(void) {
     for (size_t n = 0; n < 2 * cycle_len; n++) {
       char *at = a->cycle + n * tx_len;
       at += before(at, i, 0);
-      char *blob = at;
-      at += blob_of(at, i, (int)(n % cycle_len));
-      if (behind) memcpy(at, "\r\n", 2);
-      if (set.wire == WS)
-        for (size_t k = 0; k < size; k++) blob[k] ^= MASK[k % 4];
+      write_blob(at, i, (int)(n % cycle_len));
+      if (behind) memcpy(at + size, "\r\n", 2);
     }
     a->plain = a->cycle + tx_pre;
-    plain_len = tx_len;
-    if (set.wire == WS) {
-      plain_len = size;
-      a->plain = malloc(cycle_len * plain_len + 1);
-      for (size_t n = 0; n < cycle_len; n++) blob_of(a->plain + n * plain_len, i, (int)n);
-    }
     a->got = calloc(MAX_AGENTS, sizeof *a->got);
     a->intended = set.rate > 0 ? calloc(TIMES, sizeof *a->intended) : NULL;
   }

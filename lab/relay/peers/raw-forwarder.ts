@@ -2,10 +2,18 @@
  * Forwards chunks to all others and looks at nothing: what Node's sockets cost. Frames of several senders come out torn.
  * Usage: raw-forwarder.ts PORT PORT …
  */
-import type net from 'node:net';
-import { dialPorts } from './dial-ports.ts';
+import { once } from 'node:events';
+import net from 'node:net';
 
-const sockets = await dialPorts(process.argv.slice(2));
+// The process ends when a connection does: what is measured needs all agents.
+const sockets = await Promise.all(
+  process.argv.slice(2).map(async (port) => {
+    const socket = net.connect({ host: '127.0.0.1', port: Number(port), noDelay: true });
+    socket.on('close', () => process.exit(0)).on('error', () => process.exit(0));
+    await once(socket, 'connect');
+    return socket;
+  }),
+);
 const full = new Set<net.Socket>();
 for (const socket of sockets) {
   socket.on('data', (chunk) => {
