@@ -37,10 +37,10 @@ await runProgram({
       load: async () => (await import('./blame/blame-command.ts')).blameTrialsCommand,
     },
     {
-      name: 'lab:claims',
+      name: 'claims',
       group: 'Measure',
-      summary: 'decide published claims about formats and protocols by our recording and our stacks',
-      load: async () => (await import('./claims/claims-command.ts')).claimsCommand,
+      summary: 'try claims that others published about formats and protocols, by comparisons',
+      load: async () => (await import('./claims/claims.ts')).claims,
     },
     {
       name: 'lab:traffic',

@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { MeshError } from '../../core/contracts/errors.ts';
+import { codeFolder } from '../../core/system/package-root.ts';
+import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
+import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { inFolder, started } from '../measure/bench-runs.ts';
+import { type PublishOptions, publisher } from '../measure/publish.ts';
+
+const claimsSchema = z.array(
+  z.strictObject({
+    id: z.string().regex(/^[a-z0-9-]+$/),
+    source: z.strictObject({ title: z.string(), url: z.url() }),
+    says: z.string(),
+    condition: z.string(),
+    compare: z.string(),
+    payloads: z.string().optional(),
+    refuted_if: z.string(),
+    differs: z.string().optional(),
+    is_neighbour: z.literal(true).optional(),
+  }),
+);
+type Claim = z.infer<typeof claimsSchema>[number];
+
+const VERDICTS = ['reproduced', 'not reproduced', 'cannot tell', 'not measured'] as const;
+
+interface Decided {
+  readonly claim: Claim;
+  readonly verdict: (typeof VERDICTS)[number];
+  readonly found: string;
+}
+
+interface ClaimsOptions extends PublishOptions {
+  readonly times?: boolean;
+}
+
+export function claims(command: Command): void {
+  command
+    .option('--times', 'measure times, too, which takes minutes and an idle machine')
+    .option('--json', 'print the verdicts as one JSON value')
+    .option('--write', 'write docs/claims.md')
+    .action(run);
+}
+
+async function run({ times = false, ...options }: ClaimsOptions): Promise<void> {
+  const publish = publisher('docs/claims.md', options);
+  const file = path.join(import.meta.dirname, 'claims.yaml');
+  const all = claimsSchema.parse(parse(readFileSync(file, 'utf8')));
+  const decided: Decided[] = [];
+  for (const [compare, own] of Map.groupBy(all, (claim) => claim.compare)) {
+    if (times || !own.some(isAboutTime)) decided.push(...(await decide(compare, own)));
+    else decided.push(...own.map(leaveOut));
+  }
+  await publish({
+    report: { decided },
+    text: decided.map(claimText).join('\n\n'),
+    part: claimsPart(decided),
+  });
+}
+
+const isAboutTime = ({ refuted_if }: Claim): boolean => refuted_if.includes('.time ');
+
+function leaveOut(claim: Claim): Decided {
+  return {
+    claim,
+    verdict: 'not measured',
+    found: 'not measured on this revision; `npm run claims -- --times` measures it',
+  };
+}
+
+/** Decides the claims that one comparison is about. */
+function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
+  return inFolder(async (folder) => {
+    const conditions = own.filter(({ payloads }) => payloads === undefined).map((claim) => claim.refuted_if);
+    const summary = path.join(folder, 'summary.md');
+    const args = [
+      '--out',
+      folder,
+      '--summary',
+      summary,
+      ...conditions.flatMap((text) => ['--fail-if', text]),
+    ];
+    const npm = ['run', '-s', 'compare', '--', ...compare.split(' '), ...args];
+    await once(
+      started(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'ignore', 'inherit'] })),
+      'close',
+    );
+    // A condition that holds is exit code 1, as is a comparison that failed; only the latter has no summary.
+    if (!existsSync(summary)) throw new MeshError('io', `compare ${compare}: it ended without a summary`);
+    const rows = readFileSync(summary, 'utf8').split('\n');
+    return own.map((claim) => {
+      const { isRefuted, found } =
+        claim.payloads === undefined ? readCondition(claim, rows) : countTokens(claim, folder);
+      if (isRefuted === false) return { claim, verdict: 'reproduced', found };
+      const isOpen = isRefuted === undefined || claim.is_neighbour === true;
+      return { claim, verdict: isOpen ? 'cannot tell' : 'not reproduced', found };
+    });
+  });
+}
+
+interface Found {
+  /** Undefined where the measurement cannot tell. */
+  readonly isRefuted: boolean | undefined;
+  readonly found: string;
+}
+
+/** Reads the outcome of a condition from the summary of its comparison. */
+function readCondition({ refuted_if }: Claim, rows: readonly string[]): Found {
+  const row = rows.find((line) => line.startsWith(`| ${refuted_if} |`));
+  if (row === undefined) throw new MeshError('io', `the summary has no condition ${refuted_if}`);
+  const [, outcome = '', found = ''] = row.slice(0, -' |'.length).split(' | ');
+  if (outcome.endsWith('cannot tell')) return { isRefuted: undefined, found: `\`${refuted_if}\`: ${found}` };
+  const isRefuted = outcome.endsWith('failed');
+  return { isRefuted, found: `\`${refuted_if}\` ${isRefuted ? 'holds' : 'does not hold'}: ${found}` };
+}
+
+const tokensSchema = z.object({
+  tokens: z.object({
+    shapes: z.array(
+      z.object({
+        shape: z.string(),
+        payloads: z.number(),
+        compact: z.number(),
+        pretty: z.number(),
+        toon: z.number(),
+      }),
+    ),
+  }),
+});
+const form = z.enum(['compact', 'pretty', 'toon']);
+const tokenCondition = z.tuple([form, z.enum(['<', '>']), z.coerce.number(), form]);
+
+/** Counts the tokens of one kind of payload in two forms. */
+function countTokens({ payloads, refuted_if }: Claim, folder: string): Found {
+  const { tokens } = tokensSchema.parse(JSON.parse(readFileSync(path.join(folder, 'stacks.json'), 'utf8')));
+  const shape = tokens.shapes.find((each) => each.shape === payloads);
+  if (shape === undefined) throw new MeshError('io', `stacks.json has no payloads "${payloads}"`);
+  const [left, operator, times, right] = tokenCondition.parse(refuted_if.replace('x ', ' ').split(' '));
+  const [own, bound] = [shape[left], times * shape[right]];
+  return {
+    isRefuted: operator === '<' ? own < bound : own > bound,
+    found: `${left} ${shape[left]}, ${right} ${shape[right]} tokens, ×${(shape[left] / shape[right]).toFixed(3)} (${shape.payloads} payloads, ${payloads})`,
+  };
+}
+
+function claimsPart(decided: readonly Decided[]): MeasuredPart {
+  const counts = VERDICTS.map(
+    (name) => `${decided.filter(({ verdict }) => verdict === name).length} ${name}`,
+  );
+  return {
+    facts: `${decided.length} claims: ${counts.join(', ')}`,
+    limits: [
+      'A claim that is reproduced here holds for this data and these libraries, and one that is not may hold for others: the condition stands with each.',
+      'Bytes and tokens are exact and the same on every machine. Times are those of one machine over loopback.',
+    ],
+    body: [
+      markdownTable([
+        ['claim', 'verdict'],
+        ...decided.map(({ claim, verdict }) => [`[${claim.id}](#${claim.id})`, verdict]),
+      ]),
+      ...decided.map(claimText),
+    ].join('\n\n'),
+  };
+}
+
+function claimText({ claim, verdict, found }: Decided): string {
+  const { id, source, says, condition, compare, differs } = claim;
+  return [
+    `### ${id}`,
+    `> ${says}\n>\n> [${source.title}](${source.url}); ${condition}`,
+    `**${verdict[0]?.toUpperCase()}${verdict.slice(1)}.**`,
+    [
+      `- ${found}`,
+      `- by \`npm run compare -- ${compare}\``,
+      ...(differs === undefined ? [] : [`- not as in the claim: ${differs}`]),
+    ].join('\n'),
+  ].join('\n\n');
+}
