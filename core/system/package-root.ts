@@ -28,7 +28,7 @@ export const packageEntries: Readonly<Record<string, string | undefined>> = Obje
 
 /** What an agent process may read: the code, its packages, and no folder of the user's. */
 export function readableByAgents(): string[] {
-  const code = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts'].map(
+  const code = ['dist', 'core', 'protocols', 'tools', 'evaluation', 'config', 'scripts'].map(
     (name) => path.join(codeFolder, name) + path.sep,
   );
   return [...code, path.join(codeFolder, 'package.json'), ...packageStores(codeFolder)];

@@ -111,7 +111,7 @@ async function runThread(
   onMessage: (message: Message) => boolean,
 ): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const worker = new Worker(new URL(import.meta.url), {
+  const worker = new Worker(new URL('./contract-thread.ts', import.meta.url), {
     name: NAME,
     workerData: work,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
@@ -175,13 +175,15 @@ function isWork(data: unknown): data is Work {
   return typeof data === 'object' && data !== null && 'thread' in data && data.thread === NAME;
 }
 
-// This file is both ends, so that the thread is found wherever the code is: in sources, in a bundle, in a package.
-if (!isMainThread && isWork(workerData)) {
+async function serveThread(work: Work): Promise<void> {
   const post = (message: Message) => parentPort?.postMessage(message);
   try {
-    await runChecks(workerData, post);
+    await runChecks(work, post);
   } catch (error) {
     if (error instanceof MeshError) post({ fault: { code: error.code, message: error.message } });
     else post({ bug: error instanceof Error ? `${error.stack}` : String(error) });
   }
 }
+
+// This file is both ends. It may not wait at the top level: users' files, which are loaded with `require`, may import this module.
+if (!isMainThread && isWork(workerData)) void serveThread(workerData);

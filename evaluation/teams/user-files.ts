@@ -8,7 +8,7 @@ import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
 import type { Engine } from '../../core/contracts/engine.ts';
 import { MeshError, messageOf } from '../../core/contracts/errors.ts';
 import type { Tool } from '../../core/contracts/tool.ts';
-import { codeFolder, isCheckout, packageEntries, packageStores } from '../../core/system/package-root.ts';
+import { codeFolder, packageEntries, packageStores } from '../../core/system/package-root.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '../../protocols/registry.ts';
@@ -174,11 +174,9 @@ function importOurselves(): void {
       const entry = /^gaia-mesh(\/.+)?$/.exec(specifier);
       const built = entry === null ? undefined : packageEntries[`.${entry[1] ?? ''}`];
       if (built === undefined) return next(specifier, context);
-      // In a checkout there are the sources.
-      const file = isCheckout ? built.replace(/^\.\/dist\//, './').replace(/\.js$/, '.ts') : built;
       return {
-        url: pathToFileURL(path.join(codeFolder, file)).href,
-        format: isCheckout ? 'module-typescript' : 'module',
+        url: pathToFileURL(path.join(codeFolder, built)).href,
+        format: 'module',
         shortCircuit: true,
       };
     },

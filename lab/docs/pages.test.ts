@@ -10,13 +10,7 @@ import { runCli } from '../../scripts/testing/cli.ts';
 import { metricsPage } from './metrics-page.ts';
 
 const docs = readdirSync(path.join(codeFolder, 'docs')).filter((name) => name.endsWith('.md'));
-const pages = [
-  'README.md',
-  'PACKAGE.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  ...docs.map((name) => `docs/${name}`),
-];
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs.map((name) => `docs/${name}`)];
 const text = (page: string) => readFileSync(path.join(codeFolder, page), 'utf8');
 
 /** What stands in fenced blocks of one kind. */

@@ -65,7 +65,7 @@ export class Plot {
       spawn(process.execPath, [path.join('node_modules', 'vitest', 'vitest.mjs'), ...args], {
         cwd: this.#folder,
         stdio: 'ignore',
-        env: { ...process.env, CI: '', GAIA_MESH_BUNDLE: '' },
+        env: { ...process.env, CI: '' },
       }),
     );
     const timer = setTimeout(() => child.kill('SIGKILL'), TEST_TIMEOUT_MS);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { codeFolder } from '../../core/system/package-root.ts';
 
-/** Before the tests: commands start from the bundle, as a user's do, also where a source has changed since the installation. */
+/** Builds before the tests: commands that tests start run from `dist/`, as a user's do. */
 export function setup(): void {
-  execFileSync(process.execPath, [path.join(codeFolder, 'scripts', 'bundle.js')], { stdio: 'inherit' });
+  execFileSync(process.execPath, [path.join(codeFolder, 'scripts', 'build.js')], { stdio: 'inherit' });
 }

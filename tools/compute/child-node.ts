@@ -12,14 +12,14 @@ interface ChildNode {
 }
 
 /**
- * How to start a file of this folder as a Node process that may read the code in this folder and `readable`, and nothing else: no other
+ * Returns how to start `entry` as a Node process that may read the code beside it, this folder and `readable`, and nothing else: no other
  * file, no writing, no processes, no threads, no code made of texts. Its JavaScript heap is bounded.
  *
  * `--permission` has to be among the arguments: Node hands the flags of a restricted parent, this agent's, down to a child without
  * it in NODE_OPTIONS, and the child may then do what the agent may.
  */
 export function childNode(
-  script: string,
+  entry: URL,
   options: {
     readonly readable: readonly string[];
     readonly heapMegabytes: number;
@@ -27,15 +27,15 @@ export function childNode(
     readonly args?: readonly string[];
   },
 ): ChildNode {
-  // What runs from its sources starts a source, what was built starts what was built.
-  const file = path.join(here, script + path.extname(fileURLToPath(import.meta.url)));
+  const file = fileURLToPath(entry);
+  const code = path.dirname(file);
   return {
     program: process.execPath,
     args: [
       '--permission',
-      `--allow-fs-read=${here}${path.sep}`,
-      // Whether a file is a module is written there.
-      `--allow-fs-read=${nearestPackage(here)}`,
+      ...new Set([`--allow-fs-read=${here}${path.sep}`, `--allow-fs-read=${code}${path.sep}`]),
+      // Node reads there whether a file is a module.
+      `--allow-fs-read=${nearestPackage(code)}`,
       ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
       '--disallow-code-generation-from-strings',
       `--max-old-space-size=${options.heapMegabytes}`,

@@ -26,7 +26,10 @@ export async function readConfined(
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(task.length);
   const input = Buffer.concat([length, task, bytes]);
-  const outcome = await runConfined(import.meta.url, JOB, input, { ...LIMITS, signal });
+  const outcome = await runConfined(new URL('./read-confined.ts', import.meta.url), JOB, input, {
+    ...LIMITS,
+    signal,
+  });
   if ('output' in outcome) return outcome.output;
   throw new MeshError('tool', `${shown(name)} was not read: ${outcome.stopped}`);
 }
@@ -38,4 +41,4 @@ async function readHere(input: Uint8Array): Promise<string> {
   return text;
 }
 
-if (isConfined(JOB)) await answerConfined(readHere);
+if (isConfined(JOB)) void answerConfined(readHere);

@@ -25,7 +25,7 @@ export async function readImageText(
   signal: AbortSignal,
   timeoutMs: number = OCR_TIMEOUT_MS,
 ): Promise<z.infer<typeof found>> {
-  const outcome = await runConfined(import.meta.url, JOB, bytes, {
+  const outcome = await runConfined(new URL('./read-image-text.ts', import.meta.url), JOB, bytes, {
     timeoutMs,
     heapMb: HEAP_MB,
     workers: true,
@@ -54,4 +54,4 @@ async function recognised(bytes: Uint8Array): Promise<string> {
   return JSON.stringify({ text: data.text, confidence: data.confidence });
 }
 
-if (isConfined(JOB)) await answerConfined(recognised);
+if (isConfined(JOB)) void answerConfined(recognised);

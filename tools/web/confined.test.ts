@@ -3,7 +3,7 @@ import { answerConfined, type ConfinedLimits, isConfined, runConfined } from './
 
 const signal = new AbortController().signal;
 const limits: ConfinedLimits = { timeoutMs: 30_000, heapMb: 100, signal };
-const child = new URL('../fixtures/confined-child.ts', import.meta.url).href;
+const child = new URL('../fixtures/confined-child.ts', import.meta.url);
 
 const run = (job: string, bytes = new Uint8Array(), changes: Partial<ConfinedLimits> = {}) =>
   runConfined(child, job, bytes, { ...limits, ...changes });

@@ -14,7 +14,9 @@ import { nodeWithoutNetwork } from '../../core/system/process/without-network.ts
  * environment, and no network where the machine can see to that. One file holds both ends, so that it is found in sources, in a bundle
  * and in a package:
  *
- *     if (isConfined('read-page')) await answerConfined(async (bytes) => …);
+ *     if (isConfined('read-page')) void answerConfined(async (bytes) => …);
+ *
+ * It may not wait at the top level: users' files, which are loaded with `require`, may import such a module.
  */
 export interface ConfinedLimits {
   readonly timeoutMs: number;
@@ -43,9 +45,9 @@ const MAX_STDERR_CHARACTERS = 2000;
 /** Before the message of what was thrown. */
 const FAULT = 'confined work failed: ';
 
-/** Starts the file at `moduleUrl` (its `import.meta.url`) for `job`, gives it `bytes`, and waits for its text. */
+/** Starts the module at `program` for `job`, gives it `bytes`, and waits for its text. */
 export async function runConfined(
-  moduleUrl: string,
+  program: URL,
   job: string,
   bytes: Uint8Array,
   {
@@ -59,16 +61,16 @@ export async function runConfined(
   }: ConfinedLimits,
 ): Promise<ConfinedOutcome> {
   if (signal.aborted) return { stopped: 'the task has ended' };
-  const { program, args } = nodeWithoutNetwork([
+  const { program: command, args } = nodeWithoutNetwork([
     '--permission',
     ...(sqlite ? [] : ['--no-experimental-sqlite']),
     ...(workers ? ['--allow-worker'] : []),
     ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
-    fileURLToPath(moduleUrl),
+    fileURLToPath(program),
   ]);
-  const child = spawn(program, args, {
+  const child = spawn(command, args, {
     env: { [JOB_VARIABLE]: job },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -153,7 +155,7 @@ function reasonIn(said: string): string {
 /** This project's code, and the packages that it finds. */
 function readableByAll(): string[] {
   const code = fileURLToPath(new URL('../../', import.meta.url));
-  const folders = [path.join(code, 'core'), path.join(code, 'tools')];
+  const folders = ['core', 'dist', 'tools'].map((name) => path.join(code, name));
   for (let folder = code; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const store = path.join(folder, 'node_modules');
     if (path.basename(folder) !== 'node_modules' && isReadable(store))

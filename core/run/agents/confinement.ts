@@ -13,8 +13,7 @@ interface Confined {
 }
 
 /** What any program may need: where programs and the home are, language and time. No key is among them. */
-const PLAIN_VARIABLES =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|NO_COLOR|CI|GAIA_MESH_BUNDLE)$/;
+const PLAIN_VARIABLES = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|NO_COLOR|CI)$/;
 /** How the network is reached, for those who may. */
 const NETWORK_VARIABLES =
   /^((https?|no|all)_proxy|NODE_USE_ENV_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;

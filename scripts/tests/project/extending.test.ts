@@ -130,6 +130,7 @@ test('the guide’s data tool and roles work together as it says', async () => {
   const folder = copyOfProject();
   writeGuideFiles(folder, 'project');
   followRegistries(folder);
+  await runCli([path.join(folder, 'scripts', 'build.js')], { program: process.execPath, cwd: folder });
   const questions = ['MCMXLIV', 'XVI', 'IIII is wrong, but what of DC'].map((numeral, i) => ({
     task_id: `q-${i}`,
     question: `Which number is ${numeral}?`,

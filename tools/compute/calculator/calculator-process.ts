@@ -126,7 +126,7 @@ export class CalculatorProcess {
 
   #start(): ChildProcess {
     const libraryFile = createRequire(import.meta.url).resolve(LIBRARY);
-    const { program, args, environment } = childNode('calculator/calculator-child', {
+    const { program, args, environment } = childNode(new URL('./calculator-child.ts', import.meta.url), {
       readable: [path.dirname(libraryFile) + path.sep],
       heapMegabytes: this.#heapMegabytes,
       args: [libraryFile],

@@ -144,7 +144,7 @@ function childOf(
   snapshot: string | undefined,
   files: string | undefined,
 ): ReturnType<typeof childNode> {
-  return childNode('python/pyodide-child', {
+  return childNode(new URL('./pyodide-child.ts', import.meta.url), {
     readable: [
       folder,
       ...(snapshot === undefined ? [] : [snapshot]),

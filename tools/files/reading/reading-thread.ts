@@ -141,7 +141,7 @@ function takeThread(heapMb: number): Thread {
     kept.worker.ref();
     return kept;
   }
-  const worker = new Worker(new URL(import.meta.url), {
+  const worker = new Worker(new URL('./reading-thread.ts', import.meta.url), {
     name: NAME,
     workerData: NAME,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -177,7 +177,7 @@ async function giveBack(thread: Thread, isWell: boolean): Promise<void> {
   idle.push(thread);
 }
 
-// This file is both ends, so that the thread is found wherever the code is: in sources, in a bundle, in a package.
+// This file is both ends.
 if (!isMainThread && workerData === NAME) {
   for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
   parentPort?.on('message', async ({ file, reading }: Work) => {

@@ -75,7 +75,7 @@ export async function querySheets(
   const sent = Buffer.concat([length, head, bytes]);
   queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_PROCESSES }));
   const outcome = await (await queue).add(() =>
-    runConfined(import.meta.url, JOB, sent, { ...bounds, sqlite: true, signal }),
+    runConfined(new URL('./query-table.ts', import.meta.url), JOB, sent, { ...bounds, sqlite: true, signal }),
   );
   if ('stopped' in outcome) throw new MeshError('tool', `${shown(name)} was not queried: ${outcome.stopped}`);
   const answer: Outcome = JSON.parse(outcome.output);
@@ -97,4 +97,4 @@ async function queryHere(sent: Uint8Array): Promise<string> {
   return JSON.stringify(outcome);
 }
 
-if (isConfined(JOB)) await answerConfined(queryHere);
+if (isConfined(JOB)) void answerConfined(queryHere);

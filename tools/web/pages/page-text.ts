@@ -23,7 +23,7 @@ export async function pageText(
   const limits = { timeoutMs, heapMb: HEAP_MB, signal };
   const bytes = Buffer.from(JSON.stringify({ html, maxCharacters }));
   for (const job of ['page-markdown', 'page-plain']) {
-    const outcome = await runConfined(import.meta.url, job, bytes, limits);
+    const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), job, bytes, limits);
     if ('output' in outcome && outcome.output.trim() !== '') return outcome.output.trim();
     if (signal.aborted) throw new MeshError('tool', 'stopped, the task has ended');
   }
@@ -33,7 +33,7 @@ export async function pageText(
 /** The text of a PDF, page after page. */
 export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
   const limits = { timeoutMs: 3 * READ_TIMEOUT_MS, heapMb: HEAP_MB, signal };
-  const outcome = await runConfined(import.meta.url, 'page-pdf', bytes, limits);
+  const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), 'page-pdf', bytes, limits);
   if ('output' in outcome) return outcome.output.trim();
   throw new MeshError('tool', `the PDF cannot be read: ${outcome.stopped}; download_file saves it as it is`);
 }
@@ -196,6 +196,6 @@ function pageIn(bytes: Uint8Array): Page {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-if (isConfined('page-markdown')) await answerConfined((bytes) => markdown(pageIn(bytes)));
-if (isConfined('page-plain')) await answerConfined((bytes) => plain(pageIn(bytes)));
-if (isConfined('page-pdf')) await answerConfined(pdf);
+if (isConfined('page-markdown')) void answerConfined((bytes) => markdown(pageIn(bytes)));
+if (isConfined('page-plain')) void answerConfined((bytes) => plain(pageIn(bytes)));
+if (isConfined('page-pdf')) void answerConfined(pdf);

@@ -46,7 +46,7 @@ const planSchema = z.strictObject({ exchanges: exchangesSchema, workMs: z.number
 function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
   // Packets are JSON; that of an optional field it is undefined is not.
   const data: JsonValue = JSON.parse(JSON.stringify(plan));
-  return { module: import.meta.url, data };
+  return { module: new URL('./planned-inbox.ts', import.meta.url).href, data };
 }
 
 /**

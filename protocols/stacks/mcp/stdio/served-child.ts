@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import net, { type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { SETTLE_TIMEOUT_MS } from '../../../../core/contracts/limits.ts';
 import { parsePacket, shortReason } from '../../../../core/contracts/packet.ts';
@@ -80,8 +81,7 @@ export async function serveInChildren(
   };
 }
 
-/** What runs from its sources starts a source, what was built starts what was built. */
-const CHILD = path.join(import.meta.dirname, `stdio-process${path.extname(import.meta.filename)}`);
+const CHILD = fileURLToPath(new URL('./stdio-process.ts', import.meta.url));
 
 async function askChild(child: Child, collect: boolean): Promise<void> {
   if (child.socket.destroyed) return;
