@@ -34,12 +34,6 @@ export const stackEntries: readonly StackEntry[] = [
     async () => (await import('./plain/websocket/json-websocket.ts')).jsonWebSocket,
   ),
   entry(
-    'json/websocket',
-    'bare',
-    [],
-    async () => (await import('./plain/websocket/json-websocket-bare.ts')).jsonWebSocketBare,
-  ),
-  entry(
     'json/grpc',
     'sdk',
     ['@grpc/grpc-js@1'],
@@ -50,14 +44,11 @@ export const stackEntries: readonly StackEntry[] = [
   entry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
   entry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
   entry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),
-  entry('a2a/rest', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aRestBare),
   entry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/grpc/stacks.ts')).a2aGrpcSdk),
-  entry('a2a/grpc', 'bare', [], async () => (await import('./a2a/grpc/stacks.ts')).a2aGrpcBare),
   entry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioSdk),
   entry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
   entry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
   entry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
-  entry('json/grpc', 'bare', [], async () => (await import('./plain/grpc/json-grpc-bare.ts')).jsonGrpcBare),
 ];
 
 /**

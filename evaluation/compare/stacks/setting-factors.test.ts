@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { findStackEntries } from '../../../protocols/stacks/registry.ts';
+import { loadStack } from '../../../protocols/stacks/registry.ts';
 import { DEFAULT_SETTINGS, toStackSettings } from './factors.ts';
 import { Pair } from './peers/pair.ts';
 import { syntheticWorkload } from './workload.ts';
@@ -23,7 +23,7 @@ async function started(name: string, changes: Partial<typeof DEFAULT_SETTINGS>, 
 
 const TEN_AT_ONCE = { kind: 'closed', count: 40, concurrency: 10, maxMs: 30_000 } as const;
 
-describe.each(['json/http1', 'json/websocket', 'a2a/jsonrpc'])('%s', (name) => {
+describe.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])('%s', (name) => {
   test.each([1, 4])('opens no more than %i connections, and so many', async (connections) => {
     const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
     const own = await pair?.count();
@@ -37,7 +37,7 @@ test('a pool of one has what cannot multiplex wait: 40 exchanges of 10 ms take 4
   expect(elapsedMs).toBeGreaterThan(400);
 });
 
-test.each(['json/http1', 'json/unix', 'a2a/rest'])(
+test.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])(
   '%s: without keep-alive each exchange has a connection',
   async (name) => {
     const load = { kind: 'closed', count: 10, concurrency: 1, maxMs: 30_000 } as const;
@@ -61,11 +61,7 @@ test('Nagle’s algorithm is on or off as the settings say', async () => {
   try {
     for (const noDelay of [true, false]) {
       told.length = 0;
-      const [entry] = findStackEntries('json/websocket').filter(
-        ({ implementation }) => implementation === 'bare',
-      );
-      if (entry === undefined) throw new Error('there is no such stack');
-      const stack = await entry.load();
+      const stack = await loadStack('json/http2', 'bare');
       const settings = toStackSettings({ ...DEFAULT_SETTINGS, noDelay }, null);
       const server = await stack.serve(async () => [], settings);
       const client = await stack.connect(server.address, settings);

@@ -3,11 +3,11 @@ import { fullPacket } from '../../contract/samples.ts';
 import { withPair } from '../contract/pair.ts';
 import type { Inbox } from '../contract/stack.ts';
 import { testStack } from '../testing/stack-contract.ts';
-import { a2aJsonRpcBare, a2aRestBare } from './bare/stacks.ts';
-import { a2aGrpcBare, a2aGrpcSdk } from './grpc/stacks.ts';
+import { a2aJsonRpcBare } from './bare/stacks.ts';
+import { a2aGrpcSdk } from './grpc/stacks.ts';
 import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/stacks.ts';
 
-const stacks = [a2aJsonRpcBare, a2aRestBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcBare, a2aGrpcSdk];
+const stacks = [a2aJsonRpcBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcSdk];
 
 // The SDK's server says on the console what it refuses, such as to follow a task that is over.
 beforeAll(() => {

@@ -33,18 +33,3 @@ export async function listenHttp2(
   const authority = `${inUrl(host)}:${advertisedPort ?? port}`;
   return { authority, url: `${tls === null ? 'http' : 'https'}://${authority}`, port, close };
 }
-
-/** Aborted when the stream is over, whoever ended it. */
-export function untilClosed(stream: ServerHttp2Stream): AbortSignal {
-  const over = new AbortController();
-  stream.once('close', () => over.abort());
-  return over.signal;
-}
-
-/**
- * Options of an answer without a date: HPACK writes each second of the day in another number of bytes. Node has had the option for
- * long, and does not document it.
- */
-export function noDate(options: { readonly endStream: boolean; readonly waitForTrailers?: boolean }) {
-  return { ...options, sendDate: false };
-}

@@ -8,10 +8,8 @@ import { ConnectionPool } from '../connection-pool.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { connected } from '../listen.ts';
 
-export interface Http2Answer {
+interface Http2Answer {
   readonly headers: IncomingHttpHeaders;
-  /** Behind the body; empty where there are none. */
-  readonly trailers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
@@ -69,14 +67,10 @@ class Http2Session {
     return new Promise((resolve, reject) => {
       const stream = this.#session.request({ ':method': 'POST', ...headers }, { signal });
       let answer: IncomingHttpHeaders = {};
-      let trailers: IncomingHttpHeaders = {};
       const chunks: Buffer[] = [];
       let length = 0;
       stream.once('response', (head) => {
         answer = head;
-      });
-      stream.once('trailers', (tail) => {
-        trailers = tail;
       });
       stream.on('data', (chunk: Buffer) => {
         length += chunk.length;
@@ -87,7 +81,7 @@ class Http2Session {
         }
         chunks.push(chunk);
       });
-      stream.once('end', () => resolve({ headers: answer, trailers, body: Buffer.concat(chunks) }));
+      stream.once('end', () => resolve({ headers: answer, body: Buffer.concat(chunks) }));
       stream.once('error', (cause) => {
         reject(
           cause instanceof MeshError

@@ -60,8 +60,7 @@ const MAX_POLL_MS = 2_000;
 /** A webhook may not be called: A2A tries once. */
 const PUSH_PATIENCE_MS = 5_000;
 
-const CONNECTION = { keepAliveMs: 5_000, noDelay: true };
-const HTTP_SETTINGS = { ...CONNECTION, tls: null, connections: 4 };
+const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
 const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
 
@@ -254,7 +253,7 @@ async function wireOf(
     });
   const { Authorization } = headers;
   const own = Authorization === undefined ? {} : { authorization: Authorization };
-  const connection = new GrpcConnection(url.origin, { ...CONNECTION, headers: own, maxBytes });
+  const connection = new GrpcConnection(url.origin, { headers: own, maxBytes });
   await connection.opened(signal);
   return connection;
 }

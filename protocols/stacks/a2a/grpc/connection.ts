@@ -4,20 +4,20 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { MeshError, messageOf as textOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
-import type { StackSettings } from '../../contract/stack.ts';
 import { boundedBody } from '../../http/bounded-fetch.ts';
-import { framed, messagesOf } from '../../http/grpc-frames.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
+import { framed, messagesOf } from './frames.ts';
 import { methods, SERVICE_PATH } from './messages.ts';
 
-interface GrpcConnectionSettings extends Pick<StackSettings, 'noDelay' | 'keepAliveMs'> {
+interface GrpcConnectionSettings {
   /** Beside those that gRPC and A2A need. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whose certificates are believed, where the URL is one of https; without it those of the system's authorities. */
-  readonly ca?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   /** Most bytes of the answer of a call. */
-  readonly maxBytes?: number;
+  readonly maxBytes: number;
 }
+
+/** An idle connection is closed after this time. */
+const KEEP_ALIVE_MS = 5_000;
 
 /** Calls of A2A's gRPC service on one connection of Node's own HTTP/2, which is dialled again when it has ended. */
 export class GrpcConnection implements AgentWire {
@@ -82,7 +82,7 @@ export class GrpcConnection implements AgentWire {
     stream.end(framed(request.encode(params)));
     try {
       const { maxBytes } = this.#settings;
-      const body = maxBytes === undefined ? stream : boundedBody(stream, maxBytes);
+      const body = boundedBody(stream, maxBytes);
       for await (const message of messagesOf(body, maxBytes)) yield answer.decode(message);
       // The trailers come behind the last byte.
       if (!stream.closed) await once(stream, 'close');
@@ -93,7 +93,6 @@ export class GrpcConnection implements AgentWire {
       });
     } finally {
       if (!stream.closed) stream.close(http2.constants.NGHTTP2_CANCEL);
-      if (this.#settings.keepAliveMs === 0) this.#session?.close();
     }
     const code = status['grpc-status'];
     if (code === '0') return;
@@ -121,14 +120,10 @@ export class GrpcConnection implements AgentWire {
   #ready(): ClientHttp2Session {
     const known = this.#session;
     if (known !== undefined && !known.closed && !known.destroyed) return known;
-    const { noDelay, keepAliveMs } = this.#settings;
-    const socket = this.#dial();
-    const session = http2.connect(this.#url, { createConnection: () => socket });
+    const session = http2.connect(this.#url, { createConnection: () => this.#dial() });
     // Every call of the session hears of its end by itself.
     session.on('error', () => session.destroy());
-    if (keepAliveMs > 0) session.setTimeout(keepAliveMs, () => session.close());
-    // Node turns Nagle's algorithm off when a session begins.
-    if (!noDelay) session.once('connect', () => socket.setNoDelay(false));
+    session.setTimeout(KEEP_ALIVE_MS, () => session.close());
     this.#session = session;
     return session;
   }
@@ -137,10 +132,10 @@ export class GrpcConnection implements AgentWire {
     const { protocol, hostname, port } = this.#url;
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     if (protocol === 'http:') return net.connect({ host, port: Number(port || 80) });
-    const { ca } = this.#settings;
     return tls.connect({
-      ...{ host, port: Number(port || 443), ALPNProtocols: ['h2'] },
-      ...(ca === undefined ? {} : { ca, minVersion: 'TLSv1.3' }),
+      host,
+      port: Number(port || 443),
+      ALPNProtocols: ['h2'],
       ...(net.isIP(host) === 0 ? { servername: host } : {}),
     });
   }

@@ -4,12 +4,12 @@ import { messageOf as textOf } from '../../../../core/contracts/errors.ts';
 import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { MessageForm } from '../../../scan/protobuf-message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
-import { framed, messagesOf } from '../../http/grpc-frames.ts';
 import type { HttpServer, ListenPlace } from '../../http/http-server.ts';
 import { listenHttp2 } from '../../http/http2-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { faultError, faultOf } from '../agent/faults.ts';
 import { checkVersion } from '../bare/http-requests.ts';
+import { framed, messagesOf } from './frames.ts';
 import { methods, SERVICE_PATH, statusDetails } from './messages.ts';
 
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };

@@ -13,7 +13,13 @@ import { ConnectionPool } from '../../connection-pool.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type Answer, callStack } from '../call-stack.ts';
 import { listenGrpc } from './listen-grpc.ts';
-import { INTERNAL, METHOD, PATH } from './method.ts';
+
+/** The one method: packets in, packets out, as JSON. */
+const METHOD = 'Exchange';
+const PATH = `/mesh.v1.Packets/${METHOD}`;
+
+/** `INTERNAL`: the work failed (gRPC, "Status codes and their use"). */
+const INTERNAL = 13;
 
 /** What a server of the package takes unless it is told otherwise. */
 const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;

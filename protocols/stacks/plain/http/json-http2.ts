@@ -1,7 +1,7 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { bodyOf } from '../../http/http-server.ts';
-import { listenHttp2, noDate, untilClosed } from '../../http/http2-server.ts';
+import { listenHttp2 } from '../../http/http2-server.ts';
 import { dialHttp2 } from '../../http/http2-session.ts';
 import { type Answer, callStack } from '../call-stack.ts';
 
@@ -31,17 +31,21 @@ export const jsonHttp2 = callStack({
   },
 });
 
+/** HPACK writes each second of the day in another number of bytes. Node has this option for long, and does not document it. */
+const NO_DATE = { endStream: false, sendDate: false };
+
 async function serve(answer: Answer, stream: ServerHttp2Stream): Promise<void> {
   const send = (status: number, type: string, body: Buffer) => {
     if (stream.destroyed || stream.closed) return;
-    stream.respond({ ':status': status, 'content-type': type }, noDate({ endStream: false }));
+    stream.respond({ ':status': status, 'content-type': type }, NO_DATE);
     stream.end(body);
   };
-  const signal = untilClosed(stream);
+  const over = new AbortController();
+  stream.once('close', () => over.abort());
   try {
-    const body = await answer(await bodyOf(stream), signal);
+    const body = await answer(await bodyOf(stream), over.signal);
     if (body.length > 0) return send(200, TYPE, body);
-    if (!stream.destroyed) stream.respond({ ':status': 204 }, noDate({ endStream: true }));
+    if (!stream.destroyed) stream.respond({ ':status': 204 }, { ...NO_DATE, endStream: true });
   } catch (error) {
     send(500, 'text/plain', Buffer.from(messageOf(error)));
   }

@@ -1,25 +1,31 @@
 import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
 import type { StackSettings } from '../../contract/stack.ts';
+import { closerOf, listenAt } from '../../listen.ts';
 import type { WireMeter } from '../../meter/wire-meter.ts';
 import { type MessageStream, type StreamHandler, streamStack } from '../stream/stream-stack.ts';
-import { serveUpgrades } from './upgrade-server.ts';
 
 /** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
 export const jsonWebSocket = streamStack({
   transport: 'websocket',
   implementation: 'sdk',
-  listen: (accept, settings, meter) =>
-    serveUpgrades(settings, (server) => {
-      const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
-      sockets.on('connection', (socket, request) => {
-        if (!settings.noDelay) request.socket.setNoDelay(false);
-        accept((handler) => streamOf(socket, handler, meter));
-      });
-    }),
+  async listen(accept, { tls, noDelay, advertisedPort }, meter) {
+    const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
+    const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
+    sockets.on('connection', (socket, request) => {
+      if (!noDelay) request.socket.setNoDelay(false);
+      accept((handler) => streamOf(socket, handler, meter));
+    });
+    const close = closerOf(server);
+    const port = await listenAt(server, { port: 0 });
+    const scheme = tls === null ? 'ws' : 'wss';
+    return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
+  },
   dial: async (address, settings, handler, meter) =>
     streamOf(await dialled(address, settings), handler, meter),
 });

@@ -1,8 +1,8 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
 
 /** gRPC's length-prefixed messages (gRPC over HTTP/2): a byte that says whether it is compressed, four of length, the message. */
-export const PREFIX_BYTES = 5;
+const PREFIX_BYTES = 5;
 
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
