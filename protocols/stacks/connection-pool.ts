@@ -29,7 +29,7 @@ export class ConnectionPool<Connection extends Pooled> {
   /**
    * Resolves when the first connection is there: whoever is not there is not there now.
    *
-   * @param settings an idle connection is kept for `keepAliveMs`; with 0 it is closed at once, and it may be for ever
+   * @param settings an idle connection is kept for `keepAliveMs`; with 0 it is closed at once
    */
   static async opened<Connection extends Pooled>(
     open: () => Promise<Connection>,
@@ -77,7 +77,6 @@ export class ConnectionPool<Connection extends Pooled> {
       this.#slots = this.#slots.filter((other) => other !== slot);
       return;
     }
-    if (this.#keepAliveMs === Number.POSITIVE_INFINITY) return;
     if (this.#keepAliveMs > 0) {
       slot.idle = setTimeout(() => this.#drop(slot), this.#keepAliveMs).unref();
     } else {

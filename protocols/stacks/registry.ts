@@ -39,7 +39,6 @@ export const stackEntries: readonly StackEntry[] = [
     ['@grpc/grpc-js@1'],
     async () => (await import('./plain/grpc/json-grpc.ts')).jsonGrpc,
   ),
-  entry('json/nats', 'sdk', [], async () => (await import('./plain/nats/json-nats.ts')).jsonNats),
   entry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
   entry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
   entry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),

@@ -21,8 +21,6 @@ export function hasNatsServer(): boolean {
 interface NatsServerProcessOptions {
   /** Further lines of its configuration file. */
   readonly config?: string;
-  /** PEM: connections are over TLS. */
-  readonly tls?: { readonly key: string; readonly cert: string } | null;
 }
 
 /** A NATS server of our own, on a free port of the loopback address. */
@@ -38,17 +36,17 @@ export class NatsServerProcess {
   }
 
   /** @throws MeshError `io` when it is not installed, or does not come up */
-  static async start({ config = '', tls = null }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  static async start({ config = '' }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
     // Options would win over the file: where it listens belongs to the file, too.
-    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n${tlsConfig(folder, tls)}\n`);
+    writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n`);
     // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);
     void ended.then(guard({ pid: child.pid }));
     try {
-      return new NatsServerProcess(child, ended, await listening(child, tls === null ? 'nats' : 'tls'));
+      return new NatsServerProcess(child, ended, await listening(child));
     } catch (error) {
       child.kill('SIGKILL');
       throw error;
@@ -57,27 +55,13 @@ export class NatsServerProcess {
     }
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
 }
 
-/** The server reads them once, when it starts. */
-function tlsConfig(folder: string, tls: NatsServerProcessOptions['tls']): string {
-  if (!tls) return '';
-  const files = { key_file: path.join(folder, 'key.pem'), cert_file: path.join(folder, 'cert.pem') };
-  writeFileSync(files.key_file, tls.key, { mode: 0o600 });
-  writeFileSync(files.cert_file, tls.cert);
-  const lines = Object.entries(files).map(([name, file]) => `${name}: ${JSON.stringify(file)}`);
-  return `tls { ${lines.join(', ')} }`;
-}
-
-async function listening(child: ChildProcess, scheme: 'nats' | 'tls'): Promise<string> {
+async function listening(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let said = '';
   const fail = (why: string) =>
@@ -85,7 +69,7 @@ async function listening(child: ChildProcess, scheme: 'nats' | 'tls'): Promise<s
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_OUTPUT_CHARACTERS);
     const port = /Listening for client connections on 127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-    if (port !== undefined && said.includes('Server is ready')) resolve(`${scheme}://127.0.0.1:${port}`);
+    if (port !== undefined && said.includes('Server is ready')) resolve(`nats://127.0.0.1:${port}`);
   });
   child.once('error', ({ message }) => fail(`cannot be started: ${message}`));
   child.once('exit', (code) => fail(`ended with ${code}`));

@@ -1,7 +1,5 @@
-import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import * as z from 'zod';
+import type { Msg, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { MeshError, messageOf } from '../../contracts/errors.ts';
 import { ConnectionBytes } from './connection-bytes.ts';
 import type { NatsAddress } from './nats-address.ts';
@@ -12,10 +10,6 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 500;
 /** For the last words to a server. */
 const CLOSE_TIMEOUT_MS = 1_000;
-
-const connectionSchema = z.object({
-  protocol: z.object({ transport: z.object({ socket: z.instanceof(Socket) }) }),
-});
 
 /** What a server answers where it was to tell who replies, and nobody is subscribed. */
 const NO_RESPONDERS = 503;
@@ -34,8 +28,6 @@ interface NatsServerOptions {
   readonly name: string;
   /** Whether a lost server is looked for again: subscriptions live on then, messages do not. */
   readonly reconnects: boolean;
-  /** PEM of whom to trust over TLS, instead of those whom Node trusts. */
-  readonly ca?: string | undefined;
 }
 
 /**
@@ -59,12 +51,12 @@ export class NatsServer {
   }
 
   /** @throws MeshError `io` where there is none, saying how to start one */
-  static async connect({ address, name, reconnects, ca }: NatsServerOptions): Promise<NatsServer> {
+  static async connect({ address, name, reconnects }: NatsServerOptions): Promise<NatsServer> {
     const { connect } = await import('@nats-io/transport-node');
     const { host, port, user, password, token, isTls } = address;
     const bytes = new ConnectionBytes(Number(port));
     // Passed on to Node, which checks the certificate against "localhost" where it is only given an address.
-    const tls = { host, ...(ca === undefined ? {} : { ca }) };
+    const tls: TlsOptions & { readonly host: string } = { host };
     try {
       const connection = await connect({
         servers: `${host}:${port}`,
@@ -87,15 +79,6 @@ export class NatsServer {
   /** What the connection carried until now, with all that NATS puts around messages. */
   get carried(): { readonly written: number; readonly read: number } {
     return this.#bytes.total;
-  }
-
-  /**
-   * What is in the clear on this connection: the socket of TLS where there is one. The client does not give it out, and whoever counts
-   * bytes finds it nowhere else, so it is looked for like in foreign data; undefined where it is not.
-   */
-  get socket(): Socket | undefined {
-    const found = connectionSchema.safeParse(this.#connection);
-    return found.success ? found.data.protocol.transport.socket : undefined;
   }
 
   /** Longest message that the server takes. */

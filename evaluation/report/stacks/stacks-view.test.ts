@@ -55,7 +55,7 @@ test('pairs have ratio, interval, what could have been detected and a verdict, t
   );
   expect(view.warnings).toEqual(['the machine was busy meanwhile']);
   expect(view.failed).toEqual(['x/http sdk: 3 packets were sent, and 2 arrived']);
-  expect(view.absent).toEqual(['nats/core bare: there is no nats-server']);
+  expect(view.absent).toEqual(['mcp/http sdk: it needs @modelcontextprotocol/client']);
 });
 
 test('the parts of each bar come to its whole, in bytes and in CPU time', () => {

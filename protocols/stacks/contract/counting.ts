@@ -15,8 +15,8 @@ const inbox: Inbox = async (packet) => [replyTo(packet)];
 const payloads = [10, 3_000, 40_000].map((length) => ({ text: noise(length) }));
 const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
 
-/** Between the ends of a broker, or of a child's pipes, nobody can stand; what one end wrote is not what the other one reads. */
-const isDirect = ({ transport, traits }: Stack) => traits.hasBroker !== true && transport !== 'stdio';
+/** A forwarder cannot stand between a process and its child's pipes. */
+const takesProxy = ({ transport }: Stack) => transport !== 'stdio';
 
 async function askAll({ ask }: Pair): Promise<void> {
   for (const packet of packets) await ask(packet);
@@ -29,10 +29,8 @@ export async function checkLines(stack: Stack, tls: TlsIdentity | null): Promise
     await askAll(pair);
     const { client, server } = await pair.settled();
     for (const side of [client, server]) assertLines(side, tls !== null);
-    if (stack.traits.hasBroker !== true) {
-      assert.deepEqual(server.received, client.sent, 'what the client sent and the server received');
-      assert.deepEqual(server.sent, client.received, 'what the server sent and the client received');
-    }
+    assert.deepEqual(server.received, client.sent, 'what the client sent and the server received');
+    assert.deepEqual(server.sent, client.received, 'what the server sent and the client received');
     const payloadBytes = payloads.reduce(
       (sum, payload) => sum + Buffer.byteLength(JSON.stringify(payload)),
       0,
@@ -60,7 +58,7 @@ function assertLines({ connections, sent, received }: WireBytes, isTls: boolean)
 
 /** A forwarder that has nothing in common with the meter counts the same bytes. */
 export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
-  if (!isDirect(stack)) return;
+  if (!takesProxy(stack)) return;
   const proxy = await proxyFor(stack);
   try {
     await withPair(
@@ -85,7 +83,7 @@ export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null)
 
 /** Twice the same from a fresh start is the same to the byte; the port is, too, as it stands in heads. */
 export async function checkSameBytesAgain(stack: Stack): Promise<void> {
-  const proxy = isDirect(stack) ? await proxyFor(stack) : undefined;
+  const proxy = takesProxy(stack) ? await proxyFor(stack) : undefined;
   const once = () =>
     withPair(
       stack,

@@ -12,13 +12,13 @@ export interface Stack {
   readonly name: string;
   /** What its messages are: `json`, `a2a`, `mcp`; in the mesh's own frames that of the adapter. Stacks of one protocol differ in transport. */
   readonly protocol: string;
-  readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc' | 'nats';
+  readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc';
   /** `sdk`: the protocol's official packages at both ends, loaded only when it is used. `bare`: the least that speaks it, on Node's own modules. */
   readonly implementation: 'sdk' | 'bare';
   readonly traits: StackTraits;
 
   /**
-   * Serves on the loopback until it is closed, on a port, path or subject of its own choice.
+   * Serves on the loopback until it is closed, on a port or path of its own choice.
    *
    * @throws MeshError `config` when a package is missing (it says which to install) or a setting is none of its own
    */
@@ -43,8 +43,6 @@ export interface StackTraits {
   /** Ways of handing over a result that comes later than the request's own answer could; the first is the default. */
   readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
-  /** Between the ends is a broker: each has a connection to it, and only bodies are the same on both. */
-  readonly hasBroker?: boolean;
   /** Bytes of the largest message that its implementation takes by default; null where it states none. */
   readonly largestMessageBytes: number | null;
 }
@@ -116,8 +114,6 @@ export interface StackServer {
   readonly address: string;
   /** Where it listens: {@link StackSettings.advertisedPort} is somebody else's. */
   readonly port?: number | undefined;
-  /** Ids of processes that it started and that work for it, such as a broker: their CPU is the stack's. */
-  readonly processes?: readonly number[] | undefined;
   wire(): WireBytes;
   /** Where clients start what serves: has those processes say what they have counted, after which {@link wire} is up to date. */
   readonly ask?: ((collect: boolean) => Promise<ServingProcesses>) | undefined;

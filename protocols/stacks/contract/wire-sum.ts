@@ -29,20 +29,16 @@ function combined(one: WireBytes, other: WireBytes, combine: (a: number, b: numb
   };
 }
 
-const ALL_LINES = ['raw', 'tls', 'head', 'body'] as const;
-const BODY = ['body', 'messages'] as const;
+const LINES = ['raw', 'tls', 'head', 'body'] as const;
 
-/**
- * Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. Of a broker
- * each side has a connection of its own, on which only the bodies are those of the other side.
- */
-export function disagreementOf(client: WireBytes, server: WireBytes, hasBroker = false): string | undefined {
+/** Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. */
+export function disagreementOf(client: WireBytes, server: WireBytes): string | undefined {
   const pairs = [
     ['client to server', client.sent, server.received],
     ['server to client', server.sent, client.received],
   ] as const;
   for (const [way, out, into] of pairs) {
-    for (const line of hasBroker ? BODY : ALL_LINES) {
+    for (const line of LINES) {
       if (out[line] !== into[line])
         return `${way}: ${line} is ${out[line]} at one end, ${into[line]} at the other`;
     }

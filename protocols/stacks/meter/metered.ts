@@ -30,7 +30,6 @@ export function metered(stack: UnmeteredStack): Stack {
       return {
         address: server.address,
         port: server.port,
-        processes: server.processes,
         wire: () => server.wire?.() ?? meter.bytes,
         ask: server.ask,
         close: () => meter.run(() => server.close()),

@@ -21,6 +21,6 @@ const socketFiles: Places = {
 export const jsonUnix = streamStack({
   transport: 'unix',
   implementation: 'bare',
-  traits: { hasTls: false },
+  hasTls: false,
   ...framedTransport('json/unix', socketFiles),
 });

@@ -120,8 +120,7 @@ async function agreed(
   for (;;) {
     const [asked, served] = await Promise.all([client.count(), server.count()]);
     const wire = asked.clients ?? NO_BYTES;
-    const why =
-      disagreementOf(wire, served.server ?? NO_BYTES, served.hasBroker) ?? missingOf(served, arrivals);
+    const why = disagreementOf(wire, served.server ?? NO_BYTES) ?? missingOf(served, arrivals);
     if (why === undefined) return { wire };
     if (performance.now() - startMs > AGREEMENT_MS) {
       throw new MeshError('packet', `the two ends of ${client.name} do not agree: ${why}`);

@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { MeshError } from '../../../../core/contracts/errors.ts';
-import { linuxText } from '../../../../core/system/platform.ts';
-import { cpuUsOf } from '../../../../core/system/process/machine-state.ts';
 import type { Stack, StackClient, StackServer } from '../../../../protocols/stacks/contract/stack.ts';
 import { sumOf } from '../../../../protocols/stacks/contract/wire-sum.ts';
 import { processUsage } from '../../../../protocols/stacks/meter/process-usage.ts';
 import { loadStack } from '../../../../protocols/stacks/registry.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
-import type { Command, Counted, CpuUs, Part, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
+import type { Command, Counted, Part, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
@@ -25,9 +23,7 @@ interface Connected {
 export class Peer {
   readonly #clients = new Map<string, Connected>();
   readonly #over = new AbortController();
-  #server:
-    | { readonly server: StackServer; readonly planned: PlannedInbox; readonly hasBroker: boolean }
-    | undefined;
+  #server: { readonly server: StackServer; readonly planned: PlannedInbox } | undefined;
 
   constructor() {
     // Each exchange under way listens to it.
@@ -61,7 +57,7 @@ export class Peer {
     const stack = await findStack(ref);
     const planned = plannedInbox(exchanges, workMs);
     const server = await stack.serve(planned.inbox, settings);
-    this.#server = { server, planned, hasBroker: stack.traits.hasBroker ?? false };
+    this.#server = { server, planned };
     return { address: server.address };
   }
 
@@ -101,20 +97,15 @@ export class Peer {
   async #count(collect: boolean): Promise<Counted> {
     const started = await this.#server?.server.ask?.(collect);
     const own = processUsage(collect);
-    const { server, planned, hasBroker = false } = this.#server ?? {};
+    const { server, planned } = this.#server ?? {};
     const clients = [...this.#clients.values()].map(({ client }) => client.wire());
-    const broker = cpuOfProcesses(server?.processes ?? []);
     return {
       server: server?.wire() ?? null,
       clients: clients.length === 0 ? null : sumOf(clients),
       arrived: (planned?.arrived ?? 0) + (started?.packets ?? 0),
       strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
-      hasBroker,
       cpuUs: own.cpuUs,
-      startedUs: {
-        user: broker.user + (started?.cpuUs.user ?? 0),
-        system: broker.system + (started?.cpuUs.system ?? 0),
-      },
+      startedUs: started?.cpuUs ?? { user: 0, system: 0 },
       // Where clients start the server, this process has none of it.
       rssBytes: started?.rssBytes ?? own.rssBytes,
       heapBytes: started?.heapBytes ?? own.heapBytes,
@@ -146,33 +137,4 @@ async function findStack({ name, implementation, file }: StackRef): Promise<Stac
 async function readStacks(file: string): Promise<readonly Stack[]> {
   const { readStacks } = await import('../../../teams/user-files.ts');
   return readStacks(file);
-}
-
-/** CPU time so far of processes that a stack has started, such as a broker: of all their threads, microseconds. */
-function cpuOfProcesses(pids: readonly number[]): CpuUs {
-  const all = pids.map(cpuOf);
-  return {
-    user: all.reduce((sum, { user }) => sum + user, 0),
-    system: all.reduce((sum, { system }) => sum + system, 0),
-  };
-}
-
-/**
- * The scheduler counts nanoseconds but does not say what they were for; that is only known in hundredths of a second, whose proportion
- * they are divided by.
- */
-function cpuOf(pid: number): CpuUs {
-  const us = cpuUsOf([pid]);
-  const stat = linuxText(`/proc/${pid}/stat`);
-  if (us === undefined || stat === undefined) {
-    throw new MeshError(
-      'config',
-      `process ${pid}, which the stack started: its CPU time is counted on Linux alone, and while it runs`,
-    );
-  }
-  // The name of a process is in brackets and may hold anything; the 14th and 15th fields are the 12th and 13th behind it.
-  const fields = stat.replace(/^.*\) /s, '').split(' ');
-  const [user, system] = [Number(fields[11]), Number(fields[12])];
-  const share = user + system === 0 ? 0 : system / (user + system);
-  return { user: us * (1 - share), system: us * share };
 }

@@ -149,10 +149,8 @@ export const countedSchema = z.strictObject({
   /** Packets that came to the server, and those of them that nobody had planned. */
   arrived: amount,
   strangers: amount,
-  /** The server is reached through a broker. */
-  hasBroker: z.boolean(),
   cpuUs: cpuSchema,
-  /** Of processes that work for the server: a broker, or what clients start. */
+  /** Of the server's processes that clients start. */
   startedUs: cpuSchema,
   rssBytes: amount,
   heapBytes: amount,

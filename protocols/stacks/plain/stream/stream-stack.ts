@@ -5,7 +5,7 @@ import type { Packet } from '../../../../core/contracts/packet.ts';
 import { json } from '../../../json.ts';
 import { AwaitedAnswers } from '../../awaited-answers.ts';
 import { ConnectionPool } from '../../connection-pool.ts';
-import type { Inbox, Stack, StackServer, StackSettings, StackTraits } from '../../contract/stack.ts';
+import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
 import { withDeadline } from '../../exchange-limit.ts';
 import { failureOf } from '../../failure.ts';
 import { metered } from '../../meter/metered.ts';
@@ -36,10 +36,7 @@ interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
   readonly adapter?: ProtocolAdapter;
   /** `json/<transport>` unless given. */
   readonly name?: string;
-  /** A client has one connection, whatever the settings say of a pool. */
-  readonly hasOneConnection?: boolean;
-  /** Where they differ from those of streams. */
-  readonly traits?: Partial<StackTraits>;
+  readonly hasTls?: boolean;
   listen(accept: Accept, settings: StackSettings, meter: WireMeter): Promise<Omit<StackServer, 'wire'>>;
   /** @throws MeshError `agent` when nobody listens there */
   dial(
@@ -50,31 +47,23 @@ interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
   ): Promise<MessageStream>;
 }
 
-const streamTraits: StackTraits = {
-  replies: 'same exchange',
-  oneWay: 'silent',
-  later: ['hold'],
-  hasTls: true,
-  largestMessageBytes: MAX_FRAME_BYTES,
-};
-
 /**
  * Packets as messages of a stream: what answers one has its id as `reply_to`, as in the mesh. Nothing says when an answer is complete:
  * that is when as many packets have come as were expected.
  */
-export function streamStack({
-  listen,
-  dial,
-  adapter = json,
-  hasOneConnection = false,
-  ...own
-}: StreamTransport): Stack {
+export function streamStack({ listen, dial, adapter = json, hasTls = true, ...own }: StreamTransport): Stack {
   const name = own.name ?? `json/${own.transport}`;
   return metered({
     ...own,
     name,
     protocol: adapter.name,
-    traits: { ...streamTraits, ...own.traits },
+    traits: {
+      replies: 'same exchange',
+      oneWay: 'silent',
+      later: ['hold'],
+      hasTls,
+      largestMessageBytes: MAX_FRAME_BYTES,
+    },
     serve(inbox, settings, meter) {
       const accept: Accept = (open) => {
         const handler = packetHandler(inbox, coderOf(adapter), () => stream);
@@ -85,14 +74,11 @@ export function streamStack({
     },
     async connect(address, settings, meter) {
       const { deadlineMs } = settings;
-      const pool = await ConnectionPool.opened(
-        async () => {
-          const packets = new PacketStream(name, coderOf(adapter));
-          packets.stream = await dial(address, settings, packets, meter);
-          return packets;
-        },
-        hasOneConnection ? { connections: 1, keepAliveMs: Number.POSITIVE_INFINITY } : settings,
-      );
+      const pool = await ConnectionPool.opened(async () => {
+        const packets = new PacketStream(name, coderOf(adapter));
+        packets.stream = await dial(address, settings, packets, meter);
+        return packets;
+      }, settings);
       return {
         exchange: (packet, signal, answers = 1) =>
           withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, (either) =>
