@@ -7,7 +7,7 @@ import { packageVersion } from '../../core/system/package-root.ts';
 import type { Stack, StackSettings } from '../../protocols/stacks/contract/stack.ts';
 import { listenAt } from '../../protocols/stacks/listen.ts';
 import { findStackEntries, listStackNames } from '../../protocols/stacks/registry.ts';
-import { exchangesOf } from '../compare/stacks/exchanges.ts';
+import { planExchanges } from '../compare/stacks/exchanges.ts';
 import { DEFAULT_SETTINGS, toStackSettings } from '../compare/stacks/factors.ts';
 
 const HOST = '127.0.0.1';
@@ -36,7 +36,7 @@ interface Entry {
  */
 export async function harOf(recording: Recording, name: string): Promise<string> {
   const stack = await findHttpStack(name);
-  const { exchanges } = exchangesOf(recording, { topology: 'hub', fit: 'addressed' });
+  const exchanges = planExchanges(recording);
   if (exchanges.length > MAX_EXCHANGES)
     throw new MeshError(
       'usage',

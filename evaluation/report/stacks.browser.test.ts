@@ -53,7 +53,6 @@ describe('the page of stacks in a browser', () => {
       'Load',
       'CPU, memory',
       'Set-up',
-      'Requests',
       'Tokens',
       'Disagree',
     ]);

@@ -31,7 +31,7 @@ const OF_ADAPTERS = [
   ['teams', '--recording takes a run that was made'],
   ['engines', '--recording takes a run that was made'],
   ['tool', '--recording takes a run that was made'],
-  ['agents', '--factor agents=4,16 is the same'],
+  ['agents', 'a stack has two ends'],
 ] as const;
 
 /** Options of stacks alone. */

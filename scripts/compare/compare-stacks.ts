@@ -21,8 +21,6 @@ import {
 import { reportStacks } from '../../evaluation/compare/stacks/figures/stacks-report.ts';
 import { formatStacks } from '../../evaluation/compare/stacks/figures/stacks-table.ts';
 import { tokenFigures } from '../../evaluation/compare/stacks/figures/token-figures.ts';
-import { requestsOf } from '../../evaluation/compare/stacks/figures/topology-figures.ts';
-import { playTopologies } from '../../evaluation/compare/stacks/play-topologies.ts';
 import { recordedWorkload, syntheticWorkload } from '../../evaluation/compare/stacks/workload.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
@@ -102,7 +100,6 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       },
       signal,
     }).finally(() => bar.end());
-    const topologies = await playTopologies(recording, arms, factors, identity, signal);
     const report = reportStacks({
       arms: [baseline, ...others],
       measured,
@@ -112,8 +109,6 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       ratePerS: options.rate,
       seed,
       command: commandOf(process.argv.slice(2)),
-      requests: requestsOf(recording, factors.agents),
-      ...topologies,
       tokens: await tokenFigures(
         recording,
         await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),

@@ -81,7 +81,6 @@ test.each([
   ['size=63', 'expected bytes from 64'],
   ['size=1e3', 'expected bytes from 64'],
   ['concurrency=0', 'expected a number from 1 to 256'],
-  ['topology=ring', 'expected hub or direct'],
   ['colour=red', 'there is no such factor; there are tls, connections'],
 ])('refuses --factor %s', (text, message) => {
   expect(() => parseFactors([text])).toThrow(message);

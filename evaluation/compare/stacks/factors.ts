@@ -1,6 +1,5 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Stack, StackSettings, TlsIdentity } from '../../../protocols/stacks/contract/stack.ts';
-import { TOPOLOGIES, type Topology } from './exchanges.ts';
 
 /** Everything that two ends are set to, in plain values; the certificate is made for the session. */
 export interface ArmSettings extends Omit<StackSettings, 'tls'> {
@@ -111,13 +110,9 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
 export interface Factors {
   readonly settings: ReadonlyMap<string, readonly string[]>;
   readonly concurrency: readonly number[];
-  /** Null where nobody asked: then a recording is played through a hub. */
-  readonly topologies: readonly Topology[] | null;
-  readonly agents: readonly number[];
 }
 
 const DEFAULT_CONCURRENCY = [1, 4, 16, 64];
-const MAX_AGENTS = 64;
 
 /**
  * Parses `--factor NAME=LEVEL,LEVEL`, one a text.
@@ -136,34 +131,21 @@ export function parseFactors(texts: readonly string[]): Factors {
     if (given.has(name)) throw new MeshError('usage', `--factor ${name}: given twice`);
     given.set(name, levels);
   }
-  const take = <T>(name: string, expected: string, parse: (level: string) => T | undefined) => {
-    const levels = given.get(name)?.map((level) => parse(level) ?? refuse(name, level, expected));
-    given.delete(name);
-    return levels;
-  };
-  const concurrency = take('concurrency', 'a number from 1 to 256', (level) =>
-    whole(level, [1, 256], Number),
-  );
-  const topologies = take('topology', TOPOLOGIES.join(' or '), (level) =>
-    oneOf(level, TOPOLOGIES, (one) => one),
-  );
-  const agents = take('agents', `a number from 2 to ${MAX_AGENTS}`, (level) =>
-    whole(level, [2, MAX_AGENTS], Number),
-  );
+  const concurrency = given
+    .get('concurrency')
+    ?.map(
+      (level) => whole(level, [1, 256], Number) ?? refuse('concurrency', level, 'a number from 1 to 256'),
+    );
+  given.delete('concurrency');
   for (const [name, levels] of given) {
     const factor = SETTING_FACTORS[name];
     if (factor === undefined) {
-      const known = [...Object.keys(SETTING_FACTORS), 'concurrency', 'topology', 'agents'].join(', ');
+      const known = [...Object.keys(SETTING_FACTORS), 'concurrency'].join(', ');
       throw new MeshError('usage', `--factor ${name}: there is no such factor; there are ${known}`);
     }
     for (const level of levels) if (factor.set(level) === undefined) refuse(name, level, factor.expected);
   }
-  return {
-    settings: given,
-    concurrency: concurrency ?? DEFAULT_CONCURRENCY,
-    topologies: topologies ?? null,
-    agents: agents ?? [],
-  };
+  return { settings: given, concurrency: concurrency ?? DEFAULT_CONCURRENCY };
 }
 
 /** Why a stack has no such level; undefined where it has. */

@@ -27,7 +27,7 @@ describe.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])('%s', (name) => {
   test.each([1, 4])('opens no more than %i connections, and so many', async (connections) => {
     const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
     const own = await pair?.count();
-    expect(own?.[0].clients?.connections).toBe(connections);
+    expect(own?.[0].client?.connections).toBe(connections);
     expect(wire.sent.messages).toBeGreaterThanOrEqual(40);
   });
 });
@@ -42,9 +42,9 @@ test.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])(
   async (name) => {
     const load = { kind: 'closed', count: 10, concurrency: 1, maxMs: 30_000 } as const;
     const own = await started(name, { keepAliveMs: 0 });
-    const before = (await own.count())[0].clients?.connections ?? 0;
+    const before = (await own.count())[0].client?.connections ?? 0;
     expect((await own.play(load)).wire.connections).toBeGreaterThanOrEqual(9);
-    expect(((await own.count())[0].clients?.connections ?? 0) - before).toBeGreaterThanOrEqual(9);
+    expect(((await own.count())[0].client?.connections ?? 0) - before).toBeGreaterThanOrEqual(9);
     await own.stop();
     const kept = await started(name, { keepAliveMs: 60_000 });
     expect((await kept.play(load)).wire.connections).toBeLessThanOrEqual(1);

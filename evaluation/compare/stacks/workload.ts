@@ -1,7 +1,7 @@
 import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
 import { Random } from '../../../core/system/random.ts';
-import { exchangesOf } from './exchanges.ts';
+import { planExchanges } from './exchanges.ts';
 import { playable } from './peers/planned-inbox.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
@@ -22,7 +22,7 @@ const ECHOES = 20;
  * without an answer are among them, since an acknowledgement costs something too.
  */
 export function recordedWorkload(recording: Recording): Workload {
-  const { exchanges } = exchangesOf(recording, { topology: 'hub', fit: 'addressed' });
+  const exchanges = planExchanges(recording);
   const step = Math.max(1, exchanges.length / MAX_RECORDED);
   const chosen = Array.from(
     { length: Math.min(exchanges.length, MAX_RECORDED) },

@@ -108,13 +108,10 @@ export function setupBytes({ arms }: StacksFile): StackedView {
     );
     return { label, text: `${bytesText(end)} · ${msText(setup.ms)}`, end, parts };
   });
-  const times = arms.flatMap(({ setup }) =>
-    setup.round_trips_at_most === null ? [] : [setup.round_trips_at_most],
-  );
-  const trips = times.length === 0 ? '' : `, in ${spanText(times)} round trips at most`;
+  const times = arms.map(({ setup }) => setup.round_trips_at_most);
   return {
     finding: bound(
-      `A session takes ${spanText(rows.map(({ end }) => end))} B before its first exchange${trips}`,
+      `A session takes ${spanText(rows.map(({ end }) => end))} B before its first exchange, in ${spanText(times)} round trips at most`,
     ),
     key: [
       { hue: 1, name: 'sent', what: 'by the client' },
@@ -146,7 +143,7 @@ export function setupBytes({ arms }: StacksFile): StackedView {
         count(setup.received_bytes),
         count(setup.messages),
         count(setup.connections),
-        setup.round_trips_at_most === null ? '–' : count(setup.round_trips_at_most),
+        count(setup.round_trips_at_most),
         decimals(setup.ms, 1),
         decimals(Math.min(...setup.samples_ms, setup.ms), 1),
         decimals(Math.max(...setup.samples_ms, setup.ms), 1),

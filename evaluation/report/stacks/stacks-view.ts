@@ -1,11 +1,6 @@
 import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { formatStacksPart, REQUESTS } from '../../compare/stacks/figures/stacks-markdown.ts';
-import {
-  measuredText,
-  nullText,
-  requestsTable,
-  topologyTable,
-} from '../../compare/stacks/figures/stacks-table.ts';
+import { formatStacksPart } from '../../compare/stacks/figures/stacks-markdown.ts';
+import { measuredText, nullText } from '../../compare/stacks/figures/stacks-table.ts';
 import { tokensText, tokenTables } from '../../compare/stacks/figures/tokens-table.ts';
 import { oneLine } from '../../terminal/table.ts';
 import type { TableView } from '../../terminal/table-view.ts';
@@ -40,7 +35,6 @@ export interface StacksView {
   readonly cpu: StackedView;
   readonly setup: StackedView;
   readonly rounds: PanelsView | null;
-  readonly requests: { readonly note: string; readonly tables: readonly TableView[] };
   readonly tokens: { readonly note: string; readonly tables: readonly TableView[] };
   /** What was measured and failed, with reasons. */
   readonly failed: readonly string[];
@@ -75,10 +69,6 @@ export function viewStacks(file: StacksFile): StacksView {
     cpu: cpuTimes(file),
     setup: setupBytes(file),
     rounds: roundsOverTime(file),
-    requests: {
-      note: REQUESTS.replaceAll('`', ''),
-      tables: [requestsTable(file), ...(file.topologies.length === 0 ? [] : [topologyTable(file)])],
-    },
     tokens: { note: bound(tokensText(file)), tables: tokenTables(file) },
     failed: file.failed.map((what) => oneLine(what, 300)),
     absent: file.left_out.map((what) => oneLine(what, 300)),

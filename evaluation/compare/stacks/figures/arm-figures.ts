@@ -116,12 +116,12 @@ function partOf(exchanges: readonly PlannedExchange[], { sent, received }: WireB
   };
 }
 
-export function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
+function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
   return { raw, tls, head, envelope: body - payload, payload, messages };
 }
 
 /** Of the payload as compact JSON. */
-export function payloadBytes(payload: object): number {
+function payloadBytes(payload: object): number {
   return Buffer.byteLength(JSON.stringify(payload));
 }
 
@@ -143,8 +143,7 @@ function setupOf({ transport, settings }: Arm, invocations: readonly Invocation[
 }
 
 /** Each message that was sent may have been waited for; TCP and TLS 1.3 take one round trip each for a connection. */
-function roundTripsOf({ connections, sent }: WireBytes, transport: string, tls: boolean): number | null {
-  if (transport === 'nats') return null;
+function roundTripsOf({ connections, sent }: WireBytes, transport: string, tls: boolean): number {
   const isTcp = transport !== 'stdio' && transport !== 'unix';
   return sent.messages + connections * ((isTcp ? 1 : 0) + (tls ? 1 : 0));
 }

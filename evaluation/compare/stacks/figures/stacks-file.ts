@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import { issuesOf } from '../../../../core/contracts/packet.ts';
 import { jsonIn, parseJsonLine } from '../../../../core/system/json-line.ts';
-import { FITS, TOPOLOGIES } from '../exchanges.ts';
 
 const amount = z.number().nonnegative();
 /** JSON has no ∞ and writes null. */
@@ -95,7 +94,7 @@ const armSchema = z.object({
     ms: amount,
     samples_ms: z.array(amount),
     /** Messages that were waited for one after the other, and the handshakes of TCP and TLS; null where that is not known. */
-    round_trips_at_most: amount.nullable(),
+    round_trips_at_most: amount,
     /** Exchanges after which a set-up that takes more than the baseline's is paid back; 0 at once, null never. */
     paid_back_bytes: amount.nullable(),
     paid_back_time: amount.nullable(),
@@ -143,38 +142,6 @@ const armSchema = z.object({
   /** What verdicts are made of, an invocation a list. */
   samples: z.object({ latency_us: samples, cpu_us: samples, saturated_us: samples }),
   vs_baseline: pairVerdictsSchema.extend({ bytes_ratio: z.number().positive() }).nullable(),
-});
-
-const planSchema = z.object({
-  topology: z.enum(TOPOLOGIES),
-  fit: z.enum(FITS),
-  agents: z.int().positive(),
-});
-
-/** How a recording's packets become requests. */
-const requestsSchema = planSchema.extend({
-  packets: amount,
-  deliveries: amount,
-  broadcasts: amount,
-  transfers: amount,
-  requests: amount,
-  riding: amount,
-  acknowledged: amount,
-});
-
-/** The whole recording, played once between a process for each node. */
-const topologySchema = planSchema.extend({
-  arm: z.string(),
-  /** One for each pair of nodes of which one asks the other. */
-  sessions: amount,
-  setup_bytes: amount,
-  setup_ms: amount,
-  exchanges: amount,
-  sent: linesSchema,
-  received: linesSchema,
-  bytes: amount,
-  /** Of all exchanges, one after the other. */
-  exchanges_ms: amount,
 });
 
 /** What a model reads; of everything around it on the wire it reads nothing. */
@@ -250,10 +217,6 @@ const stacksSchema = z.object({
   /** The baseline against itself, as one more arm of the same rounds: a check that is reported and vetoes nothing. */
   null_test: pairVerdictsSchema,
   arms: z.array(armSchema).min(1).max(100),
-  /** Counted, for every topology and fit. */
-  requests: z.array(requestsSchema).max(100),
-  /** Where topologies or numbers of agents were asked for. */
-  topologies: z.array(topologySchema).max(1000),
   tokens: tokensSchema,
   /** Where more than one factor changes between the baseline and an arm. */
   attributions: z.array(attributionSchema).max(400),

@@ -3,16 +3,7 @@ import { count, decimals } from '../../../terminal/table.ts';
 import { markdownOf, tableView } from '../../../terminal/table-view.ts';
 import { attributionTables } from './stack-attribution.ts';
 import type { StacksFile } from './stacks-file.ts';
-import {
-  absenceLines,
-  bytesTable,
-  cpuTable,
-  measuredText,
-  nullText,
-  requestsTable,
-  timeTable,
-  topologyTable,
-} from './stacks-table.ts';
+import { absenceLines, bytesTable, cpuTable, measuredText, nullText, timeTable } from './stacks-table.ts';
 import { FIGURE_NAMES, pairText } from './stacks-text.ts';
 import { tokensText, tokenTables } from './tokens-table.ts';
 
@@ -36,7 +27,6 @@ export function formatStacksPart(file: StacksFile): MeasuredPart {
     attributionSection(file),
     curvesSection(file),
     growthSection(file),
-    topologySection(file),
     tokensSection(file),
     ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
   ];
@@ -118,19 +108,6 @@ function growthSection({ arms }: StacksFile): string {
   const titles = ['stack', '#exchanges of the task', '#heap MB', '#RSS MB', '#p50 µs of the last'];
   return `## As one task grows\n\n${markdownOf(tableView(titles, rows))}`;
 }
-
-function topologySection(file: StacksFile): string {
-  const played =
-    file.topologies.length === 0
-      ? 'They were counted, not played; `--factor topology=hub,direct` plays them.'
-      : `${markdownOf(topologyTable(file))}\n\n\`bytes\` and \`ms\` are of all exchanges, one after the other; set-up is beside them.`;
-  return `## How packets become requests\n\n${markdownOf(requestsTable(file))}\n\n${REQUESTS}\n\n${played}`;
-}
-
-export const REQUESTS =
-  '`hub`: the hub asks each agent and is asked by each; a broadcast is one request up and one down to each other agent. `direct`: each agent ' +
-  'asks the others. `recorded`: every delivery that was made. `addressed`: as a protocol of requests and responses would do it, only to ' +
-  'who acts on a packet, with replies in the response. `no answer`: requests that the protocol itself acknowledges, or nobody.';
 
 function tokensSection(file: StacksFile): string {
   return `## Tokens that a model reads\n\n${tokensText(file)}\n\n${tokenTables(file).map(markdownOf).join('\n\n')}`;

@@ -84,7 +84,7 @@ describe('at a terminal', () => {
   });
 
   test('what is missing is named with its reason', () => {
-    expect(text).toContain('not measured: nats/core bare: there is no nats-server');
+    expect(text).toContain('not measured: mcp/http sdk: it needs @modelcontextprotocol/client');
     expect(text).toContain('FAILED: x/http sdk: 3 packets were sent, and 2 arrived');
   });
 });

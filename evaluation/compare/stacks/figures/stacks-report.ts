@@ -22,12 +22,8 @@ interface Reported {
   readonly seed: number;
   /** What measures it again. */
   readonly command: string;
-  readonly requests: StacksFile['requests'];
-  readonly topologies: StacksFile['topologies'];
   readonly tokens: StacksFile['tokens'];
   readonly leftOut: readonly string[];
-  /** Topologies that could not be played. */
-  readonly failed: readonly string[];
   /** Ratios up to 1 + margin, or its inverse, count as equal. */
   readonly margin: number;
 }
@@ -76,12 +72,10 @@ export function reportStacks(reported: Reported): StacksFile {
     baseline: baseline.name,
     null_test: nullTest,
     arms: rows,
-    requests: reported.requests,
-    topologies: reported.topologies,
     tokens: reported.tokens,
     attributions: attributionsOf(figures, margin),
     left_out: reported.leftOut,
-    failed: [...measured.failed, ...reported.failed],
+    failed: measured.failed,
     invocations: baseline.invocations,
     lost_invocations: measured.lost,
     stopped: measured.stopped,

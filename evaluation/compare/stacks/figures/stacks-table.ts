@@ -10,7 +10,6 @@ import { FIGURE_NAMES, intervalText, nameText, ratioText } from './stacks-text.t
 const RANK = {
   time: ['p99.9', 'detects', 'n', 'p99'],
   bytes: ['ms', 'messages', 'one way', 'tls'],
-  topology: ['sessions', 'set-up B', 'agents'],
   cpu: ['RSS MB', 'kept B', 'knee/s', 'in system'],
 };
 
@@ -116,52 +115,6 @@ export function keptBytes(growth: StackArm['growth']): number | null {
   return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
 }
 
-/** How the recording's packets become requests. */
-export function requestsTable({ requests }: StacksFile): TableView {
-  return tableView(
-    [
-      'topology',
-      'as',
-      '#agents',
-      '#packets',
-      '#broadcasts',
-      '#transfers',
-      '#requests',
-      '#in a response',
-      '#no answer',
-    ],
-    requests.map(({ topology, fit, agents, ...counts }) => [
-      topology,
-      fit,
-      count(agents),
-      count(counts.packets),
-      count(counts.broadcasts),
-      count(counts.transfers),
-      count(counts.requests),
-      count(counts.riding),
-      count(counts.acknowledged),
-    ]),
-  );
-}
-
-/** What carrying the whole recording took, between a process for each node. */
-export function topologyTable({ topologies }: StacksFile): TableView {
-  return tableView(
-    ['stack', 'topology', 'as', '#agents', '#requests', '#bytes', '#sessions', '#set-up B', '#ms'],
-    topologies.map((played) => [
-      nameText(played.arm),
-      played.topology,
-      played.fit,
-      count(played.agents),
-      count(played.exchanges),
-      count(played.bytes),
-      count(played.sessions),
-      count(played.setup_bytes),
-      decimals(played.exchanges_ms, 0),
-    ]),
-  );
-}
-
 function orDash(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : count(value);
 }
@@ -226,14 +179,6 @@ export function formatStacks(file: StacksFile): string {
     '',
     terminalTable(cpuTable(file), [...RANK.cpu, ...middleLevels(file)]),
     '',
-    ...(file.topologies.length === 0
-      ? []
-      : [
-          terminalTable(requestsTable(file), ['agents', 'packets']),
-          '',
-          terminalTable(topologyTable(file), RANK.topology),
-          '',
-        ]),
     bold(wrapped(file.sentence)),
     ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
     ...few,

@@ -32,12 +32,10 @@ export class Pair {
   readonly setup: { readonly ms: number; readonly wire: WireBytes };
   readonly #client: PeerProcess;
   readonly #server: PeerProcess;
-  readonly #address: string;
 
-  private constructor(client: PeerProcess, server: PeerProcess, address: string, setup: Pair['setup']) {
+  private constructor(client: PeerProcess, server: PeerProcess, setup: Pair['setup']) {
     this.#client = client;
     this.#server = server;
-    this.#address = address;
     this.setup = setup;
   }
 
@@ -66,7 +64,7 @@ export class Pair {
         exchanges,
       });
       const { wire } = await agreed(client, server, 0);
-      return new Pair(client, server, address, { ms, wire });
+      return new Pair(client, server, { ms, wire });
     } catch (error) {
       kill();
       signal.throwIfAborted();
@@ -82,7 +80,6 @@ export class Pair {
   async play(load: Load, more: Partial<Pick<Play, 'part' | 'from' | 'tasks'>> = {}): Promise<PairLoad> {
     const [clientBefore, serverBefore] = await this.count();
     const played = await this.#client.play({
-      address: this.#address,
       part: 'answered',
       from: null,
       tasks: 'new',
@@ -94,7 +91,7 @@ export class Pair {
     return {
       ...played,
       ...cpuSince(clientBefore, serverBefore, client, server),
-      wire: since(clientBefore.clients ?? NO_BYTES, wire),
+      wire: since(clientBefore.client ?? NO_BYTES, wire),
     };
   }
 
@@ -119,7 +116,7 @@ async function agreed(
   const startMs = performance.now();
   for (;;) {
     const [asked, served] = await Promise.all([client.count(), server.count()]);
-    const wire = asked.clients ?? NO_BYTES;
+    const wire = asked.client ?? NO_BYTES;
     const why = disagreementOf(wire, served.server ?? NO_BYTES) ?? missingOf(served, arrivals);
     if (why === undefined) return { wire };
     if (performance.now() - startMs > AGREEMENT_MS) {

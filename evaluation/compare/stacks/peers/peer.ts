@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import type { Stack, StackClient, StackServer } from '../../../../protocols/stacks/contract/stack.ts';
-import { sumOf } from '../../../../protocols/stacks/contract/wire-sum.ts';
 import { processUsage } from '../../../../protocols/stacks/meter/process-usage.ts';
 import { loadStack } from '../../../../protocols/stacks/registry.ts';
 import { play } from './load.ts';
@@ -19,10 +18,10 @@ interface Connected {
   readonly parts: Readonly<Record<Part, Sequence>>;
 }
 
-/** One node of a comparison, in a process of its own: at most one server, and a client for each node that it asks. */
+/** One end of a comparison, in a process of its own: a server, or a client of one. */
 export class Peer {
-  readonly #clients = new Map<string, Connected>();
   readonly #over = new AbortController();
+  #connected: Connected | undefined;
   #server: { readonly server: StackServer; readonly planned: PlannedInbox } | undefined;
 
   constructor() {
@@ -49,7 +48,7 @@ export class Peer {
 
   async close(): Promise<void> {
     this.#over.abort(new MeshError('interrupted', 'the comparison is over'));
-    await Promise.allSettled([...this.#clients.values()].map(({ client }) => client.close()));
+    await this.#connected?.client.close();
     await this.#server?.server.close();
   }
 
@@ -67,14 +66,13 @@ export class Peer {
     const beganMs = performance.now();
     const client = await stack.connect(address, settings);
     const ms = performance.now() - beganMs;
-    this.#clients.set(address, { client, parts: partsOf(exchanges) });
+    this.#connected = { client, parts: partsOf(exchanges) };
     return { ms, wire: client.wire() };
   }
 
-  async #play({ address, part, from, tasks, load }: Play): Promise<Played> {
-    const connected = this.#clients.get(address);
-    if (connected === undefined) throw new MeshError('usage', `there is no client of ${address}`);
-    const { client, parts } = connected;
+  async #play({ part, from, tasks, load }: Play): Promise<Played> {
+    if (this.#connected === undefined) throw new MeshError('usage', 'nothing is connected');
+    const { client, parts } = this.#connected;
     const sequence = parts[part];
     const { exchanges } = sequence;
     if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
@@ -98,10 +96,9 @@ export class Peer {
     const started = await this.#server?.server.ask?.(collect);
     const own = processUsage(collect);
     const { server, planned } = this.#server ?? {};
-    const clients = [...this.#clients.values()].map(({ client }) => client.wire());
     return {
       server: server?.wire() ?? null,
-      clients: clients.length === 0 ? null : sumOf(clients),
+      client: this.#connected?.client.wire() ?? null,
       arrived: (planned?.arrived ?? 0) + (started?.packets ?? 0),
       strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
       cpuUs: own.cpuUs,
@@ -116,7 +113,6 @@ export class Peer {
 function partsOf(exchanges: readonly PlannedExchange[]): Connected['parts'] {
   const sequence = (own: readonly PlannedExchange[]): Sequence => ({ exchanges: own, next: 0 });
   return {
-    all: sequence(exchanges),
     answered: sequence(exchanges.filter(({ replies }) => replies.length > 0)),
     'one-way': sequence(exchanges.filter(({ replies }) => replies.length === 0)),
   };

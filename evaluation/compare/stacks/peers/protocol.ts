@@ -76,14 +76,12 @@ const loadSchema = z.discriminatedUnion('kind', [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-const PARTS = ['answered', 'one-way', 'all'] as const;
+const PARTS = ['answered', 'one-way'] as const;
 export type Part = (typeof PARTS)[number];
 
 const playSchema = z.strictObject({
   do: z.literal('play'),
-  /** Whom to ask: the address that was connected to. */
-  address: z.string(),
-  /** Which exchanges: those with an answer, those without, or all as they come. Each of the three is a sequence of its own. */
+  /** Which exchanges: those with an answer, or those without. Each of the two is a sequence of its own. */
   part: z.enum(PARTS),
   /**
    * The exchange to begin with; null for where the last load stopped. After the last of n comes the first again, as number n: ids are
@@ -143,9 +141,9 @@ const cpuSchema = z.strictObject({ user: amount, system: amount });
 export type CpuUs = z.infer<typeof cpuSchema>;
 
 export const countedSchema = z.strictObject({
-  /** Of the server and of all clients of this process; null for what it has not. */
+  /** Of the server or the client of this process; null for what it has not. */
   server: wireSchema.nullable(),
-  clients: wireSchema.nullable(),
+  client: wireSchema.nullable(),
   /** Packets that came to the server, and those of them that nobody had planned. */
   arrived: amount,
   strangers: amount,

@@ -1,11 +1,9 @@
 import { Random } from '../../../../core/system/random.ts';
 import type { WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
-import { sampleRecording } from '../../testing/sample-recording.ts';
 import { armsOf } from '../arms.ts';
 import { parseFactors } from '../factors.ts';
 import type { StacksFile } from '../figures/stacks-file.ts';
 import { reportStacks } from '../figures/stacks-report.ts';
-import { requestsOf } from '../figures/topology-figures.ts';
 import type { Invocation } from '../invocation.ts';
 import { syntheticWorkload } from '../workload.ts';
 import { framedTcp } from './framed-tcp.ts';
@@ -47,15 +45,12 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): 
     ratePerS: 200,
     seed: 1,
     command: 'npm run compare -- --stacks mesh/json,a2a/jsonrpc',
-    requests: requestsOf(sampleRecording, []),
-    topologies: [],
     tokens: {
       encoding: 'o200k_base',
       definitions: [{ what: 'MCP tools/list', items: 2, bytes: 400, tokens: 100 }],
       results: [{ form: 'both', tokens: 200 }],
       shapes: [{ shape: 'prose', payloads: 4, bytes: 900, compact: 220, pretty: 230, toon: 215 }],
     },
-    failed: [],
     leftOut: ['mcp/http sdk: it needs @modelcontextprotocol/client'],
     margin: 0.05,
   });

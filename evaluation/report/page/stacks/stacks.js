@@ -64,15 +64,6 @@ export function drawStackSections(view) {
     ),
     section('setup', 'Set-up', 'Before the first exchange', stackedFigure(view.setup, 'Bytes of the set-up')),
     section(
-      'requests',
-      'Requests',
-      'How packets become requests',
-      element('p', { class: 'lead' }, view.requests.note),
-      ...view.requests.tables.map((table) =>
-        element('div', { class: 'block' }, tableOf(table, 'How packets become requests')),
-      ),
-    ),
-    section(
       'tokens',
       'Tokens',
       'Tokens that a model reads',
