@@ -35,3 +35,14 @@ export type { TaskResult } from '../evaluation/results/task-result.ts';
 export { type Scorer, scorerNamed, scorerNames } from '../evaluation/scorers/scorer.ts';
 export { startAgent } from '../evaluation/teams/start-agent.ts';
 export { adapterNamed } from '../protocols/registry.ts';
+export type {
+  Inbox,
+  Stack,
+  StackClient,
+  StackServer,
+  StackSettings,
+  WireBytes,
+} from '../protocols/stacks/contract/stack.ts';
+export { metered } from '../protocols/stacks/meter/metered.ts';
+export { callStack } from '../protocols/stacks/plain/call-stack.ts';
+export { streamStack } from '../protocols/stacks/plain/stream-stack.ts';

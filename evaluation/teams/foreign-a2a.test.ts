@@ -3,14 +3,14 @@ import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentCard } from '../../protocols/stacks/a2a/agent/agent.ts';
 import { bareAgent, serveBareHttp } from '../../protocols/stacks/a2a/bare/http-server.ts';
-import { listenSdkGrpc } from '../../protocols/stacks/a2a/grpc/sdk-server.ts';
 import { serveGrpc } from '../../protocols/stacks/a2a/grpc/server.ts';
 import { interfacesAt } from '../../protocols/stacks/a2a/interfaces.ts';
+import { listenSdkGrpc } from '../../protocols/stacks/a2a/sdk/grpc.ts';
 import { sdkAgent, serveSdkHttp } from '../../protocols/stacks/a2a/sdk/server.ts';
 import { type AgentWork, saying, type TaskState } from '../../protocols/stacks/a2a/work.ts';
 import { listenHttp } from '../../protocols/stacks/http/http-server.ts';
+import { selfSigned } from '../../protocols/stacks/self-signed.ts';
 import { testSettings } from '../../protocols/stacks/testing/settings.ts';
-import { selfSigned } from '../../protocols/stacks/tls/self-signed.ts';
 import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
 import { connectA2a } from './foreign-peers.ts';
 
@@ -93,7 +93,7 @@ const byGrpc = {
   },
   async sdk(own: AgentCard): Promise<string> {
     const agent = await sdkAgent('a test', own, work, testSettings);
-    const grpc = await listenSdkGrpc('a test', agent, testSettings);
+    const grpc = await listenSdkGrpc(agent, testSettings);
     ends.push(async () => {
       await agent.close();
       grpc.close();

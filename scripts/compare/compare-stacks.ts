@@ -28,7 +28,7 @@ import { complain, jsonText, print, printJson } from '../../evaluation/terminal/
 import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
 import { createStackListener } from '../../evaluation/watch/comparison-events.ts';
 import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
-import { selfSigned } from '../../protocols/stacks/tls/self-signed.ts';
+import { selfSigned } from '../../protocols/stacks/self-signed.ts';
 import { dataTools } from '../../tools/data-tools.ts';
 import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';

@@ -4,7 +4,7 @@ import { withPair } from '../contract/pair.ts';
 import type { Inbox } from '../contract/stack.ts';
 import { testStack } from '../testing/stack-contract.ts';
 import { a2aJsonRpcBare } from './bare/stacks.ts';
-import { a2aGrpcSdk } from './grpc/stacks.ts';
+import { a2aGrpcSdk } from './sdk/grpc.ts';
 import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/stacks.ts';
 
 const stacks = [a2aJsonRpcBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcSdk];

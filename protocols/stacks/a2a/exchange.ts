@@ -1,13 +1,40 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../core/contracts/packet.ts';
-import type { StackSettings } from '../contract/stack.ts';
+import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
 import type { A2aClient, TaskNews } from './client.ts';
 import { TERMINAL_STATES } from './model.ts';
-import type { Webhook } from './webhook.ts';
+import { Webhook } from './webhook.ts';
+
+/** Every message is answered by a task, so a sender always knows that it arrived; a reply is an artifact of that task. */
+export const a2aTraits: StackTraits = {
+  replies: 'same exchange',
+  oneWay: 'acknowledged',
+  later: ['hold', 'stream', 'subscribe', 'poll', 'push'],
+  hasTls: true,
+  largestMessageBytes: null,
+};
+
+/** Exchanges of packets over any client of A2A. */
+export async function createStackClient(
+  client: A2aClient,
+  settings: StackSettings,
+): Promise<Omit<StackClient, 'wire'>> {
+  const webhook = settings.later === 'push' ? await Webhook.start(settings) : undefined;
+  return {
+    exchange: async (packet, signal) => {
+      const both = AbortSignal.any([signal, AbortSignal.timeout(settings.deadlineMs)]);
+      return exchangeOver(client, webhook, packet, settings, both);
+    },
+    async close() {
+      await client.close();
+      await webhook?.close();
+    },
+  };
+}
 
 /** Sends `packet` and resolves with the packets that its task brought, in the way that the settings ask for. */
-export async function exchangeOver(
+async function exchangeOver(
   client: A2aClient,
   webhook: Webhook | undefined,
   packet: Packet,

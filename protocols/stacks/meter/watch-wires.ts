@@ -1,7 +1,14 @@
-import { watchFetch } from './node-fetch.ts';
-import { watchHttp } from './node-http.ts';
-import { watchHttp2 } from './node-http2.ts';
-import { watchSockets } from './node-sockets.ts';
+import { ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { ClientRequest, IncomingMessage, type OutgoingMessage, ServerResponse } from 'node:http';
+import type { Http2Stream } from 'node:http2';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { Server as TlsServer } from 'node:tls';
+import { type BodyCounter, bodyCounter, formatOf, type MessageCount } from './body-counter.ts';
+import { watchPipes } from './pipes.ts';
+import { bytesOf, fieldOf, tapReads, tapWrites } from './tap.ts';
+import { WireMeter } from './wire-meter.ts';
 
 let isWatching = false;
 
@@ -13,4 +20,225 @@ export function watchWires(): void {
   watchHttp();
   watchHttp2();
   watchFetch();
+}
+
+/** TLS servers that report their sockets already. */
+const watched = new WeakSet<TlsServer>();
+
+/** Has meters find out about every socket of this process, and the pipes of its children. */
+function watchSockets(): void {
+  subscribe('net.client.socket', (message) => {
+    const socket = socketIn(message);
+    if (socket !== undefined) WireMeter.current?.add(socket);
+  });
+  subscribe('net.server.socket', (message) => {
+    const socket = socketIn(message);
+    if (socket !== undefined) accepted(socket);
+  });
+  subscribe('child_process', (message) => {
+    const child = fieldOf(message, 'process');
+    const meter = WireMeter.current;
+    if (!(child instanceof ChildProcess) || meter === undefined) return;
+    child.once('spawn', () => {
+      const { stdin, stdout } = child;
+      if (stdin instanceof Socket && stdout instanceof Socket) watchPipes(meter, stdout, stdin);
+    });
+  });
+}
+
+function accepted(socket: Socket): void {
+  const meter = WireMeter.current;
+  // Node tells of a socket after its server has: who counts it by itself has done so.
+  if (meter === undefined || WireMeter.of(socket) !== undefined) return;
+  const server: unknown = Reflect.get(socket, 'server');
+  if (!(server instanceof TlsServer)) {
+    meter.add(socket);
+    return;
+  }
+  // What it gives out lies on top of what it has accepted.
+  if (!watched.has(server)) server.on('secureConnection', (secured) => void WireMeter.of(secured));
+  watched.add(server);
+  meter.add(socket, { isTlsServer: true });
+}
+
+function socketIn(message: unknown): Socket | undefined {
+  const socket = fieldOf(message, 'socket');
+  return socket instanceof Socket ? socket : undefined;
+}
+
+/** Has meters see the bodies of Node's own HTTP in this process, at both ends, without the chunks that they may be cut into. */
+function watchHttp(): void {
+  subscribe('http.server.request.start', (message) => {
+    const request = fieldOf(message, 'request');
+    const response = fieldOf(message, 'response');
+    if (!(request instanceof IncomingMessage && response instanceof ServerResponse)) return;
+    const meter = WireMeter.of(request.socket);
+    if (meter === undefined) return;
+    tapReads(request, bodyCounter(formatOf(request.headers['content-type']), meter.in));
+    tapMessage(response, () => {
+      return hasNoBody(response) ? undefined : bodyCounter(formatOf(contentTypeOf(response)), meter.out);
+    });
+  });
+  subscribe('http.client.request.created', (message) => {
+    const request = fieldOf(message, 'request');
+    if (!(request instanceof ClientRequest)) return;
+    // Which socket it is to have is known when one is free.
+    const count = new HeldCount();
+    tapMessage(request, () => bodyCounter('whole', count));
+    request.once('socket', (socket) => count.passTo(WireMeter.of(socket)?.out));
+  });
+  subscribe('http.client.response.finish', (message) => {
+    const response = fieldOf(message, 'response');
+    if (!(response instanceof IncomingMessage)) return;
+    const meter = WireMeter.of(response.socket);
+    if (meter === undefined) return;
+    tapReads(response, bodyCounter(formatOf(response.headers['content-type']), meter.in));
+  });
+}
+
+/** Such a response drops what is written to it. */
+function hasNoBody({ req, statusCode }: ServerResponse): boolean {
+  return req.method === 'HEAD' || statusCode === 204 || statusCode === 304;
+}
+
+/** Sees what is written to `message`; `open` is called with the first piece, when the head is written. */
+function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefined): void {
+  let counter: BodyCounter | undefined;
+  for (const name of ['write', 'end'] as const) {
+    const method = message[name];
+    Reflect.set(message, name, (...args: unknown[]) => {
+      const result: unknown = Reflect.apply(method, message, args);
+      const bytes = bytesOf(args[0], args[1]);
+      if (bytes !== undefined && bytes.length > 0) {
+        counter ??= open();
+        counter?.(bytes);
+      }
+      return result;
+    });
+  }
+}
+
+/** Also of heads that were given to `writeHead`, which `getHeader` does not know. */
+function contentTypeOf(message: OutgoingMessage): string | undefined {
+  const head: unknown = Reflect.get(message, '_header');
+  return typeof head === 'string' ? /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1] : undefined;
+}
+
+/** Holds what is counted until it is known for whom. */
+class HeldCount implements MessageCount {
+  #bytes = 0;
+  #messages = 0;
+  #to: MessageCount | undefined;
+
+  add(bytes: number, messages: number): void {
+    if (this.#to === undefined) {
+      this.#bytes += bytes;
+      this.#messages += messages;
+    } else {
+      this.#to.add(bytes, messages);
+    }
+  }
+
+  /** Without `to`, it was nobody's. */
+  passTo(to: MessageCount | undefined): void {
+    to?.add(this.#bytes, this.#messages);
+    this.#to = to;
+  }
+}
+
+/** Has meters see what HTTP/2 streams of this process carry in DATA frames, at both ends; of gRPC what is behind its prefixes. */
+function watchHttp2(): void {
+  // The heads of messages that are read, by stream.
+  const heads = new WeakMap<object, unknown>();
+  for (const side of ['client', 'server'] as const) {
+    subscribe(`http2.${side}.stream.created`, (message) => {
+      const stream = fieldOf(message, 'stream');
+      if (!isHttp2Stream(stream) || stream.session === undefined) return;
+      const meter = WireMeter.of(stream.session.socket);
+      if (meter === undefined) return;
+      if (side === 'server') heads.set(stream, fieldOf(message, 'headers'));
+      tapReads(
+        stream,
+        onceOpen(() => bodyCounter(formatIn(heads.get(stream)), meter.in)),
+      );
+      tapWrites(
+        stream,
+        onceOpen(() => bodyCounter(formatIn(stream.sentHeaders), meter.out)),
+      );
+    });
+  }
+  subscribe('http2.client.stream.finish', (message) => {
+    const stream = fieldOf(message, 'stream');
+    if (isHttp2Stream(stream)) heads.set(stream, fieldOf(message, 'headers'));
+  });
+}
+
+/** A counter that is made for the first piece: heads come before it. */
+function onceOpen(open: () => BodyCounter): BodyCounter {
+  let counter: BodyCounter | undefined;
+  return (chunk) => {
+    counter ??= open();
+    counter(chunk);
+  };
+}
+
+function formatIn(headers: unknown) {
+  const type = fieldOf(headers, 'content-type');
+  return formatOf(typeof type === 'string' ? type : undefined);
+}
+
+/** Node has the class, and no name for it. */
+function isHttp2Stream(value: unknown): value is Http2Stream {
+  return value instanceof Duplex && 'sentHeaders' in value && 'session' in value;
+}
+
+/** Bodies of a request and of its answer. */
+interface Counters {
+  readonly meter: WireMeter;
+  readonly sent: BodyCounter;
+  received: BodyCounter;
+}
+
+/** Has meters see the bodies of `fetch`, Node's own and that of the package `undici`: each names its channels so. */
+function watchFetch(): void {
+  const exchanges = new WeakMap<object, Counters>();
+  const of = (message: unknown) => {
+    const request = fieldOf(message, 'request');
+    return typeof request === 'object' && request !== null ? exchanges.get(request) : undefined;
+  };
+  subscribe('undici:client:sendHeaders', (message) => {
+    const request = fieldOf(message, 'request');
+    const socket = fieldOf(message, 'socket');
+    if (typeof request !== 'object' || request === null) return;
+    // HTTP/2 is Node's, also here, and counted there.
+    if (!(socket instanceof Socket) || fieldOf(socket, 'alpnProtocol') === 'h2') return;
+    const meter = WireMeter.of(socket);
+    if (meter === undefined) return;
+    exchanges.set(request, {
+      meter,
+      sent: bodyCounter('whole', meter.out),
+      received: bodyCounter('whole', meter.in),
+    });
+  });
+  subscribe('undici:request:headers', (message) => {
+    const counters = of(message);
+    if (counters === undefined) return;
+    const type = contentTypeIn(fieldOf(fieldOf(message, 'response'), 'headers'));
+    counters.received = bodyCounter(formatOf(type), counters.meter.in);
+  });
+  subscribe('undici:request:bodyChunkSent', (message) => {
+    const chunk = bytesOf(fieldOf(message, 'chunk'), 'utf8');
+    if (chunk !== undefined) of(message)?.sent(chunk);
+  });
+  subscribe('undici:request:bodyChunkReceived', (message) => {
+    const chunk = bytesOf(fieldOf(message, 'chunk'), 'utf8');
+    if (chunk !== undefined) of(message)?.received(chunk);
+  });
+}
+
+/** Of names and values that take turns. */
+function contentTypeIn(headers: unknown): string | undefined {
+  if (!Array.isArray(headers)) return undefined;
+  const at = headers.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === 'content-type');
+  return at === -1 ? undefined : String(headers[at + 1]);
 }

@@ -27,9 +27,9 @@ function isCounted(value: unknown): value is Counted {
  * Counts the bytes of one side of a stack, whoever owns its sockets. How each line becomes known:
  *
  * - **Which sockets.** Those that are dialled or accepted by what {@link run} began, however much later and by whichever package:
- *   Node tells of each (`node-sockets.ts`), in the context of who asked for it.
+ *   Node tells of each (`watch-wires.ts`), in the context of who asked for it.
  * - **raw.** The counters of the operating system's handles. **tls** is what these have more than the handles of TLS on top of them.
- * - **body.** Node's HTTP, HTTP/2 and `fetch` show each piece of a body (`node-http.ts`, `node-http2.ts`, `node-fetch.ts`); what travels in other frames is
+ * - **body.** Node's HTTP, HTTP/2 and `fetch` show each piece of a body; what travels in other frames is
  *   reported by who writes and reads it ({@link sent}, {@link received}).
  * - **head** is the rest of what is in the clear.
  *

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../../core/contracts/errors.ts';
-import { framedTransport, type Places } from './stream/framed-transport.ts';
-import { streamStack } from './stream/stream-stack.ts';
+import { framedTransport, type Places } from './framed-transport.ts';
+import { streamStack } from './stream-stack.ts';
 
 const SCHEME = 'unix:';
 

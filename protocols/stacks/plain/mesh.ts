@@ -1,8 +1,8 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
 import { adapterNamed } from '../../registry.ts';
 import type { Stack } from '../contract/stack.ts';
-import { framedTransport, type Places } from './stream/framed-transport.ts';
-import { streamStack } from './stream/stream-stack.ts';
+import { framedTransport, type Places } from './framed-transport.ts';
+import { streamStack } from './stream-stack.ts';
 
 const ports: Places = {
   free: () => ({ port: 0 }),

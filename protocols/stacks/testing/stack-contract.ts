@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { Stack } from '../contract/stack.ts';
 import { listStackChecks } from '../contract/suite.ts';
-import { selfSigned } from '../tls/self-signed.ts';
+import { selfSigned } from '../self-signed.ts';
 
 const identity = await selfSigned();
 if (identity === null) {

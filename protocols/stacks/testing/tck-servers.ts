@@ -1,7 +1,7 @@
 import { bareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
-import { listenSdkGrpc } from '../a2a/grpc/sdk-server.ts';
 import { serveGrpc } from '../a2a/grpc/server.ts';
 import { type AgentInterface, interfacesAt } from '../a2a/interfaces.ts';
+import { listenSdkGrpc } from '../a2a/sdk/grpc.ts';
 import { sdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
 import { testSettings } from './settings.ts';
 import { tckCard, tckWork } from './tck-work.ts';
@@ -32,7 +32,7 @@ export async function bareTckServer(): Promise<TckServer> {
 
 export async function sdkTckServer(): Promise<TckServer> {
   const agent = await sdkAgent(PURPOSE, tckCard, tckWork, testSettings);
-  const grpc = await listenSdkGrpc(PURPOSE, agent, testSettings);
+  const grpc = await listenSdkGrpc(agent, testSettings);
   const http = await serveSdkHttp(PURPOSE, agent, testSettings);
   agent.setInterfaces(interfacesAt(http.url, all, [grpcAt(`127.0.0.1:${grpc.port}`)]));
   return {

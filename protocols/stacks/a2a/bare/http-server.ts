@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MeshError } from '../../../../core/contracts/errors.ts';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import type { StackSettings } from '../../contract/stack.ts';
+import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
-import { type HttpServer, listenHttp } from '../../http/http-server.ts';
+import { bodyOf, type HttpServer, listenHttp, writeJson } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard, type AgentLimits } from '../agent/agent.ts';
+import { errorInfoOf, faultError, faultOf } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
 import { type AgentInterface, CARD_PATH, interfacesAt, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { cardText, serveCard } from './http-requests.ts';
-import { serveJsonRpc } from './json-rpc-server.ts';
+import { cardText, checkContentType, checkVersion, parsed, serveCard } from './http-requests.ts';
 import { serveRest } from './rest-server.ts';
 
 /** A webhook that does not answer in this time is given up, so that it holds up nobody. */
@@ -91,4 +93,50 @@ function authorizationOf({ authentication, token }: PushConfig): Record<string, 
   if (authentication !== undefined)
     return { Authorization: `${authentication.scheme} ${authentication.credentials ?? ''}`.trim() };
   return token === undefined || token === '' ? {} : { 'X-A2A-Notification-Token': token };
+}
+
+const requestSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number(), z.null()]),
+  method: z.string(),
+  params: z.unknown().optional(),
+});
+type Id = z.infer<typeof requestSchema>['id'];
+
+const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
+
+/** The JSON-RPC binding of A2A (§9): one path, one POST a request. */
+async function serveJsonRpc(
+  agent: A2aAgent,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let id: Id = null;
+  try {
+    if (request.method !== 'POST')
+      throw faultError('invalidRequest', `expected POST, came ${request.method}`);
+    const body = await bodyOf(request, agent.maxBodyBytes);
+    checkContentType(request);
+    const value = parsed(body);
+    const { success, data } = requestSchema.safeParse(value);
+    if (!success) throw faultError('invalidRequest', 'expected jsonrpc 2.0 with an id and a method');
+    id = data.id;
+    checkVersion(request.headers['a2a-version']);
+    if (STREAMS.has(data.method)) {
+      const events = agent.stream(data.method, data.params);
+      await writeEvents(response, answersOf(events, data.id));
+      return;
+    }
+    const result = await agent.call(data.method, data.params);
+    writeJson(response, 200, JSON.stringify({ jsonrpc: '2.0', id, result }));
+  } catch (error) {
+    const fault = faultOf(error);
+    const failure = { code: fault.jsonRpcCode, message: messageOf(error), data: errorInfoOf(fault) };
+    const text = JSON.stringify({ jsonrpc: '2.0', id, error: failure });
+    writeLast(response, 200, text);
+  }
+}
+
+async function* answersOf(results: AsyncIterable<object>, id: Id) {
+  for await (const result of results) yield JSON.stringify({ jsonrpc: '2.0', id, result });
 }

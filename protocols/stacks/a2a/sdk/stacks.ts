@@ -1,9 +1,8 @@
 import type { Stack } from '../../contract/stack.ts';
 import { metered } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
+import { a2aTraits, createStackClient } from '../exchange.ts';
 import { type AgentInterface, interfacesAt } from '../interfaces.ts';
-import { createStackClient } from '../stack-client.ts';
-import { a2aTraits } from '../traits.ts';
 import { workOf } from '../work.ts';
 import { connectSdk, type TransportOf } from './client.ts';
 import { sdkAgent, serveSdkHttp } from './server.ts';

@@ -1,13 +1,15 @@
-import type { Stack } from '../../contract/stack.ts';
-import { listenHttp } from '../../http/http-server.ts';
+import { MeshError } from '../../../../core/contracts/errors.ts';
+import type { Stack, StackSettings } from '../../contract/stack.ts';
+import { eventsOf } from '../../http/event-stream.ts';
+import { HttpClient } from '../../http/http-client.ts';
+import { bodyOf, listenHttp } from '../../http/http-server.ts';
 import { metered } from '../../meter/metered.ts';
-import { MCP_PATH } from '../revision.ts';
+import { MCP_PATH, MCP_REVISION } from '../revision.ts';
 import { serveMcpHttp } from '../server/http.ts';
 import { McpServer } from '../server/mcp-server.ts';
 import { packetTool } from '../tools.ts';
 import { mcpHttpTraits } from '../traits.ts';
-import { BareMcpClient } from './client.ts';
-import { httpCaller } from './http-caller.ts';
+import { BareMcpClient, type McpCaller } from './client.ts';
 
 /** MCP over streamable HTTP without any package at either end. */
 export const mcpHttpBare: Stack = metered({
@@ -26,3 +28,42 @@ export const mcpHttpBare: Stack = metered({
   },
   connect: async (address, settings) => BareMcpClient.connect(httpCaller(address, settings), settings),
 });
+
+/** Streamable HTTP: each request is a POST that says in headers again what gateways need to know. */
+function httpCaller(address: string, settings: StackSettings): McpCaller {
+  const http = new HttpClient(address, settings);
+  const path = new URL(address).pathname;
+  return {
+    async call(request, name, signal) {
+      const response = await http.open({
+        method: 'POST',
+        path,
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          'MCP-Protocol-Version': MCP_REVISION,
+          'Mcp-Method': request.method,
+          ...(name === undefined ? {} : { 'Mcp-Name': name }),
+        },
+        body: JSON.stringify(request),
+        signal,
+      });
+      if (response.headers['content-type']?.startsWith('text/event-stream') !== true)
+        return jsonOf((await bodyOf(response)).toString(), response.statusCode);
+      let last: unknown;
+      for await (const event of eventsOf(response)) last = jsonOf(event, response.statusCode);
+      return last;
+    },
+    close: () => http.close(),
+  };
+}
+
+function jsonOf(text: string, status: number | undefined): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MeshError('packet', `MCP: expected JSON, came status ${status} with ${text.slice(0, 80)}`, {
+      cause,
+    });
+  }
+}

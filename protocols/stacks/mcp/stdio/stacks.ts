@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as z from 'zod';
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { withPackage } from '../../../../core/system/optional-package.ts';
+import { unlessAborted } from '../../../../core/system/process/abort.ts';
 import type { Stack } from '../../contract/stack.ts';
 import { metered } from '../../meter/metered.ts';
-import { BareMcpClient } from '../bare/client.ts';
+import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
 import { mcpStdioTraits } from '../traits.ts';
-import { commandSchema, stdioCaller } from './bare-caller.ts';
+import { linesOf } from './lines.ts';
 import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
 
@@ -42,3 +47,53 @@ export const mcpStdioSdk: Stack = metered({
     return connectSdk(PURPOSE, transport, settings);
   },
 });
+
+const commandSchema = z.object({ command: z.string(), args: z.array(z.string()) });
+const answerSchema = z.looseObject({ id: z.number().optional(), method: z.string().optional() });
+
+/** Starts the server and asks over its pipes, several requests at once; answers find theirs by id. */
+async function stdioCaller(address: string): Promise<McpCaller> {
+  const { command, args } = commandSchema.parse(JSON.parse(address));
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const fail = (cause: unknown) => {
+    for (const { reject } of waiting.values())
+      reject(new MeshError('agent', `MCP: the server on stdio is gone: ${messageOf(cause)}`, { cause }));
+    waiting.clear();
+  };
+  const read = async () => {
+    for await (const line of linesOf(child.stdout)) {
+      const value: unknown = JSON.parse(line);
+      const { id, method } = answerSchema.parse(value);
+      if (method === undefined && id !== undefined) waiting.get(id)?.resolve(value);
+    }
+    throw new Error('its pipe was closed');
+  };
+  child.once('error', fail);
+  child.stdin.on('error', fail);
+  await once(child, 'spawn');
+  read().catch(fail);
+  return {
+    async call(request, _name, signal) {
+      signal.throwIfAborted();
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(request.id, answer);
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      try {
+        return await unlessAborted(
+          signal,
+          answer.promise,
+          () => new MeshError('agent', `MCP: ${request.method}: ${messageOf(signal.reason)}`),
+        );
+      } finally {
+        waiting.delete(request.id);
+      }
+    },
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}

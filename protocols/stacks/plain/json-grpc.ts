@@ -7,11 +7,11 @@ import {
   type ServerUnaryCall,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
-import { ConnectionPool } from '../../connection-pool.ts';
-import type { StackSettings } from '../../contract/stack.ts';
-import { type Answer, callStack } from '../call-stack.ts';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { shortReason } from '../../../core/contracts/packet.ts';
+import { ConnectionPool } from '../connection-pool.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { type Answer, callStack } from './call-stack.ts';
 import { listenGrpc } from './listen-grpc.ts';
 
 /** The one method: packets in, packets out, as JSON. */

@@ -1,16 +1,16 @@
-import type { ProtocolAdapter } from '../../../../core/contracts/adapter.ts';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
-import type { Packet } from '../../../../core/contracts/packet.ts';
-import { json } from '../../../json.ts';
-import { AwaitedAnswers } from '../../awaited-answers.ts';
-import { ConnectionPool } from '../../connection-pool.ts';
-import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
-import { withDeadline } from '../../exchange-limit.ts';
-import { failureOf } from '../../failure.ts';
-import { metered } from '../../meter/metered.ts';
-import type { WireMeter } from '../../meter/wire-meter.ts';
-import { coderOf, type PacketCoder } from '../../packet-coder.ts';
+import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { Packet } from '../../../core/contracts/packet.ts';
+import { json } from '../../json.ts';
+import { AwaitedAnswers } from '../awaited-answers.ts';
+import { ConnectionPool } from '../connection-pool.ts';
+import type { Inbox, Stack, StackServer, StackSettings } from '../contract/stack.ts';
+import { withDeadline } from '../exchange-limit.ts';
+import { failureOf } from '../failure.ts';
+import { metered } from '../meter/metered.ts';
+import type { WireMeter } from '../meter/wire-meter.ts';
+import { coderOf, type PacketCoder } from '../packet-coder.ts';
 
 /** Messages both ways between two ends, in order, each whole: behind lengths on a socket, in frames of WebSocket. */
 export interface MessageStream {

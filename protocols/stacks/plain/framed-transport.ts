@@ -1,10 +1,10 @@
 import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
-import { FrameReader, frameOf } from '../../../../core/wire/frame.ts';
-import type { StackSettings } from '../../contract/stack.ts';
-import { closerOf, connected, listenAt, type Place } from '../../listen.ts';
-import type { WireMeter } from '../../meter/wire-meter.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { FrameReader, frameOf } from '../../../core/wire/frame.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { closerOf, connected, listenAt, type Place } from '../listen.ts';
+import type { WireMeter } from '../meter/wire-meter.ts';
 import type { Accept, MessageStream, StreamHandler } from './stream-stack.ts';
 
 /** What is read from an address and written into one. */

@@ -3,12 +3,12 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
-import type { StackSettings } from '../../contract/stack.ts';
-import { closerOf, listenAt } from '../../listen.ts';
-import type { WireMeter } from '../../meter/wire-meter.ts';
-import { type MessageStream, type StreamHandler, streamStack } from '../stream/stream-stack.ts';
+import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import type { StackSettings } from '../contract/stack.ts';
+import { closerOf, listenAt } from '../listen.ts';
+import type { WireMeter } from '../meter/wire-meter.ts';
+import { type MessageStream, type StreamHandler, streamStack } from './stream-stack.ts';
 
 /** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
 export const jsonWebSocket = streamStack({

@@ -1,5 +1,5 @@
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
-import type { StackSettings } from '../../contract/stack.ts';
+import type { StackSettings } from '../contract/stack.ts';
 
 /**
  * Has a server of `@grpc/grpc-js` listen on a free port of the loopback, which it returns.

@@ -1,0 +1,93 @@
+import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
+import { shortReason } from '../../../../core/contracts/packet.ts';
+import { withPackage } from '../../../../core/system/optional-package.ts';
+import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
+import { metered } from '../../meter/metered.ts';
+import { listenGrpc } from '../../plain/listen-grpc.ts';
+import { meshCard } from '../card.ts';
+import type { A2aClient } from '../client.ts';
+import { a2aTraits, createStackClient } from '../exchange.ts';
+import { workOf } from '../work.ts';
+import { SdkClient } from './client.ts';
+import { loadSdk } from './sdk.ts';
+import { type SdkAgent, sdkAgent } from './server.ts';
+
+const PURPOSE = 'the stack a2a/grpc';
+
+/** What grpc-js takes from a server, for which the SDK's client has no option. */
+const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A2A over gRPC by its own SDK and grpc-js at both ends. Agent cards are read over HTTP/1.1 and so on another port; here the client knows the
+ * agent by configuration, which A2A has as well (§8.2), so that the session is gRPC's alone. All clients of an address share one connection:
+ * the SDK's factory passes on no option of channels, Nagle's neither.
+ */
+export const a2aGrpcSdk: Stack = metered({
+  name: 'a2a/grpc',
+  protocol: 'a2a',
+  transport: 'grpc',
+  implementation: 'sdk',
+  traits: { ...a2aTraits, largestMessageBytes: LARGEST_MESSAGE_BYTES },
+  serve,
+  connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
+});
+
+/** @throws MeshError `config` where it is not installed */
+function loadGrpc() {
+  return withPackage('@grpc/grpc-js@1', PURPOSE, () => import('@grpc/grpc-js'));
+}
+
+/**
+ * Serves an agent by the SDK's service on grpc-js. Times are in whole seconds: nanoseconds take 0 to 6 bytes as it happens, so that no two
+ * runs would have as many bytes.
+ */
+async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
+  const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
+  const agent = await sdkAgent(PURPOSE, meshCard, workOf(inbox), settings, wholeSeconds);
+  const { port, close } = await listenSdkGrpc(agent, settings);
+  const url = `127.0.0.1:${settings.advertisedPort ?? port}`;
+  agent.setInterfaces([{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }]);
+  return {
+    address: `grpc://${url}`,
+    port,
+    async close() {
+      await agent.close();
+      close();
+    },
+  };
+}
+
+export async function listenSdkGrpc(
+  { handler: requestHandler }: SdkAgent,
+  { tls }: StackSettings,
+): Promise<{ readonly port: number; close(): void }> {
+  const { Server, ServerCredentials } = await loadGrpc();
+  const { A2AService, grpcService, UserBuilder } = await import('@a2a-js/sdk/server/grpc');
+  const server = new Server();
+  server.addService(A2AService, grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
+  const port = await listenGrpc(server, ServerCredentials, tls);
+  return { port, close: () => server.forceShutdown() };
+}
+
+/** A client of the SDK over grpc-js, for an agent whose card is known. */
+async function connect(address: string, settings: StackSettings): Promise<A2aClient> {
+  const sdk = await loadSdk(PURPOSE);
+  const { credentials } = await loadGrpc();
+  const { GrpcTransportFactory } = await import('@a2a-js/sdk/client/grpc');
+  const { tls } = settings;
+  const grpcChannelCredentials =
+    tls === null ? credentials.createInsecure() : credentials.createSsl(Buffer.from(tls.cert));
+  const factory = new sdk.client.ClientFactory({
+    transports: [new GrpcTransportFactory({ grpcChannelCredentials })],
+  });
+  const url = new URL(address).host;
+  const supportedInterfaces = [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+  const card = sdk.model.AgentCard.fromJSON({ ...meshCard, supportedInterfaces });
+  try {
+    const client = await factory.createFromAgentCard(card);
+    // The SDK's client has no way to be closed: its channel ends with the process, or when it has been idle for half an hour.
+    return new SdkClient(sdk, client, settings, async () => undefined);
+  } catch (cause) {
+    throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(messageOf(cause))}`, { cause });
+  }
+}
