@@ -18,6 +18,7 @@ const ENTRIES = {
   main: 'scripts/main.ts',
   library: 'scripts/library.ts',
   contract: 'protocols/contract/suite.ts',
+  'stack-contract': 'protocols/stacks/contract/suite.ts',
 };
 
 /** Programs that start often or must stay small: their modules are grouped into a few files. The agent comes last. */
