@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { LOOPBACK_HOSTS } from '../../core/system/outgoing-url.ts';
 import { isSameSecret } from '../../core/system/same-secret.ts';
 import { inUrl } from '../../protocols/stacks/http/http-server.ts';
 
@@ -9,8 +10,6 @@ interface Refused {
 
 type RequestHeaders = IncomingHttpHeaders & { readonly ':authority'?: string | undefined };
 
-const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-
 /** Who may ask: whoever names this server as it is called, is no page of another site, and knows the token. */
 export class Guard {
   readonly #names: ReadonlySet<string>;
@@ -18,7 +17,7 @@ export class Guard {
 
   /** @param token undefined where everybody may ask who reaches the server */
   constructor(host: string, token: string | undefined) {
-    this.#names = new Set([...OWN_NAMES, inUrl(host).toLowerCase()]);
+    this.#names = new Set([...LOOPBACK_HOSTS, inUrl(host).toLowerCase()]);
     this.#token = token;
   }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LOOPBACK_HOSTS, type UrlPolicy } from '../../core/system/outgoing-url.ts';
 import { cardText } from '../../protocols/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, bareAgent } from '../../protocols/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '../../protocols/stacks/a2a/grpc/server.ts';
@@ -59,7 +60,10 @@ export function teamMcpServer(
 }
 
 /** Serves the team over HTTP, and over gRPC on a port of its own; what must be proved is proved before anything is read. */
-export async function serveTeam(served: ServedTeam, options: ServeOptions): Promise<Serving> {
+export async function serveTeam(
+  served: Pick<ServedTeam, 'ask' | 'name'>,
+  options: ServeOptions,
+): Promise<Serving> {
   const { description, version, host, port, token, limits } = options;
   const guard = new Guard(host, token);
   // A character takes at most six bytes as an escape.
@@ -70,7 +74,7 @@ export async function serveTeam(served: ServedTeam, options: ServeOptions): Prom
     ? bareAgent(teamCard(served.name, description, version, token !== undefined), askWork(served), SETTINGS, {
         maxTasks: MAX_KEPT_TASKS,
         maxBodyBytes,
-        mayPush: pushesTo(options.pushTo),
+        mayPush: webhookPolicy(options.pushTo),
       })
     : undefined;
   let card = '';
@@ -124,14 +128,9 @@ export async function serveTeam(served: ServedTeam, options: ServeOptions): Prom
 }
 
 /** A server must not be made to call whatever its clients like: this machine, and what was named. */
-function pushesTo(hosts: readonly string[]): (url: string) => boolean {
-  const allowed = new Set([
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    ...hosts.map((host) => inUrl(host).toLowerCase()),
-  ]);
-  return (url) => allowed.has(URL.parse(url)?.hostname ?? '');
+function webhookPolicy(hosts: readonly string[]): UrlPolicy {
+  const allowed = new Set([...LOOPBACK_HOSTS, ...hosts.map((host) => inUrl(host).toLowerCase())]);
+  return ({ hostname }) => allowed.has(hostname);
 }
 
 function say(response: ServerResponse, status: number, error: string): void {

@@ -4,14 +4,14 @@ import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '../../core/contracts/pa
 import { callType, type Tool } from '../../core/contracts/tool.ts';
 import { dataTool } from '../data-tool.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, variableName, variableNamed } from './foreign.ts';
+import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';
 import { foreignTool } from './foreign-tool.ts';
 
 const optionsSchema = z.strictObject({
   ...commonOptions,
   timeout_s: z.number().positive().max(86_400).default(300),
   /** Of its agent card, or of what is above it. */
-  url: z.url({ protocol: /^https?$/ }),
+  url: foreignUrl,
   /** The variable with the token that it wants. */
   token: variableName.exactOptional(),
   /** How its results come; without it by stream where it has that, else by asking again. */

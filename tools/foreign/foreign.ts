@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
+import { parseForeignUrl } from '../../core/system/outgoing-url.ts';
 
 /** What an agent with a tool of somebody else's is asked: which tools there are, or to call one of them. */
 export const foreignInput = z.strictObject({
@@ -56,6 +57,14 @@ export interface ForeignReply {
   readonly images: readonly Uint8Array[];
   readonly isError: boolean;
 }
+
+/** The address of a peer in a team file; a token in it would be in every log. */
+export const foreignUrl = z
+  .string()
+  .refine(
+    (text) => parseForeignUrl(text) !== undefined,
+    'must be a URL of http or https, without a user or password',
+  );
 
 /** The name of a variable of the environment: a team file says where a secret is, never the secret. */
 export const variableName = z

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, variableName, variableNamed } from './foreign.ts';
+import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';
 import { foreignTool } from './foreign-tool.ts';
 
 const ofChild = z.strictObject({
@@ -16,7 +16,7 @@ const ofChild = z.strictObject({
 });
 const ofUrl = z.strictObject({
   ...commonOptions,
-  url: z.url({ protocol: /^https?$/ }),
+  url: foreignUrl,
   /** The variable with the token that it wants. */
   token: variableName.exactOptional(),
 });

@@ -12,6 +12,7 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
 import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
 import type { Metric } from './metrics.ts';
@@ -44,9 +45,9 @@ export function fileLines(telemetry: RunTelemetry): { spans: string[]; metrics: 
  * @throws Error with what the collector said
  */
 export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
-  const base = endpoint.replace(/\/$/, '');
-  const spans = new OTLPTraceExporter({ url: `${base}/v1/traces`, timeoutMillis: REQUEST_MS });
-  const metrics = new OTLPMetricExporter({ url: `${base}/v1/metrics`, timeoutMillis: REQUEST_MS });
+  const settings = (path: string) => ({ url: joinUrl(endpoint, path).href, timeoutMillis: REQUEST_MS });
+  const spans = new OTLPTraceExporter(settings('/v1/traces'));
+  const metrics = new OTLPMetricExporter(settings('/v1/metrics'));
   try {
     for (const request of requests(telemetry)) await exported((done) => spans.export(request, done));
     await exported((done) => metrics.export(resourceMetrics(telemetry), done));

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from '../../../core/contracts/errors.ts';
 import type { Packet } from '../../../core/contracts/packet.ts';
+import { LOOPBACK_HOSTS, parseForeignUrl } from '../../../core/system/outgoing-url.ts';
 import { parseJsonText } from '../../../core/system/parse-json.ts';
 import { AwaitedAnswers } from '../awaited-answers.ts';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
@@ -20,7 +21,14 @@ const PEERS = '/peers';
 const AGENT = '/agent';
 /** Clients of one server. A comparison has a few dozen agents. */
 const MAX_PEERS = 256;
-const peerSchema = z.strictObject({ endpoint: z.url({ protocol: /^https?$/ }) });
+const peerSchema = z.strictObject({
+  endpoint: z.string().refine(isOnThisMachine, 'must be on this machine'),
+});
+
+/** Clients of a comparison run beside the server; a message must not make it call another host. */
+function isOnThisMachine(endpoint: string): boolean {
+  return LOOPBACK_HOSTS.includes(parseForeignUrl(endpoint)?.hostname ?? '');
+}
 const pathSchema = z.strictObject({ path: z.string() });
 
 /**

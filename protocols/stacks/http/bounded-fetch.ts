@@ -1,8 +1,13 @@
 import { MeshError } from '../../../core/contracts/errors.ts';
+import { requireOrigin } from '../../../core/system/outgoing-url.ts';
 
-/** Node's `fetch` that follows no redirect and reads no more than `most` bytes of an answer: for servers that are not trusted. */
-export function boundedFetch(most: number): typeof fetch {
+/**
+ * Makes a `fetch` for a library that talks to a server which is not trusted: it asks the origin of `server` alone, follows no redirect,
+ * and reads no more than `most` bytes of an answer.
+ */
+export function boundedFetch(server: string, most: number): typeof fetch {
   return async (input, init) => {
+    requireOrigin(server, input);
     const response = await fetch(input, { ...init, redirect: 'error' });
     if (response.body === null) return response;
     let length = 0;

@@ -1,12 +1,13 @@
 import http from 'node:http';
 import https from 'node:https';
 import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { joinUrl, type UrlPolicy } from '../../../core/system/outgoing-url.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { bodyOf } from './http-server.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Behind the address that the client was made for. */
+  /** On the origin that the client was made for. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -18,13 +19,24 @@ export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAl
 
 /** A client on Node's own HTTP/1.1: a pool of connections, and no header that was not asked for but Host and Content-Length. */
 export class HttpClient {
-  readonly #url: URL;
+  readonly #origin: string;
   readonly #agent: http.Agent;
   readonly #request: typeof http.request;
+  readonly #mayAsk: UrlPolicy;
   readonly #keepsAlive: boolean;
 
-  constructor(url: string, { tls, connections, keepAliveMs, noDelay }: ClientSettings) {
-    this.#url = new URL(url);
+  /**
+   * @param url of a server; all requests go to its origin
+   * @param mayAsk is asked about the URL of every request before it is sent
+   */
+  constructor(
+    url: string | URL,
+    { tls, connections, keepAliveMs, noDelay }: ClientSettings,
+    mayAsk: UrlPolicy = () => true,
+  ) {
+    const { origin, protocol } = new URL(url);
+    this.#origin = origin;
+    this.#mayAsk = mayAsk;
     this.#keepsAlive = keepAliveMs > 0;
     const options = {
       keepAlive: this.#keepsAlive,
@@ -33,7 +45,7 @@ export class HttpClient {
       noDelay,
       ...(this.#keepsAlive ? { timeout: keepAliveMs } : {}),
     };
-    const isSecure = this.#url.protocol === 'https:';
+    const isSecure = protocol === 'https:';
     // Of somebody else's server the system's authorities know the certificate.
     const trust = tls === null ? {} : ({ ca: tls.cert, minVersion: 'TLSv1.3' } as const);
     this.#agent = isSecure ? new https.Agent({ ...options, ...trust }) : new http.Agent(options);
@@ -41,14 +53,16 @@ export class HttpClient {
   }
 
   /**
-   * The head of the answer; its body is the caller's to read.
+   * The head of the answer; its body is the caller's to read. A redirect is an answer like any other: it is not followed.
    *
-   * @throws MeshError `agent` for a connection that failed or a signal that aborted
+   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `config` for a URL that may not be asked
    */
   async open({ method, path, headers, body, signal }: HttpRequest): Promise<http.IncomingMessage> {
+    const url = joinUrl(this.#origin, path);
+    if (!this.#mayAsk(url)) throw new MeshError('config', `${url.origin}: it may not be asked`);
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-      const request = this.#request(new URL(path, this.#url), {
+      const request = this.#request(url, {
         method,
         agent: this.#agent,
         signal,
@@ -56,7 +70,7 @@ export class HttpClient {
       });
       request.once('response', resolve);
       request.once('error', (cause) => {
-        reject(new MeshError('agent', `${method} ${this.#url.href}: ${messageOf(cause)}`, { cause }));
+        reject(new MeshError('agent', `${method} ${this.#origin}: ${messageOf(cause)}`, { cause }));
       });
       // An idle connection has a time-out of the pool's; one in use has none but the signal.
       request.once('socket', (socket) => socket.setTimeout(0));
@@ -71,7 +85,7 @@ export class HttpClient {
       return { status: response.statusCode ?? 0, text: (await bodyOf(response)).toString() };
     } catch (cause) {
       if (cause instanceof MeshError) throw cause;
-      throw new MeshError('agent', `${request.method} ${this.#url.href}: ${messageOf(cause)}`, { cause });
+      throw new MeshError('agent', `${request.method} ${this.#origin}: ${messageOf(cause)}`, { cause });
     }
   }
 

@@ -9,7 +9,7 @@ export interface PooledFetch {
 
 /**
  * The `fetch` of npm's undici with connections as the settings have them: Node's own cannot be told how many to keep, nor whom to
- * trust, and does not take an `Agent` of the package.
+ * trust, and does not take an `Agent` of the package. It follows no redirect: headers with tokens would go along.
  *
  * @throws MeshError `config` where undici is not installed
  */
@@ -34,7 +34,7 @@ export async function pooledFetch(
     init: object,
   ) => Promise<Response>;
   return {
-    fetch: (input, init) => ask(input, { ...init, dispatcher }),
+    fetch: (input, init) => ask(input, { ...init, dispatcher, redirect: 'error' }),
     close: () => dispatcher.destroy(),
   };
 }

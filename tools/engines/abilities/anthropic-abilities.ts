@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { API_VERSION, anthropicServer } from '../servers/anthropic.ts';
 import { anthropicKey, anthropicUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
@@ -23,13 +24,13 @@ export async function anthropicAbilities(question: AbilityQuestion): Promise<Mod
   const key = anthropicKey(url, environment);
   const server = anthropicServer(url, key);
   const headers = { 'anthropic-version': API_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) };
-  const listed = await askServer(server, { path: `${url}/v1/models?limit=1000`, headers }, listSchema);
+  const listed = await askServer(server, { url: joinUrl(url, '/v1/models?limit=1000'), headers }, listSchema);
   // A name without its date stands for the newest, and is not in the list.
   const own =
     listed?.data.find(({ id }) => id === model) ??
     (await askServer(
       server,
-      { path: `${url}/v1/models/${encodeURIComponent(model)}`, headers },
+      { url: joinUrl(url, `/v1/models/${encodeURIComponent(model)}`), headers },
       modelSchema,
     ));
   const { image_input, thinking } = own?.capabilities ?? {};

@@ -8,7 +8,7 @@ const ASK_TIMEOUT_MS = 5_000;
 
 /** What to ask a server besides its chats. */
 interface ServerQuestion {
-  readonly path: string;
+  readonly url: URL;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -20,12 +20,12 @@ interface ServerQuestion {
  */
 export async function askServer<Reply>(
   server: ModelServer,
-  { path, body, headers = {} }: ServerQuestion,
+  { url, body, headers = {} }: ServerQuestion,
   schema: z.ZodType<Reply>,
 ): Promise<Reply | undefined> {
   const limits = { signal: new AbortController().signal, timeoutMs: ASK_TIMEOUT_MS };
   const outcome = await exchange(server, limits, async (fetch) => {
-    const response = await fetch(path, {
+    const response = await fetch(url, {
       headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     });

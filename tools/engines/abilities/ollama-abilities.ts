@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { ollamaServer } from '../servers/ollama.ts';
 import { ollamaUrl } from '../servers/server-url.ts';
 import { askServer } from './ask-server.ts';
@@ -17,8 +18,8 @@ export async function ollamaAbilities({
 }: AbilityQuestion): Promise<ModelAbilities> {
   const url = ollamaUrl(host, environment);
   const server = ollamaServer(url, undefined);
-  const tags = await askServer(server, { path: `${url}/api/tags` }, tagsSchema);
-  const shown = await askServer(server, { path: `${url}/api/show`, body: { model } }, showSchema);
+  const tags = await askServer(server, { url: joinUrl(url, '/api/tags') }, tagsSchema);
+  const shown = await askServer(server, { url: joinUrl(url, '/api/show'), body: { model } }, showSchema);
   const can = (list: readonly string[] | null | undefined, name: string) => list?.includes(name) ?? null;
   const names = tags?.models.map(({ name }) => name);
   const known = shown?.capabilities;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { openaiServer } from '../servers/openai.ts';
 import { openaiKey, openaiUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
@@ -50,16 +51,16 @@ export async function openaiAbilities({
   const server = openaiServer(url, key);
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
   const { origin } = new URL(url);
-  const listed = await askServer(server, { path: `${url}/models`, headers }, modelsSchema);
+  const listed = await askServer(server, { url: joinUrl(url, '/models'), headers }, modelsSchema);
   const own = listed?.data.find(({ id }) => id === model);
   // The makers' own servers have nothing beside it.
   const isLocal = new URL(url).protocol === 'http:';
   const props = isLocal
-    ? await askServer(server, { path: `${origin}/props`, headers }, propsSchema)
+    ? await askServer(server, { url: joinUrl(origin, '/props'), headers }, propsSchema)
     : undefined;
   const studio =
     isLocal && props === undefined
-      ? await askServer(server, { path: `${origin}/api/v0/models`, headers }, studioSchema)
+      ? await askServer(server, { url: joinUrl(origin, '/api/v0/models'), headers }, studioSchema)
       : undefined;
   const there = studio?.data.find(({ id }) => id === model);
   const caps = props?.chat_template_caps;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
 import { issuesOf } from '../../../core/contracts/packet.ts';
+import { requireOrigin } from '../../../core/system/outgoing-url.ts';
 import type { ModelServer, ReadBody } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
@@ -50,7 +51,8 @@ export async function exchange<Result>(
   const boundedFetch: typeof globalThis.fetch = async (input, init) => {
     failure = undefined;
     try {
-      const response = await patientFetch(input, { ...init, signal, redirect: 'manual' });
+      requireOrigin(server.url, input);
+      const response = await patientFetch(input, { ...init, signal });
       if (response.ok) return await readBody(watched(response, idleMs, () => silence.abort()));
       throw new Refusal(await readRefusal(response, server.key));
     } catch (error) {

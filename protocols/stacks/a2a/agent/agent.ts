@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { UrlPolicy } from '../../../../core/system/outgoing-url.ts';
 import type { EventQueue } from '../event-queue.ts';
 import {
   type A2aMessage,
@@ -38,8 +39,8 @@ export interface AgentLimits {
   readonly maxTasks?: number;
   /** Bytes of one request. */
   readonly maxBodyBytes?: number;
-  /** Whether the agent calls that address. */
-  readonly mayPush?: (url: string) => boolean;
+  /** Asked about a webhook when a client names it, and again about the URL of each call. */
+  readonly mayPush?: UrlPolicy;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parseForeignUrl, type UrlPolicy } from '../../../../core/system/outgoing-url.ts';
 import { type PushConfig, TERMINAL_STATES } from '../model.ts';
 import { faultError } from './faults.ts';
 import type { AgentTask, TaskEvent } from './task.ts';
@@ -13,10 +14,10 @@ const MAX_CONFIGS_OF_TASK = 16;
 export class PushConfigs {
   readonly #isSupported: boolean;
   readonly #send: PushSender;
-  readonly #mayPush: (url: string) => boolean;
+  readonly #mayPush: UrlPolicy;
   readonly #configs = new WeakMap<AgentTask, Map<string, PushConfig>>();
 
-  constructor(isSupported: boolean, send: PushSender, mayPush = (_url: string) => true) {
+  constructor(isSupported: boolean, send: PushSender, mayPush: UrlPolicy = () => true) {
     this.#isSupported = isSupported;
     this.#send = send;
     this.#mayPush = mayPush;
@@ -24,8 +25,9 @@ export class PushConfigs {
 
   add(task: AgentTask, config: PushConfig): PushConfig {
     const configs = this.#of(task);
-    if (!this.#mayPush(config.url))
-      throw faultError('invalidParams', `this agent does not call ${URL.parse(config.url)?.host ?? ''}`);
+    const url = parseForeignUrl(config.url);
+    if (url === undefined || !this.#mayPush(url))
+      throw faultError('invalidParams', `this agent does not call ${url?.host ?? 'such a URL'}`);
     const id = config.id === undefined || config.id === '' ? randomUUID() : config.id;
     const own = { ...config, id };
     if (!configs.has(id) && configs.size === MAX_CONFIGS_OF_TASK)

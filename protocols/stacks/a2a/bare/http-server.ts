@@ -61,7 +61,7 @@ export function bareAgent(card: AgentCard, work: AgentWork, settings: ClientSett
   const webhooks = new Map<string, HttpClient>();
   const send: PushSender = async (config, event) => {
     const { origin, pathname, search } = new URL(config.url);
-    const http = webhooks.get(origin) ?? new HttpClient(origin, settings);
+    const http = webhooks.get(origin) ?? new HttpClient(origin, settings, limits?.mayPush);
     webhooks.delete(origin);
     webhooks.set(origin, http);
     const [oldest] = webhooks;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
+import { parseForeignUrl } from '../../../../core/system/outgoing-url.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
@@ -219,7 +220,7 @@ function interfaceOf({ name, supportedInterfaces }: ForeignCard, from: URL): Kno
     if (!/^1(\.|$)/.test(protocolVersion)) continue;
     const dialect = dialects.find((known) => known.protocolBinding === protocolBinding);
     if (dialect === undefined && protocolBinding !== 'GRPC') continue;
-    const own = dialect === undefined ? grpcPlace(url, from) : (URL.parse(url) ?? undefined);
+    const own = dialect === undefined ? grpcPlace(url, from) : parseForeignUrl(url);
     if (own === undefined) continue;
     const isThere = dialect === undefined ? own.hostname === from.hostname : own.origin === from.origin;
     if (isThere) return { url: own, dialect };

@@ -1,3 +1,5 @@
+import { parseForeignUrl } from '../../../../core/system/outgoing-url.ts';
+
 /**
  * Where a card says that its gRPC is: `host:port`, or a URL. Where it does not say whether by TLS, it is as the card came; a card that came by
  * TLS does not lead to where there is none.
@@ -10,5 +12,5 @@ export function grpcPlace(text: string, cardUrl: URL): URL | undefined {
   const isSecure = cardUrl.protocol === 'https:';
   const saysTls = /^(?:https|grpcs)$/i.test(scheme);
   if (isSecure && /^http$/i.test(scheme)) return undefined;
-  return URL.parse(`${isSecure || saysTls ? 'https' : 'http'}://${authority}`) ?? undefined;
+  return parseForeignUrl(`${isSecure || saysTls ? 'https' : 'http'}://${authority}`);
 }

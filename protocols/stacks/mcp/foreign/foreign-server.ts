@@ -128,8 +128,8 @@ async function transportOf(place: ForeignServerPlace): Promise<Transport> {
   const { url, token, maxMessageBytes } = place;
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers, redirect: 'error' },
-    fetch: boundedFetch(maxMessageBytes),
+    requestInit: { headers },
+    fetch: boundedFetch(url, maxMessageBytes),
   });
 }
 
