@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
 import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
 import { blockedPortFault } from '../../tools/blocked-port.ts';
+import { fetchService } from '../../tools/web/service-redirects.ts';
 import { type Question, questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
 
@@ -158,6 +159,7 @@ export class ScoringApi {
     const timeout = AbortSignal.timeout(timeoutMs + MAX_RETRY_AFTER_MS);
     const client = ky.create({
       prefix: this.url,
+      fetch: fetchService,
       timeout: timeoutMs,
       retry: {
         limit: MAX_RETRIES,

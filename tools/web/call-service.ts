@@ -3,8 +3,10 @@ import type PQueue from 'p-queue';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { issuesOf } from '../../core/contracts/packet.ts';
+import { joinUrl } from '../../core/system/outgoing-url.ts';
 import { readBounded } from './bounded-body.ts';
 import { serviceFault } from './service-fault.ts';
+import { fetchService } from './service-redirects.ts';
 import {
   isMoved,
   SERVICES,
@@ -88,7 +90,7 @@ export async function withService<Result>(
 ): Promise<Result> {
   const { environment } = place;
   const base = call.baseUrl ?? serviceUrl(call.service, environment);
-  const url = base + call.path;
+  const url = joinUrl(base, call.path);
   const { default: ky } = await import('ky');
   const parsed = settings.safeParse(place.options);
   if (!parsed.success) throw new MeshError('tool', `options: ${issuesOf(parsed.error)}`);
@@ -97,6 +99,7 @@ export async function withService<Result>(
     method: call.json === undefined && call.form === undefined ? 'get' : 'post',
     headers: { 'user-agent': userAgent(environment), ...call.headers },
     timeout,
+    fetch: fetchService,
     throwHttpErrors: (status) => !(call.accepts ?? []).includes(status),
     retry: {
       limit: parsed.data.retries ?? MAX_RETRIES,
@@ -115,7 +118,7 @@ export async function withService<Result>(
     ...(call.json === undefined ? {} : { json: call.json }),
     ...(call.form === undefined ? {} : { body: call.form }),
   };
-  const queue = await queueOf(call, new URL(url).origin, place);
+  const queue = await queueOf(call, url.origin, place);
   if (queue.size >= MAX_WAITING)
     throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls wait already`);
   try {
@@ -128,7 +131,7 @@ export async function withService<Result>(
       { signal: place.signal },
     );
   } catch (error) {
-    throw serviceFault(error, call.service, new URL(url).origin, place);
+    throw serviceFault(error, call.service, url.origin, place);
   }
 }
 
