@@ -52,7 +52,7 @@ export const exchangeLineSchema = z.union([
     }),
     prompt_tokens: tokens,
     completion_tokens: tokens,
-    /** Runs of earlier versions did not note it. */
+    /** Engines of the user's may leave these out. */
     started_us: z.number().nonnegative().exactOptional(),
     ended_us: z.number().nonnegative().exactOptional(),
   }),

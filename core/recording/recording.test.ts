@@ -37,7 +37,12 @@ describe('a recording', () => {
   test.each([
     ['a line that is not JSON', changed(2, (line) => line.slice(1)), 'file:3: not JSON'],
     [
-      'another version',
+      'an older version',
+      changed(0, (line) => line.replace('version":2', 'version":1')),
+      'file: a recording of version 1; this program reads version 2: make the run again',
+    ],
+    [
+      'a newer version',
       changed(0, (line) => line.replace('version":2', 'version":3')),
       'version 3; this program reads version 2: it was made by a newer gaia-mesh',
     ],
