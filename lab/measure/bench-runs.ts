@@ -116,11 +116,6 @@ export async function outputOf(
   return stdout;
 }
 
-/** The metrics of the last run in `folder`, as far as `schema` goes. */
-export function metricsIn<T>(folder: string, schema: z.ZodType<T>): T {
-  return schema.parse(JSON.parse(readFileSync(path.join(folder, 'metrics.json'), 'utf8')));
-}
-
 /** Every question about every document that ships with the project. */
 export function shippedQuestions(): Task[] {
   return shippedTasks().flatMap(

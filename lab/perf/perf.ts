@@ -1,19 +1,21 @@
+import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { userPath } from '../../core/system/user-paths.ts';
 import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
+import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
 import { machine, pageToWrite, writePart } from '../../evaluation/terminal/docs-page.ts';
 import { print, printJson } from '../../evaluation/terminal/print.ts';
 import { positiveInteger } from '../../scripts/command-line/option-values.ts';
-import { shippedQuestions } from '../measure/bench-runs.ts';
+import { inFolder, outputOf, shippedQuestions, started, writeTasks } from '../measure/bench-runs.ts';
 import { type PublishOptions, publisher } from '../measure/publish.ts';
-import { ratioText } from '../measure/rounds.ts';
+import { interleaved, ratioText } from '../measure/rounds.ts';
 import { relayPart, relayReport, relayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 import { measureCodecs } from './codecs.ts';
 import { resultsPart, resultsTables } from './results-page.ts';
 import { measureAnswers, measureBatch, measureStart } from './runs.ts';
-import { measureWatch } from './watch-cost.ts';
 
 const START_ROUNDS = 11;
 const BATCH_ROUNDS = 5;
@@ -96,3 +98,52 @@ async function onlyWatch({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<
 function relayOf({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
   return measureRelay(quick, rounds);
 }
+
+const summarySchema = z.object({ tasks_per_s: z.number().positive() });
+
+/** What a page that follows a run costs it. */
+interface WatchCost {
+  readonly tasks: number;
+  /** Seconds of a task with a page that reads, over those without. */
+  readonly time: Comparison;
+}
+
+/** The same batch with and without `--watch`, in pairs of random order; a process of its own reads the events, as a browser would. */
+export function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
+  return inFolder(async (folder, signal) => {
+    const file = writeTasks(folder, shippedQuestions(), tasks);
+    const options = ['--tasks', file, '--json', '--out', folder];
+    const secondsOf = async (more: readonly string[]) => 1 / (await tasksPerS([...options, ...more]));
+    const targets = { plain: () => secondsOf([]), watched: () => secondsOf(['--watch']) };
+    const samples = await interleaved(targets, { rounds, warmUp: 1, signal, shownAs: 'pairs of batches' });
+    return { tasks, time: compare(samples.plain, samples.watched, { seed: 1 }) };
+  });
+}
+
+/** A process reads the events of the page as soon as its address is there. */
+async function tasksPerS(options: readonly string[]): Promise<number> {
+  let isReading = false;
+  const stdout = await outputOf('bench', ['--port-base', 'auto', ...options], {
+    onError(said) {
+      const [, url] = /watch it at (\S+)\n/.exec(said) ?? [];
+      if (url === undefined || isReading) return;
+      isReading = true;
+      const args = ['--input-type=module', '-e', READER, `${url}events`];
+      started(spawn(process.execPath, args, { stdio: 'ignore' }));
+    },
+  });
+  return summarySchema.parse(JSON.parse(stdout)).tasks_per_s;
+}
+
+/** Leaves at the last event, so that the run ends. */
+const READER = `
+const leave = new AbortController();
+const { body } = await fetch(process.argv[1], { signal: leave.signal });
+const decoder = new TextDecoder();
+let last = '';
+for await (const bytes of body) {
+  last = (last + decoder.decode(bytes, { stream: true })).slice(-200);
+  if (last.includes('"kind":"end"')) break;
+}
+leave.abort();
+`;

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import * as z from 'zod';
 import type { Task } from '../../core/contracts/task.ts';
 import { wilson } from '../../evaluation/statistics/inference/confidence.ts';
-import { inFolder, metricsIn, type RunMemory, runBench, writeTasks } from '../measure/bench-runs.ts';
+import { inFolder, type RunMemory, runBench, writeTasks } from '../measure/bench-runs.ts';
 import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
 
 const metricsSchema = z.object({
@@ -22,7 +24,8 @@ export function measureStart(rounds: number): Promise<StartTimes> {
   return inFolder(async (folder, signal) => {
     const bench = async () => {
       const { wallMs } = await runBench(folder);
-      const { elapsed_ms, hops } = metricsIn(folder, metricsSchema);
+      const text = readFileSync(path.join(folder, 'metrics.json'), 'utf8');
+      const { elapsed_ms, hops } = metricsSchema.parse(JSON.parse(text));
       return { wallMs, meshMs: elapsed_ms - hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0) / 1000 };
     };
     const samples = (await interleaved({ bench }, { rounds, warmUp: 1, signal, shownAs: 'runs' })).bench;
