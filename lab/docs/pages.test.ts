@@ -56,7 +56,9 @@ function anchors(page: string): string[] {
 
 test('commands in the pages take the options that they are given', async () => {
   const commands = pages.flatMap((page) =>
-    [...text(page).matchAll(/npm run (?:-s )?([a-z-]+) -- ([^`\n#]*)/g)].flatMap(([, name = '', args = '']) =>
+    [
+      ...text(page).matchAll(/npm run (?:-s )?([a-z-]+ -- (?:gaps|blame)|[a-z-]+) (?:-- )?([^`\n#]*)/g),
+    ].flatMap(([, name = '', args = '']) =>
       [...args.matchAll(/(?:^|\s)(--[a-z-]+)/g)].map(([, option = '']) => ({ name, option, page })),
     ),
   );
@@ -66,8 +68,9 @@ test('commands in the pages take the options that they are given', async () => {
     .parse(JSON.parse(text('package.json')));
   const helps = await Promise.all(
     names.map((name) => {
-      const [, entry = '', command = ''] = /node (\S+) (\S+)$/.exec(scripts[name] ?? '') ?? [];
-      const args = [path.join(codeFolder, entry), command, '--help'];
+      const [script = '', ...subcommand] = name.split(' -- ');
+      const [, entry = '', command = ''] = /node (\S+) (\S+)$/.exec(scripts[script] ?? '') ?? [];
+      const args = [path.join(codeFolder, entry), command, ...subcommand, '--help', '--all'];
       return runCli(args, { program: process.execPath });
     }),
   );

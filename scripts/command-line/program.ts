@@ -3,13 +3,16 @@ import { lackOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts'
 import { packageVersion } from '../../core/system/package-root.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
+import { explainHelp, twoLevelHelp } from './help.ts';
 
 /** One line of the list of commands. What a command takes and does is loaded when somebody asks for it. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** The heading that it stands below; without one the command is there but not listed. */
-  readonly group?: string;
+  /** The heading that it stands below. */
+  readonly group: string;
+  /** Few people need it: `--help` leaves it to `--help --all`. */
+  readonly advanced?: boolean;
   /** Gives the function that adds arguments, options and the action. */
   readonly load: () => Promise<(command: Command) => void>;
 }
@@ -29,7 +32,7 @@ export async function runProgram(program: Program): Promise<void> {
   // `help bench` is `bench --help`.
   const args = first === 'help' ? [...rest.slice(0, 1), '--help'] : process.argv.slice(2);
   try {
-    const parser = await parserOf(program, args[0]);
+    const parser = await createParser(program, args);
     await parser.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -48,26 +51,33 @@ export async function runProgram(program: Program): Promise<void> {
   }
 }
 
-/** Knows the command that was asked for, and of all others the one line. */
-async function parserOf({ name, description, commands }: Program, asked: string | undefined) {
+/** Makes a parser that knows the whole command which `args` ask for, and of all others the one line. */
+export async function createParser(
+  { name, description, commands }: Program,
+  args: readonly string[],
+): Promise<Command> {
+  const showsAll = args.includes('--all');
   const parser = new Command(name)
     .description(description)
     .version(packageVersion)
     .helpCommand(false)
     // What stands behind a command is for it alone, and for a command within it.
     .enablePositionalOptions()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(twoLevelHelp(showsAll))
     .showSuggestionAfterError()
     .showHelpAfterError('with --help it says what it takes')
     .exitOverride();
   for (const entry of commands) {
     const command = parser
-      .command(entry.name, { hidden: entry.group === undefined })
+      .command(entry.name, { hidden: entry.advanced === true && !showsAll })
       .summary(entry.summary)
       .description(entry.summary)
       .helpGroup(`${entry.group}:`);
-    if (entry.name === asked) (await entry.load())(command);
+    if (entry.name !== args[0]) continue;
+    (await entry.load())(command);
+    for (const described of [command, ...command.commands]) explainHelp(described, showsAll);
   }
+  explainHelp(parser, showsAll);
   return parser;
 }
 

@@ -11,12 +11,8 @@ export interface WatchChoice {
 /** Options of a command that can be followed in the browser. */
 export function watchOptions(command: Command): Command {
   return command
-    .option(
-      '--watch [port]',
-      'serve a page that follows it in the browser, and is its report in the end',
-      portOf,
-    )
-    .option('--open', 'with --watch: open the page in your browser, instead of only printing its address');
+    .option('--watch [port]', 'serve a live page of the run', portOf)
+    .option('--open', 'open the live page in your browser');
 }
 
 /** The page, where it was asked for. @throws MeshError `usage` where the port is taken */

@@ -16,6 +16,7 @@ import { filesFor, nameOf, register } from '../../evaluation/teams/user-files.ts
 import { withNames } from '../../evaluation/teams/user-options.ts';
 import { complain } from '../../evaluation/terminal/print.ts';
 import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { listOf, positiveNumber, storeAddress } from '../command-line/option-values.ts';
 
 interface AgentCommandOptions {
@@ -43,32 +44,45 @@ interface AgentCommandOptions {
 }
 
 export function agent(command: Command): void {
+  showInHelp(command, [
+    'id',
+    'tool',
+    'port',
+    'adapter',
+    'engine',
+    'model',
+    'host',
+    'timeout',
+    'subscribes',
+    'partners',
+    'options',
+    'prompt',
+    'files',
+    'store',
+    'workspace',
+  ]);
   command
-    .requiredOption('--id <id>', 'node id, e.g. 2')
-    .requiredOption('--tool <name|file>', 'its one tool')
-    .option('--port <n>', 'where it listens on 127.0.0.1; 0 takes any free port', Number)
-    .option('--transport <name>', 'tcp, or nats: it is reached over a NATS server', 'tcp')
-    .option('--nats-url <url>', 'the NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
-    .option('--nats-subject <subject>', 'what its subjects begin with (default: gaia)')
+    .requiredOption('--id <id>', "set the agent's id, e.g. 2")
+    .requiredOption('--tool <name|file>', 'run this tool')
+    .option('--port <n>', 'listen on this port of 127.0.0.1 (0: any free)', Number)
+    .option('--transport <name>', 'listen over tcp or nats', 'tcp')
+    .option('--nats-url <url>', 'connect to this NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
+    .option('--nats-subject <subject>', 'begin NATS subjects with this prefix (default: gaia)')
     .option('--adapter <spec|file>', 'refuse a hub that speaks another protocol')
-    .option('--adapter-file <file...>', 'adapters of your own, which a hub may then choose by their names')
-    .option('--engine <name|file>', 'what does the thinking', 'extractive')
-    .option('--model <name>', 'model of the engine, where it has one')
-    .option('--host <url>', 'where the model is served')
-    .option('--engine-options <json>', 'options for the engine, e.g. \'{"seed":1}\'')
-    .option('--timeout <seconds>', 'time for one request to a model server', positiveNumber)
-    .option('--subscribes <types>', 'packet types it works on, instead of its tool’s', listOf)
-    .option('--partners <id:tool,…>', 'agents that it may ask', listOf)
-    .option('--options <json>', 'options for its tool, as in the team file')
-    .option('--prompt <file>', 'its prompt, instead of the tool’s own')
-    .option('--files <dir>', 'folder of the tasks’ files')
-    .option(
-      '--store <file|url>',
-      'where attempts are kept, for a tool that has to do with them',
-      storeAddress,
-    )
-    .option('--workspace <dir>', 'its folder (default: workspaces/<id>)')
-    .option('--resume', 'go on with the memory that an agent left there which died')
+    .option('--adapter-file <file...>', 'offer your own adapters to the hub')
+    .option('--engine <name|file>', 'think with this engine', 'extractive')
+    .option('--model <name>', 'use this model of the engine')
+    .option('--host <url>', 'connect to the model server at this address')
+    .option('--engine-options <json>', 'set engine options, e.g. \'{"seed":1}\'')
+    .option('--timeout <seconds>', 'stop each request to a model server after this time', positiveNumber)
+    .option('--subscribes <types>', "receive these packet types instead of the tool's", listOf)
+    .option('--partners <id:tool,…>', 'allow requests to these agents', listOf)
+    .option('--options <json>', 'set tool options, as in the team file')
+    .option('--prompt <file>', "use this prompt instead of the tool's")
+    .option('--files <dir>', 'read task files from this folder')
+    .option('--store <file|url>', 'keep attempts in this database', storeAddress)
+    .option('--workspace <dir>', 'write to this folder (default: workspaces/<id>)')
+    .option('--resume', 'continue with the memory of an agent that died')
     .action(run);
 }
 

@@ -32,6 +32,7 @@ import { reportOfRun } from '../../evaluation/watch/finished-report.ts';
 import type { Watch } from '../../evaluation/watch/watch.ts';
 import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
@@ -40,32 +41,39 @@ import { batchOptions, teamOptions } from '../command-line/run-options.ts';
 import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
 
 export function bench(command: Command): void {
+  showInHelp(command, [
+    'team',
+    'task',
+    'document',
+    'question',
+    'answer',
+    'tasks',
+    'adapter',
+    'engine',
+    'model',
+    'base-url',
+    'out',
+    'timeout',
+    'watch',
+    'json',
+    'quiet',
+  ]);
   command
-    .option('--team <name|file>', 'team of agents', 'pipeline')
-    .option(
-      '--task <name|folder>',
-      'a task that ships with the project, or a folder with document.txt and ground_truth.json',
-    )
-    .option('--document <file>', 'your own document: text, Markdown, PDF, DOCX, PPTX, HTML or EPUB')
-    .option('--question <text>', 'your question about it')
-    .option('--answer <text>', 'the true answer, if you want it scored')
-    .option('--tasks <file>', 'many tasks, a JSON line each: task_id, question, document, answer, aliases')
-    .option('--scorer <name>', "further measures, instead of the team's scorer")
-    .option('--out <dir>', 'folder for the results (default: the project root)')
-    .option('--external <ids>', 'agents that you started yourself, e.g. 2 or 1,2', listOf);
+    .option('--team <name|file>', 'choose the team of agents', 'pipeline')
+    .option('--task <name|folder>', 'run a task that ships, or one from a folder')
+    .option('--document <file>', 'ask about your document (text, PDF, DOCX, PPTX, HTML, EPUB)')
+    .option('--question <text>', 'ask this question about the document')
+    .option('--answer <text>', 'score against this answer')
+    .option('--tasks <file>', 'run many tasks from a file of JSON lines')
+    .option('--scorer <name>', 'score with this scorer as well')
+    .option('--out <dir>', 'write results to this folder (default: the project root)')
+    .option('--external <ids>', 'use agents that you started yourself, e.g. 1,2', listOf);
   watchOptions(batchOptions(teamOptions(command)))
-    .option('--cache', 'take answers of earlier runs from the store, and keep those of this one')
-    .option(
-      '--store <file|url>',
-      'attempts, gap records and cached answers (default: beside the results)',
-      storeAddress,
-    )
-    .option(
-      '--record',
-      'record the packets, for compare --recording: always on, every archive holds a recording',
-    )
-    .option('--json', 'print the metrics (of tasks: the summary) as one JSON value')
-    .option('--quiet', 'print the result only')
+    .option('--cache', 'reuse answers of earlier runs, and save new ones')
+    .option('--store <file|url>', 'keep attempts and cached answers in this database', storeAddress)
+    .option('--record', 'record the packets (always on; every archive holds a recording)')
+    .option('--json', 'print metrics as JSON')
+    .option('--quiet', 'print the answer only')
     .action(run);
 }
 

@@ -10,6 +10,7 @@ import { shortPath } from '../../evaluation/plan/batch-places.ts';
 import { reportHtml } from '../../evaluation/report/report-html.ts';
 import { complain, jsonText, print, printText } from '../../evaluation/terminal/print.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { listOf, positiveInteger, share } from '../command-line/option-values.ts';
@@ -18,35 +19,40 @@ import { limitOptions, teamOptions } from '../command-line/run-options.ts';
 
 /** `gaia blame`: which message made an answer wrong. */
 export function blameCommand(command: Command): void {
+  showInHelp(command, [
+    'out',
+    'team',
+    'questions',
+    'files',
+    'repeat',
+    'engine',
+    'model',
+    'base-url',
+    'max-tokens',
+    'max-cost',
+    'question-tokens',
+    'timeout',
+    'resume',
+    'concurrency',
+    'json',
+  ]);
   command
-    .argument('<id>', 'the question, by its task_id')
-    .option('--out <file>', 'the answers of the batch that asked it (default: runs/gaia/answers.jsonl)')
-    .option('--team <name>', 'the team that answered (default: that of the batch, where it has one)')
-    .option('--questions <file>', 'the questions (default: those of the batch)')
-    .option('--files <dir>', 'folder with their files (default: that of the questions)')
-    .option(
-      '--repeat <n>',
-      'tries of each branch (default: 5); suspects have twice as many more',
-      positiveInteger,
-    )
+    .argument('<id>', 'analyse the question with this task_id')
+    .option('--out <file>', 'read the answers of this batch (default: runs/gaia/answers.jsonl)')
+    .option('--team <name>', 'choose the team (default: the one that answered)')
+    .option('--questions <file>', "read questions from this file (default: the batch's)")
+    .option('--files <dir>', 'read attached files from this folder (default: beside the questions)')
+    .option('--repeat <n>', 'try each branch this many times (default: 5)', positiveInteger)
     .addOption(
-      new Option(
-        '--replace <names>',
-        'what else a message is made to say, beside what its sender says when it speaks again',
-      )
+      new Option('--replace <names>', 'replace messages in these ways as well')
         .argParser(listOf)
         .default([...REPLACEMENTS], REPLACEMENTS.join(',')),
     )
-    .option(
-      '--margin <share>',
-      'changes of the chance of a right answer that count as none, 0 to 1',
-      share,
-      0.5,
-    );
+    .option('--margin <share>', 'ignore changes of the success rate up to this share', share, 0.5);
   limitOptions(teamOptions(command))
-    .option('--resume', 'go on where a blame of the same set-up was broken off')
-    .option('--concurrency <k>', 'branches to run concurrently', positiveInteger)
-    .option('--json', 'print what was found as one JSON value')
+    .option('--resume', 'continue an interrupted analysis')
+    .option('--concurrency <k>', 'run this many branches at once', positiveInteger)
+    .option('--json', 'print findings as JSON')
     .action(run);
 }
 

@@ -23,6 +23,7 @@ import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
 import type { Watch } from '../../evaluation/watch/watch.ts';
 import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
 import { inTemporaryFolder } from '../command-line/temporary-folder.ts';
@@ -31,67 +32,61 @@ import { type CompareOptions, checkTogether } from '../compare/compare-options.t
 import { demandsOf, settle } from '../compare/compare-outcome.ts';
 
 export function compare(command: Command): void {
+  showInHelp(command, [
+    'adapters',
+    'stacks',
+    'recording',
+    'teams',
+    'engines',
+    'budget',
+    'invocations',
+    'fail-if',
+    'junit',
+    'summary',
+    'baseline',
+    'save-baseline',
+    'out',
+    'watch',
+    'json',
+  ]);
   watchOptions(command)
     .option(
       '--adapters <names>',
-      'adapters, the baseline first, e.g. json,msgpack,json+zstd,./my-adapter.ts (default: all)',
+      'compare these protocols, baseline first, e.g. json,a2a (default: all)',
       listOf,
     )
     .option(
       '--stacks <names>',
-      'compare protocols on their real transports, e.g. mesh/json,a2a/jsonrpc,mcp/http; all; ./my-stack.ts',
+      'compare protocols on real transports, e.g. mesh/json,a2a/jsonrpc,mcp/http (or all)',
       listOf,
     )
-    .addOption(new Option('--bindings <names>', 'the former name of --stacks').argParser(listOf).hideHelp())
-    .option('--implementation <names>', 'of stacks: sdk, bare or both (default: both)', listOf)
-    .option(
-      '--factor <name=levels...>',
-      'of stacks, each level an arm: tls=on,off size=64,4096 concurrency=1,16 …',
+    .addOption(
+      new Option('--bindings <names>', 'use --stacks, the new name of this option')
+        .argParser(listOf)
+        .hideHelp(),
     )
-    .option('--rate <n>', 'of stacks: exchanges a second where time is measured', positiveNumber, 200)
-    .option(
-      '--recording <file>',
-      'a recording: run_artifacts.tar.gz of a run, or a file of import or hub --record (default: traffic of four kinds that ships)',
-    )
-    .option('--teams <names>', 'record a run of each of these teams now, and compare on it', listOf)
-    .option('--engines <names>', '… on each of these engines', listOf)
-    .option('--tool <[which=]file>', '… with a tool of yours: see bench --help', severalOf)
-    .option(
-      '--agents <numbers>',
-      'replay to so many agents, e.g. 4,16,64: those that were not recorded just listen',
-      listOf,
-    )
-    .option(
-      '--budget <seconds>',
-      'most time for all of it (default: 75; of stacks 18 each, at most 540)',
-      positiveNumber,
-    )
-    .option(
-      '--invocations <n>',
-      'fresh processes of each adapter; at least 5 for a verdict',
-      positiveInteger,
-      10,
-    )
-    .option('--rounds <n>', 'samples of each of them; at least 3 for a verdict', positiveInteger, 3)
-    .option('--margin <percent>', 'differences up to this count as none', positiveNumber, 5)
-    .option('--seed <n>', 'seed of the order and of the bootstrap', positiveInteger, 1)
-    .option('--fail-if <condition...>', "exit with 1 if it holds, e.g. 'a2a.bytes > 2.5x json'")
+    .option('--implementation <names>', 'measure stacks by sdk, bare or both (default: both)', listOf)
+    .option('--factor <name=levels...>', 'vary a setting of stacks, e.g. tls=on,off size=64,4096')
+    .option('--rate <n>', 'send this many exchanges a second through stacks', positiveNumber, 200)
+    .option('--recording <file>', "replay a run's archive or an imported file")
+    .option('--teams <names>', 'record a run of each of these teams first', listOf)
+    .option('--engines <names>', 'record those runs on each of these engines', listOf)
+    .option('--tool <[which=]file>', 'record those runs with your tool (repeatable)', severalOf)
+    .option('--agents <numbers>', 'replay to this many agents, e.g. 4,16,64', listOf)
+    .option('--budget <seconds>', 'stop after this time (default: 75; more for stacks)', positiveNumber)
+    .option('--invocations <n>', 'start this many fresh processes (5 for a verdict)', positiveInteger, 10)
+    .option('--rounds <n>', 'sample each process this many times (3 for a verdict)', positiveInteger, 3)
+    .option('--margin <percent>', 'count differences up to this as equal', positiveNumber, 5)
+    .option('--seed <n>', 'set the seed of order and bootstrap', positiveInteger, 1)
+    .option('--fail-if <condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'")
     .option('--junit <file>', 'write the conditions as a JUnit report')
-    .option('--summary <file>', 'write the answer and the conditions as Markdown for a pull request')
-    .option('--save-baseline <file>', 'keep this comparison, to compare a later one with it')
-    .option(
-      '--baseline <file>',
-      "compare with one that was kept; --fail-if 'json.time > 1.1x saved' holds it",
-    )
-    .option('--out <dir>', 'folder for comparison.json, .csv, .md and .html (default: the project root)')
-    .option('--write', 'write them to docs/results/comparison.md')
-    .option(
-      '--max-agents <n>',
-      'most agents that a recording may have; each is a process',
-      positiveInteger,
-      64,
-    )
-    .option('--json', 'print the comparison as one JSON value')
+    .option('--summary <file>', 'write a Markdown summary for pull requests')
+    .option('--save-baseline <file>', 'save this comparison as a baseline')
+    .option('--baseline <file>', "compare with a saved baseline, for --fail-if '… 1.1x saved'")
+    .option('--out <dir>', 'write results to this folder (default: the project root)')
+    .option('--write', 'write the results to docs/results (in a checkout)')
+    .option('--max-agents <n>', 'refuse recordings with more agents', positiveInteger, 64)
+    .option('--json', 'print the comparison as JSON')
     .action(run);
 }
 

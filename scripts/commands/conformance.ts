@@ -13,9 +13,9 @@ interface ConformanceOptions {
 
 export function conformance(command: Command): void {
   command
-    .argument('<file>', 'a file that exports a ProtocolAdapter, or the name of an adapter')
-    .option('--timeout <seconds>', 'longest time for one check', positiveNumber, CHECK_SECONDS)
-    .option('--json', 'print the results as one JSON value')
+    .argument('<file>', 'check this file, or the adapter of this name')
+    .option('--timeout <seconds>', 'stop each check after this time', positiveNumber, CHECK_SECONDS)
+    .option('--json', 'print results as JSON')
     .action(run);
 }
 

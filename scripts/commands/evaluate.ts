@@ -19,8 +19,8 @@ const lineSchema = z.looseObject({
 
 export function evaluate(command: Command): void {
   command
-    .requiredOption('--scorer <name>', 'exact_rouge, squad, bleu or gaia')
-    .requiredOption('--input <file>', 'JSONL file; - for standard input')
+    .requiredOption('--scorer <name>', 'score with exact_rouge, squad, bleu or gaia')
+    .requiredOption('--input <file>', 'read predictions from JSON lines (-: standard input)')
     .option('--json', 'print JSON lines (the default)')
     .action(run);
 }

@@ -16,13 +16,10 @@ interface ExportCommandOptions {
 export function exportCommand(command: Command): void {
   const formats = [...exportFormats].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   command
-    .argument(
-      '[archive]',
-      'run_artifacts.tar.gz of a run, a recording, or comparison.json (default: the last run)',
-    )
-    .requiredOption('--as <format>', `what to write: ${[...exportFormats.keys()].join(', ')}`)
-    .option('--out <place>', 'where it goes')
-    .option('--stack <name>', 'for har: json/http1, a2a/jsonrpc, a2a/rest or mcp/http')
+    .argument('[archive]', 'export this archive, recording or comparison.json (default: the last run)')
+    .requiredOption('--as <format>', 'choose the format, see below')
+    .option('--out <place>', 'write to this file, folder or address')
+    .option('--stack <name>', 'choose the stack for har')
     .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
     .action(run);
 }

@@ -31,6 +31,7 @@ import { complain, print, printJson, printText } from '../../evaluation/terminal
 import { reportOfBatch } from '../../evaluation/watch/finished-report.ts';
 import type { Watch } from '../../evaluation/watch/watch.ts';
 import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { listOf, storeAddress } from '../command-line/option-values.ts';
@@ -45,57 +46,54 @@ import { gapsCommand } from './gaps.ts';
 const SHOWN_MISSING = 10;
 
 export function gaia(command: Command): void {
+  showInHelp(command, [
+    'team',
+    'questions',
+    'files',
+    'engine',
+    'model',
+    'base-url',
+    'limit',
+    'repeat',
+    'concurrency',
+    'resume',
+    'max-tokens',
+    'max-cost',
+    'out',
+    'watch',
+    'json',
+  ]);
   command
     .addOption(
-      new Option('--team <names>', 'team, several of them (a,b), or all')
+      new Option('--team <names>', 'choose teams, e.g. react,panel or all')
         .argParser(listOf)
         .default(['supervisor'], 'supervisor'),
     )
-    .option(
-      '--questions <file>',
-      "questions: GAIA's metadata.jsonl or .parquet; JSON lines, CSV or Parquet with task_id, question, …",
-    )
+    .option('--questions <file>', 'read questions from JSON lines, CSV or Parquet')
     .addOption(
-      new Option('--format <name>', 'how the questions are written: gaia, or wtq (WikiTableQuestions)')
+      new Option('--format <name>', 'read questions in the format of GAIA or WikiTableQuestions')
         .choices(['gaia', 'wtq'])
         .default('gaia'),
     )
-    .option('--tables <file>', 'the tables of --format wtq, a JSON line each: {"id", "rows"}')
-    .option('--files <dir>', 'folder with their files (default: that of the questions)')
-    .option('--api <url>', 'scoring API: gives questions and files, takes the answers')
-    .option('--random', 'one random question of the scoring API')
-    .option(
-      '--out <file>',
-      'the answers, a JSON line each (default: runs/gaia/answers.jsonl in the project root)',
-    )
-    .option('--submission <file>', 'save what a scoring API is sent, and send it if there is one')
-    .option('--username <name>', 'who submits (default: HF_USERNAME)')
-    .option('--agent-code <url>', 'where the code of the agents is, for the submission');
+    .option('--tables <file>', 'read the tables of --format wtq from this file')
+    .option('--files <dir>', 'read attached files from this folder (default: beside the questions)')
+    .option('--api <url>', 'fetch questions from a scoring API, and submit answers')
+    .option('--random', 'ask one random question of the scoring API')
+    .option('--out <file>', 'write answers to this file (default: runs/gaia/answers.jsonl)')
+    .option('--submission <file>', 'save the submission for a scoring API to this file')
+    .option('--username <name>', 'submit under this name (default: HF_USERNAME)')
+    .option('--agent-code <url>', "link the agents' code in the submission");
   watchOptions(batchOptions(teamOptions(command)))
-    .option(
-      '--store <file|url>',
-      'attempts, gap records and cached answers (default: beside the answers)',
-      storeAddress,
-    )
-    .option('--no-cache', 'ask for answers that are in the cache, too')
-    .option('--cache-file <file>', 'a {question: answer} file to take into the cache, and to write it to')
-    .option('--write', 'in a checkout: write the figures to docs/results/gaia.md (of tables: gaia-tables.md)')
-    .option('--json', 'print the summary as one JSON value')
+    .option('--store <file|url>', 'keep attempts and cached answers in this database', storeAddress)
+    .option('--no-cache', 'ask again even when an answer is cached')
+    .option('--cache-file <file>', 'read and write cached answers as a {question: answer} file')
+    .option('--write', 'write the results to docs/results (in a checkout)')
+    .option('--json', 'print the summary as JSON')
     .action(run);
   // Of options that both have, those behind a subcommand are its own.
   command.enablePositionalOptions();
-  gapsCommand(
-    command
-      .command('gaps')
-      .description('show and review what the overseer learned from wrong answers')
-      .configureHelp({ showGlobalOptions: false }),
-  );
-  blameCommand(
-    command
-      .command('blame')
-      .description('find the message that made an answer wrong')
-      .configureHelp({ showGlobalOptions: false }),
-  );
+  gapsCommand(command.command('gaps').description('review what the overseer learned from wrong answers'));
+  blameCommand(command.command('blame').description('find the message that made an answer wrong'));
 }
 
 /** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */

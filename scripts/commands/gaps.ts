@@ -31,14 +31,11 @@ const COLUMNS = 2_000;
 /** `gaia gaps`: what the overseer proposed, for a person to decide about (OV-19). */
 export function gapsCommand(command: Command): void {
   command
-    .option('--store <file|url>', 'the store (default: the one beside the answers)', storeAddress)
-    .option(
-      '--out <file>',
-      'the answers, as gaia was told (default: runs/gaia/answers.jsonl in the project root)',
-    )
-    .option('--approve <id...>', 'let these inform later plans', positiveIntegers)
-    .option('--reject <id...>', 'let these inform nobody', positiveIntegers)
-    .option('--json', 'print the records as one JSON value')
+    .option('--store <file|url>', 'read this database (default: the one beside the answers)', storeAddress)
+    .option('--out <file>', 'find the database beside these answers (default: runs/gaia/answers.jsonl)')
+    .option('--approve <id...>', 'let these records inform later plans', positiveIntegers)
+    .option('--reject <id...>', 'keep these records out of later plans', positiveIntegers)
+    .option('--json', 'print records as JSON')
     .action(run);
 }
 

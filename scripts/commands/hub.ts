@@ -34,15 +34,15 @@ interface HubCommandOptions {
 
 export function hub(command: Command): void {
   command
-    .requiredOption('--ports <numbers>', 'where the agents listen on 127.0.0.1, e.g. 9000,9001,9002', listOf)
-    .option('--adapter <spec>', 'protocol of the packets', 'json')
-    .option('--routing <name>', 'broadcast or direct', 'broadcast')
-    .option('--handshake <on|off>', 'off: foreign agents that speak packets from the first byte on', 'on')
-    .option('--wait <seconds>', 'time for agents that do not listen yet', positiveNumber, 10)
-    .option('--record <file>', 'write a recording of what is relayed, for compare --recording')
+    .requiredOption('--ports <numbers>', 'connect to agents on these ports, e.g. 9000,9001,9002', listOf)
+    .option('--adapter <spec>', 'encode packets with this protocol', 'json')
+    .option('--routing <name>', 'route packets by broadcast or direct', 'broadcast')
+    .option('--handshake <on|off>', 'skip the handshake with off, for foreign agents', 'on')
+    .option('--wait <seconds>', 'wait this long for agents to listen', positiveNumber, 10)
+    .option('--record <file>', 'write a recording for compare --recording')
     .option(
       '--stall-timeout <seconds>',
-      'an agent that takes no bytes for so long is cut off',
+      'disconnect agents that accept no bytes for this long',
       positiveNumber,
     )
     .action(run);

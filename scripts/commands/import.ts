@@ -17,18 +17,11 @@ interface ImportCommandOptions {
 
 export function importCommand(command: Command): void {
   command
-    .argument('<file>', 'what another tool wrote: JSON or JSON lines, gzipped or not')
-    .option(
-      '--as <format>',
-      `what it is (default: what it looks like): ${formatNames.join(', ')}`,
-      formatNamed,
-    )
-    .option('--out <file>', 'where the recording goes', 'recording.jsonl')
-    .option(
-      '--redact',
-      'keep lengths, shapes and counts of tokens, and put stand-ins for all texts, numbers and names',
-    )
-    .option('--json', 'print the report as one JSON value')
+    .argument('<file>', 'read this file of JSON or JSON lines (gzip allowed)')
+    .option('--as <format>', 'choose the format (default: detect it)', formatNamed)
+    .option('--out <file>', 'write the recording to this file', 'recording.jsonl')
+    .option('--redact', 'replace all texts, numbers and names by stand-ins')
+    .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
       `\nFormats:\n${formatNames.map((name) => `  ${name.padEnd(10)} ${formatOf(name).about}`).join('\n')}\n`,

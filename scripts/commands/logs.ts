@@ -22,10 +22,10 @@ type Line = z.infer<typeof lineSchema> & { readonly log: string };
 
 export function logs(command: Command): void {
   command
-    .option('--out <dir>', 'folder of the run (default: the project root)')
-    .option('--task <id>', 'only the lines of one task')
-    .option('--payloads', 'print what the packets say, too')
-    .option('--json', 'print the JSON lines as they are')
+    .option('--out <dir>', 'read the run in this folder (default: the project root)')
+    .option('--task <id>', 'print the lines of one task only')
+    .option('--payloads', 'print packet contents too')
+    .option('--json', 'print the original JSON lines')
     .action(run);
 }
 

@@ -27,13 +27,13 @@ interface PromptTestOptions {
 
 export function promptTest(command: Command): void {
   command
-    .argument('<prompt>', 'name of the prompt, as in config/prompts, e.g. plan')
-    .requiredOption('--with <file>', 'the changed prompt')
-    .option('--fixtures <file>', 'cases of your own, a JSON line each: name, variables, expect')
-    .option('--engine <name>', 'an engine with a model', 'ollama')
-    .option('--model <name>', 'model of the engine')
-    .option('--host <url>', 'where the model is served')
-    .option('--json', 'print the results as one JSON value')
+    .argument('<prompt>', 'try this prompt of config/prompts, e.g. plan')
+    .requiredOption('--with <file>', 'try this changed prompt')
+    .option('--fixtures <file>', 'read your own cases from JSON lines')
+    .option('--engine <name>', 'use an engine with a model', 'ollama')
+    .option('--model <name>', 'use this model of the engine')
+    .option('--host <url>', 'connect to the model server at this address')
+    .option('--json', 'print results as JSON')
     .action(run);
 }
 

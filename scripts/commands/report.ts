@@ -27,20 +27,11 @@ const MAX_RUNS = 8;
 
 export function report(command: Command): void {
   command
-    .argument(
-      '[archives...]',
-      'run_artifacts.tar.gz of runs; several are set against the first (default: the last run)',
-    )
-    .option('--comparison <file>', 'comparison.json or stacks.json of a comparison')
-    .option('--gaia <file>', 'answers of a batch of questions (or its journal): its page again, as it is now')
-    .option(
-      '--what-if',
-      'no page: what the prompts of a run with a model would have taken, written in other ways',
-    )
-    .option(
-      '--out <file>',
-      'the page (default: report.html in the project root; with --gaia beside the answers)',
-    )
+    .argument('[archives...]', 'show these archives beside the first (default: the last run)')
+    .option('--comparison <file>', 'add a comparison (comparison.json or stacks.json)')
+    .option('--gaia <file>', 'add a batch of questions, by its answers file')
+    .option('--what-if', "estimate the prompts' tokens in other formats, without a page")
+    .option('--out <file>', 'write the page to this file (default: report.html)')
     .action(run);
 }
 

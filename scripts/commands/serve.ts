@@ -15,6 +15,7 @@ import { complain, print } from '../../evaluation/terminal/print.ts';
 import { quietProgress } from '../../evaluation/terminal/progress.ts';
 import { oneLine } from '../../evaluation/terminal/table.ts';
 import { serveStdio } from '../../protocols/stacks/mcp/stdio/bare-server.ts';
+import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
@@ -31,37 +32,52 @@ const DEFAULT_WAITING = 16;
 const MIN_TOKEN_CHARACTERS = 16;
 
 export function serve(command: Command): void {
+  showInHelp(command, [
+    'team',
+    'mcp',
+    'a2a',
+    'port',
+    'listen',
+    'token',
+    'document',
+    'adapter',
+    'engine',
+    'model',
+    'base-url',
+    'timeout',
+    'out',
+    'json',
+    'quiet',
+  ]);
   command
-    .option('--team <name|file>', 'team of agents', 'pipeline')
+    .option('--team <name|file>', 'choose the team of agents', 'pipeline')
     .addOption(
-      new Option('--mcp <how>', 'an MCP server: over http, or over the pipes of whoever starts this').choices(
-        ['http', 'stdio'],
-      ),
+      new Option('--mcp <how>', 'serve MCP over HTTP or standard input and output').choices([
+        'http',
+        'stdio',
+      ]),
     )
-    .option('--a2a', 'an A2A agent: card, JSON-RPC with events, REST, gRPC, webhooks (default: both)')
-    .option('--port <n>', 'of HTTP; gRPC has the next one; 0 for any free ones', portNumber, DEFAULT_PORT)
-    .option('--listen <address>', 'listen there instead of on this machine alone; needs --token', LOOPBACK)
+    .option('--a2a', 'serve A2A over JSON-RPC, REST and gRPC (default: both)')
+    .option('--port <n>', 'listen on this port (gRPC: the next; 0: any)', portNumber, DEFAULT_PORT)
+    .option('--listen <address>', 'listen on this address (others than this machine need --token)', LOOPBACK)
+    .option('--token <variable>', "read the clients' token from this environment variable")
+    .option('--no-token', 'let every program on this machine ask')
+    .option('--document <file>', 'answer about this document when clients send none')
+    .option('--task <name|folder>', "answer about this task's document when clients send none")
+    .option('--concurrency <k>', 'run this many tasks at once (default: 4 or 1)', positiveInteger)
+    .option('--waiting <n>', 'refuse further tasks when this many wait', positiveInteger, DEFAULT_WAITING)
     .option(
-      '--token <variable>',
-      'variable of the environment with the token that clients must send (default: a new one, which is printed)',
-    )
-    .option('--no-token', 'everybody on this machine may ask')
-    .option('--document <file>', 'what questions are about that bring no document')
-    .option('--task <name|folder>', 'the same: the document of a task that ships with the project')
-    .option('--concurrency <k>', 'tasks at once (default: 4; teams that learn or confer: 1)', positiveInteger)
-    .option(
-      '--waiting <n>',
-      'tasks that wait for their turn; more are refused',
+      '--max-bytes <n>',
+      'limit the bytes of a question with its document',
       positiveInteger,
-      DEFAULT_WAITING,
+      DEFAULT_BYTES,
     )
-    .option('--max-bytes <n>', 'most bytes of a question with its document', positiveInteger, DEFAULT_BYTES)
-    .option('--push-to <hosts>', 'hosts beside this machine whose webhooks may be called', listOf, [])
-    .option('--out <dir>', 'folder for the results (default: the project root)');
+    .option('--push-to <hosts>', 'allow webhooks to these hosts beside this machine', listOf, [])
+    .option('--out <dir>', 'write results to this folder (default: the project root)');
   teamOptions(command)
-    .option('--store <file|url>', 'attempts and gap records (default: beside the results)', storeAddress)
-    .option('--json', 'print the addresses and the token as one JSON value')
-    .option('--quiet', 'say only what must not be missed')
+    .option('--store <file|url>', 'keep attempts and gap records in this database', storeAddress)
+    .option('--json', 'print addresses and token as JSON')
+    .option('--quiet', 'print only what needs attention')
     .action(run);
 }
 

@@ -17,12 +17,9 @@ interface ViewOptions {
 
 export function view(command: Command): void {
   command
-    .argument(
-      '[folder]',
-      'folder with results, or one of them: an archive, a comparison, answers of a batch (default: the project root)',
-    )
-    .option('--port <n>', 'port of the page (default: any free one)', portOf)
-    .option('--open', 'open the page in your browser, instead of only printing its address')
+    .argument('[folder]', 'browse this folder or file (default: the project root)')
+    .option('--port <n>', 'listen on this port (default: any free)', portOf)
+    .option('--open', 'open the page in your browser')
     .action(run);
 }
 

@@ -8,7 +8,7 @@ import { deleteBatches } from '../../../evaluation/batch/journal/delete-batches.
 import { print } from '../../../evaluation/terminal/print.ts';
 
 export function clean(command: Command): void {
-  command.option('--out <dir>', 'folder of the runs (default: the project root)').action(run);
+  command.option('--out <dir>', 'delete runs in this folder (default: the project root)').action(run);
 }
 
 /** Deletes what runs and batches of questions left in a folder, and nothing else. */

@@ -26,20 +26,17 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 export function doctor(command: Command): void {
   command
-    .option('--engine <name>', 'ask the server of this engine what its model can do, and try it')
-    .option('--model <name>', 'which model')
-    .option('--host <url>', 'where it is served')
-    .option(
-      '--base-url <url>',
-      'the same, of an OpenAI-compatible server (takes the engine openai if none is named)',
-    )
+    .option('--engine <name>', 'check the model server of this engine')
+    .option('--model <name>', 'check this model')
+    .option('--host <url>', 'connect to the model server at this address')
+    .option('--base-url <url>', 'connect to an OpenAI-compatible server, with the engine openai')
     .addOption(
-      new Option('--tool-calls <how>', 'how it is to call tools')
+      new Option('--tool-calls <how>', 'choose how models call tools')
         .choices(['auto', 'native', 'text'])
         .default('auto'),
     )
-    .option('--context <tokens>', "the model's context", positiveInteger)
-    .option('--json', 'print the findings as JSON')
+    .option('--context <tokens>', "set the model's context size", positiveInteger)
+    .option('--json', 'print findings as JSON')
     .action(run);
 }
 

@@ -49,7 +49,7 @@ const ENGINES: Readonly<Record<string, string>> = {
 
 export function list(command: Command): void {
   command
-    .argument('<what>', 'adapters, layers, tools, engines, teams, tasks or scorers')
+    .argument('<what>', 'list adapters, layers, tools, engines, teams, tasks or scorers')
     .option('--json', 'print a JSON array')
     .action(run);
 }

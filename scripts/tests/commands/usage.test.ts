@@ -5,7 +5,7 @@ import { packageVersion } from '../../../core/system/package-root.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
-const COMMANDS = ['bench', 'agent', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
+const COMMANDS = ['bench', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
 
 describe('the command line', () => {
   test('says its version', async () => {
