@@ -63,9 +63,9 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     needs: { ...asks(['huggingface', 'scoring']), ...WRITES_FILES },
   },
   // Files of the question.
-  list_files: { load: async () => (await import('./files/list-files.ts')).listFiles, needs: FINDS_FILES },
+  list_files: { load: async () => (await import('./files/find-file.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
-  read_file: { load: async () => (await import('./files/read-file.ts')).readFile, needs: READS_FILES },
+  read_file: { load: async () => (await import('./files/document-tools.ts')).readFile, needs: READS_FILES },
   read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: READS_FILES },
   query_table: {
     load: async () => (await import('./files/tables/query-table.ts')).queryTable,

@@ -108,7 +108,7 @@ export const edgeMutants: readonly Mutant[] = [
     tests: ['tools/files/read-any.test.ts', 'tools/web/confined.test.ts'],
   },
   {
-    file: 'tools/files/read-any.ts',
+    file: 'tools/files/read-confined.ts',
     find: 'return contentOf(await readConfined(loaded, reading, signal));',
     put: 'return contentOf((await perform(reading, loaded)).text);',
     breaks: 'documents are read with all rights',

@@ -2,8 +2,9 @@ import * as z from 'zod';
 import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { DataTool } from '../data-tool.ts';
 import { loadTaskFile } from './load-file.ts';
-import type { Reading } from './reading/reading.ts';
+import { isWebPage, type Reading } from './reading/reading.ts';
 import { readInThread } from './reading/reading-thread.ts';
+import { textReport } from './text-report.ts';
 
 /** A tool that reads files of one kind by a library, in a thread; what else it may be asked is said in `reading`. */
 function documentTool<Asked extends JsonObject & { readonly file: string }>(
@@ -23,6 +24,20 @@ function documentTool<Asked extends JsonObject & { readonly file: string }>(
 }
 
 const file = z.string().min(1);
+
+const textInput = z.strictObject({ file });
+
+export const readFile: DataTool<z.infer<typeof textInput>> = {
+  name: 'read_file',
+  description: 'Reads a text file: txt, md, json, xml, html, csv, code.',
+  input: textInput,
+  async run(asked, place) {
+    const loaded = await loadTaskFile(place, asked.file);
+    // A library reads it, which may hang over a page that was made for that.
+    if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, place.signal);
+    return { text: textReport(loaded) };
+  },
+};
 
 /** As many rows as may be asked for; `query_table` calculates over all. */
 const MAX_REPLY_ROWS = 5000;

@@ -43,6 +43,27 @@ export const findFileTool: DataTool<z.infer<typeof input>> = {
   },
 };
 
+const noArguments = z.strictObject({});
+
+export const listFiles: DataTool<z.infer<typeof noArguments>> = {
+  name: 'list_files',
+  description: 'Lists the files of the task, downloads included.',
+  input: noArguments,
+  async run(_input, { files }) {
+    const { names, isWhole } = await taskFiles(files);
+    if (names.length === 0)
+      return {
+        text: 'No files found: the question came with none, and none were fetched.',
+        data: { files: [] },
+      };
+    const more = isWhole ? [] : ['[there are more: only the first were looked at]'];
+    return {
+      text: ['Files found:', ...names.map(shown), ...more].join('\n'),
+      data: { files: names.map((name) => name.toWellFormed()) },
+    };
+  },
+};
+
 /**
  * The best match for a name that a model wrote, in this order (RA-45, C-15): exactly that path in the task's files, in
  * `downloads/`; the same but for case, or the same last part; in the agent's own workspace. Else the path in `downloads/`.

@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_FOLDER_FILES } from './find-file.ts';
-import { listFiles } from './list-files.ts';
+import { listFiles, MAX_FOLDER_FILES } from './find-file.ts';
 import { taskPlace } from './testing/task-place.ts';
 
 test('writes the files of both folders, exactly so (RA-35)', async () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hasNamespaces } from '../../core/system/process/without-network.ts';
-import { readAnyText } from './read-any.ts';
+import { readAnyText } from './read-confined.ts';
 import { docxOf, docxParagraph, pdfOf, pdfText, pptxOf, shapeOf, zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';
 

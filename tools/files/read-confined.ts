@@ -1,9 +1,10 @@
+import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { shown } from './find-file.ts';
-import type { LoadedFile } from './load-file.ts';
-import { perform, type Reading } from './reading/reading.ts';
+import { type LoadedFile, loadFile } from './load-file.ts';
+import { contentOf, perform, type Reading, readingFor } from './reading/reading.ts';
 
 const JOB = 'read-document';
 /** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */
@@ -32,6 +33,20 @@ export async function readConfined(
   });
   if ('output' in outcome) return outcome.output;
   throw new MeshError('tool', `${shown(name)} was not read: ${outcome.stopped}`);
+}
+
+/**
+ * The text of a document, spreadsheet, archive (its list) or text file, and nothing else, for a prompt; libraries read it in a
+ * process that has none of the caller's rights. `file` is a path that the
+ * caller trusts.
+ *
+ * @throws MeshError `tool` for one that is missing or unreadable (REQ-052), with its path, and for pictures and recordings
+ */
+export async function readAnyText(file: string, signal: AbortSignal): Promise<string> {
+  const loaded = await loadFile(file, path.basename(file));
+  const reading = readingFor(loaded.name);
+  if (reading.kind === 'text') return contentOf((await perform(reading, loaded)).text);
+  return contentOf(await readConfined(loaded, reading, signal));
 }
 
 async function readHere(input: Uint8Array): Promise<string> {

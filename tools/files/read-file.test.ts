@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { readFile } from './document-tools.ts';
 import { MAX_FILE_BYTES } from './load-file.ts';
-import { readFile } from './read-file.ts';
 import { zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';
 import { decodeText } from './text-encoding.ts';

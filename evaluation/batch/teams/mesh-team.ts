@@ -18,7 +18,7 @@ import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { codeFolder, packageVersion, readableByAgents } from '../../../core/system/package-root.ts';
 import { NO_ANSWER } from '../../../tools/answers/answer-format.ts';
 import { engineNamed } from '../../../tools/engines/registry.ts';
-import { readAnyText } from '../../../tools/files/read-any.ts';
+import { readAnyText } from '../../../tools/files/read-confined.ts';
 import { isUnseen } from '../../../tools/foreign/needs.ts';
 import { promptNamed } from '../../../tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '../../../tools/roles/overseer/truths.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readZip } from '../document-tools.ts';
-import { readFile } from '../read-file.ts';
+import { readFile, readZip } from '../document-tools.ts';
 import { queryTable } from '../tables/query-table.ts';
 import { docxOf, docxParagraph, zipOf } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';

@@ -29,7 +29,7 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
     case 'spreadsheet':
       return (await import('../tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
     case 'cells':
-      return { text: await (await import('../tables/sheet-cells.ts')).sheetCells(file) };
+      return { text: await (await import('../tables/spreadsheet-report.ts')).sheetCells(file) };
     case 'pdf':
       return { text: await (await import('../documents/pdf-report.ts')).pdfReport(file, reading.pages) };
     case 'docx':
