@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
-import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
+import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../web/confined.ts';
 import { shown } from './find-file.ts';
 import { type LoadedFile, loadFile } from './load-file.ts';
 import { contentOf, perform, type Reading, readingFor } from './reading/reading.ts';
@@ -9,8 +9,6 @@ import { contentOf, perform, type Reading, readingFor } from './reading/reading.
 const JOB = 'read-document';
 /** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */
 const LIMITS = { timeoutMs: 60_000, heapMb: 768, rssMb: 2048, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
-/** In front of the file's bytes: how long the JSON is that says what to do with them. */
-const LENGTH_BYTES = 4;
 
 /**
  * Reads a file for a process that has the user's rights and keys: in a process of its own, which has neither. One that dies over it has
@@ -23,10 +21,7 @@ export async function readConfined(
   reading: Reading,
   signal: AbortSignal,
 ): Promise<string> {
-  const task = Buffer.from(JSON.stringify({ name, reading }));
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(task.length);
-  const input = Buffer.concat([length, task, bytes]);
+  const input = packTask({ name, reading }, bytes);
   const outcome = await runConfined(new URL('./read-confined.ts', import.meta.url), JOB, input, {
     ...LIMITS,
     signal,
@@ -50,10 +45,8 @@ export async function readAnyText(file: string, signal: AbortSignal): Promise<st
 }
 
 async function readHere(input: Uint8Array): Promise<string> {
-  const begin = LENGTH_BYTES + Buffer.from(input.buffer, input.byteOffset).readUInt32BE();
-  const { name, reading } = JSON.parse(Buffer.from(input.subarray(LENGTH_BYTES, begin)).toString());
-  const { text } = await perform(reading, { name, bytes: new Uint8Array(input.subarray(begin)) });
-  return text;
+  const { task, bytes } = unpackTask<{ name: string; reading: Reading }>(input);
+  return (await perform(task.reading, { name: task.name, bytes })).text;
 }
 
 if (isConfined(JOB)) void answerConfined(readHere);

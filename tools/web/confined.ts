@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import type { JsonObject } from '../../core/contracts/packet.ts';
 import { linuxText } from '../../core/system/platform.ts';
 import { whenAborted } from '../../core/system/process/abort.ts';
 import { guard } from '../../core/system/process/guard.ts';
@@ -120,6 +121,26 @@ export async function runConfined(
 function rssMbOf(pid: number | undefined): number {
   const pages = Number(linuxText(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0);
   return (pages * PAGE_BYTES) / 2 ** 20;
+}
+
+/** Before the bytes of a task: the length of the JSON that says what to do with them. */
+const LENGTH_BYTES = 4;
+
+/** Puts `task` before bytes, for a child that is told more than its job. */
+export function packTask(task: JsonObject, bytes: Uint8Array): Buffer {
+  const head = Buffer.from(JSON.stringify(task));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head, bytes]);
+}
+
+/** Takes what {@link packTask} made apart. */
+export function unpackTask<Task extends JsonObject>(
+  packed: Uint8Array,
+): { task: Task; bytes: Uint8Array<ArrayBuffer> } {
+  const begin = LENGTH_BYTES + Buffer.from(packed.buffer, packed.byteOffset).readUInt32BE();
+  const task = JSON.parse(Buffer.from(packed.subarray(LENGTH_BYTES, begin)).toString());
+  return { task, bytes: new Uint8Array(packed.subarray(begin)) };
 }
 
 export function isConfined(job: string): boolean {

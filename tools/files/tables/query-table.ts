@@ -8,7 +8,7 @@ import {
   SQL_TIMEOUT_MS,
 } from '../../../core/contracts/limits.ts';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
-import { answerConfined, isConfined, runConfined } from '../../web/confined.ts';
+import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../../web/confined.ts';
 import { shown } from '../find-file.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
 
@@ -47,14 +47,6 @@ const JOB = 'query-table';
 /** A fault is the statement's or the file's. */
 type Outcome = { readonly reply: DataToolReply } | { readonly fault: string };
 
-interface Query {
-  readonly name: string;
-  readonly sql: string;
-}
-
-/** Before the bytes of the file: the length of the {@link Query} in JSON. */
-const LENGTH_BYTES = 4;
-
 let queue: Promise<PQueue> | undefined;
 
 /**
@@ -68,14 +60,14 @@ export async function querySheets(
   signal: AbortSignal,
   bounds: QueryBounds = BOUNDS,
 ): Promise<DataToolReply> {
-  const query: Query = { name, sql };
-  const head = Buffer.from(JSON.stringify(query));
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(head.length);
-  const sent = Buffer.concat([length, head, bytes]);
+  const packed = packTask({ name, sql }, bytes);
   queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_PROCESSES }));
   const outcome = await (await queue).add(() =>
-    runConfined(new URL('./query-table.ts', import.meta.url), JOB, sent, { ...bounds, sqlite: true, signal }),
+    runConfined(new URL('./query-table.ts', import.meta.url), JOB, packed, {
+      ...bounds,
+      sqlite: true,
+      signal,
+    }),
   );
   if ('stopped' in outcome) throw new MeshError('tool', `${shown(name)} was not queried: ${outcome.stopped}`);
   const answer: Outcome = JSON.parse(outcome.output);
@@ -83,11 +75,10 @@ export async function querySheets(
   return answer.reply;
 }
 
-async function queryHere(sent: Uint8Array): Promise<string> {
-  const begin = LENGTH_BYTES + Buffer.from(sent.buffer, sent.byteOffset).readUInt32BE();
-  const { name, sql }: Query = JSON.parse(Buffer.from(sent.subarray(LENGTH_BYTES, begin)).toString());
+async function queryHere(packed: Uint8Array): Promise<string> {
+  const { task, bytes } = unpackTask<{ name: string; sql: string }>(packed);
   const { answerSql } = await import('./answer-sql.ts');
-  const outcome = await answerSql({ name, bytes: new Uint8Array(sent.subarray(begin)) }, sql).then(
+  const outcome = await answerSql({ name: task.name, bytes }, task.sql).then(
     (reply): Outcome => ({ reply }),
     (error: unknown): Outcome => {
       if (error instanceof MeshError) return { fault: error.message };
