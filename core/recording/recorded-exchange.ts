@@ -21,28 +21,27 @@ export interface RecordedExchange {
 }
 
 /**
- * What the agents of an archived run noted of their exchanges with models, a log each.
+ * Reads what the agents of an archived run noted of their exchanges with models: a log each, by its name in the archive.
  *
  * @throws MeshError `config` for an archive that cannot be read, or logs of more than `maxBytes`
  */
-export async function exchangeLogs(archive: string, maxBytes: number): Promise<string[]> {
+export async function readExchangeLogs(
+  archive: string,
+  maxBytes: number,
+): Promise<ReadonlyMap<string, string>> {
   const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
   const texts = await readArchivedTexts(archive, isLog, maxBytes);
-  if (texts !== null) return [...texts.values()];
+  if (texts !== null) return texts;
   throw new MeshError(
     'config',
     `archive ${archive}: its exchanges with models have more than ${maxBytes} bytes`,
   );
 }
 
-/** The exchanges of one agent, from its `exchanges.log`; those of which a text was not kept are left out, and counted. */
-export function recordedExchanges(log: string): {
-  readonly exchanges: RecordedExchange[];
-  readonly lost: number;
-} {
+/** Returns the exchanges of one agent, from its `exchanges.log`, without those of which a text was not kept. */
+export function parseExchanges(log: string): RecordedExchange[] {
   const texts = new Map<string, Map<string, string>>();
   const exchanges: RecordedExchange[] = [];
-  let lost = 0;
   for (const line of log.split('\n')) {
     const parsed = exchangeLineSchema.safeParse(jsonIn(line));
     // The log's own words.
@@ -55,10 +54,10 @@ export function recordedExchanges(log: string): {
       continue;
     }
     const exchange = exchangeIn(data, ofTask);
-    if (exchange === undefined) lost += 1;
-    else exchanges.push({ taskId: data.task_id, role: data.role, packetType: data.packet_type, exchange });
+    if (exchange !== undefined)
+      exchanges.push({ taskId: data.task_id, role: data.role, packetType: data.packet_type, exchange });
   }
-  return { exchanges, lost };
+  return exchanges;
 }
 
 /** An exchange as it was; undefined where one of its texts is not there. */

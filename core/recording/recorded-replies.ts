@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
 import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
 import { jsonIn, parseJsonLine } from '../system/json-line.ts';
-import { exchangeLogs } from './recorded-exchange.ts';
+import { readExchangeLogs } from './recorded-exchange.ts';
 
 /** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
@@ -29,8 +29,8 @@ export type RecordedReply = z.infer<typeof replySchema>;
  * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
  */
 export async function recordedReplies(archive: string): Promise<RecordedReply[]> {
-  const logs = await exchangeLogs(archive, MAX_EXCHANGES_BYTES);
-  const replies = logs.flatMap((text) => text.split('\n').flatMap(replyIn));
+  const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
+  const replies = [...logs.values()].flatMap((text) => text.split('\n').flatMap(replyIn));
   if (replies.length > 0) return replies;
   throw new MeshError(
     'config',

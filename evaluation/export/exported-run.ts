@@ -4,7 +4,11 @@ import { MeshError } from '../../core/contracts/errors.ts';
 import { EXCHANGES_FILE } from '../../core/contracts/model-exchange.ts';
 import { folderNameOf } from '../../core/contracts/node-id.ts';
 import { isArchive, readArchivedTexts, readRecording } from '../../core/recording/read-archive.ts';
-import { type RecordedExchange, recordedExchanges } from '../../core/recording/recorded-exchange.ts';
+import {
+  parseExchanges,
+  type RecordedExchange,
+  readExchangeLogs,
+} from '../../core/recording/recorded-exchange.ts';
 import type { Recording } from '../../core/recording/recording.ts';
 import { type TokenLedgerFigures, tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
 import { parseJsonLine } from '../../core/system/json-line.ts';
@@ -53,15 +57,9 @@ async function tokenLedgerOf(archive: string): Promise<TokenLedgerFigures | null
 }
 
 async function exchangesOf(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {
-  const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
-  const texts = await readArchivedTexts(archive, isLog, MAX_EXCHANGES_BYTES);
-  if (texts === null)
-    throw new MeshError(
-      'config',
-      `archive ${archive}: its exchanges with models have more than ${MAX_EXCHANGES_BYTES} bytes`,
-    );
+  const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
   return agents.flatMap((agent) => {
-    const log = texts.get(path.posix.join(folderNameOf(agent), EXCHANGES_FILE)) ?? '';
-    return recordedExchanges(log).exchanges.map((exchange) => ({ ...exchange, agent }));
+    const log = logs.get(path.posix.join(folderNameOf(agent), EXCHANGES_FILE)) ?? '';
+    return parseExchanges(log).map((exchange) => ({ ...exchange, agent }));
   });
 }

@@ -11,14 +11,12 @@ import { type ReportSources, reportHtml } from '../../evaluation/report/report-h
 import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
 import { complain, print } from '../../evaluation/terminal/print.ts';
 import { count } from '../../evaluation/terminal/table.ts';
-import { whatIf, whatIfText } from '../../evaluation/what-if/what-if.ts';
 import { lastArchive } from '../command-line/last-run.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
   /** Answers of a batch, or what is beside them. */
   readonly gaia?: string;
-  readonly whatIf?: boolean;
   readonly out?: string;
 }
 
@@ -30,7 +28,6 @@ export function report(command: Command): void {
     .argument('[archives...]', 'show these archives beside the first (default: the last run)')
     .option('--comparison <file>', 'add a comparison (comparison.json or stacks.json)')
     .option('--gaia <file>', 'add a batch of questions, by its answers file')
-    .option('--what-if', "estimate the prompts' tokens in other formats, without a page")
     .option('--out <file>', 'write the page to this file (default: report.html)')
     .action(run);
 }
@@ -39,10 +36,6 @@ export function report(command: Command): void {
 async function run(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
-  if (options.whatIf === true) {
-    for (const archive of archivesOf(archives, options)) print(whatIfText(await whatIf(archive)));
-    return;
-  }
   const compared = comparedIn(options);
   const runs: ArchivedRun[] = [];
   for (const archive of archivesOf(archives, options)) runs.push(await readArchivedRun(archive));
