@@ -6,14 +6,6 @@ import { detectFormat, type FormatName, formatNames, formatOf } from './formats.
 import { ImportNotes, type SourceValue } from './message.ts';
 import { exportedRecording } from './otlp/exported-recording.ts';
 import { readSource } from './read-source.ts';
-import { redacted } from './redact/redact.ts';
-
-interface ImportOptions {
-  /** What the file is; null: what it looks like. */
-  readonly format: FormatName | null;
-  /** Keep lengths, shapes and counts of tokens, and no word. */
-  readonly redact: boolean;
-}
 
 /** What came of an import. */
 export interface ImportReport {
@@ -28,7 +20,6 @@ export interface ImportReport {
   readonly guessed: readonly string[];
   /** What of the file is not in the recording, in words, with counts. */
   readonly dropped: readonly string[];
-  readonly redacted: boolean;
 }
 
 interface Imported {
@@ -39,9 +30,10 @@ interface Imported {
 /**
  * Makes a recording of a file that another tool wrote.
  *
+ * @param format null: what the file looks like
  * @throws MeshError `config` for a file that cannot be read, is of no known kind or has no message in it
  */
-export async function importTraffic(file: string, { format, redact }: ImportOptions): Promise<Imported> {
+export function importTraffic(file: string, format: FormatName | null): Imported {
   const notes = new ImportNotes();
   const values = readSource(file, notes);
   const detected = format === null ? detectFormat(values) : undefined;
@@ -50,11 +42,9 @@ export async function importTraffic(file: string, { format, redact }: ImportOpti
     const known = formatNames.map((each) => `${each}: ${formatOf(each).about}`).join('; ');
     throw new MeshError('config', `${file}: nothing in it says what it is; say it with --as (${known})`);
   }
-  const built =
+  const { header, packets } =
     (name === 'otlp' && exportedRecording(values, file, notes)) || builtOf(file, name, values, notes);
-  const recording = redact ? await redacted(built, notes) : built;
-  const { header, packets } = recording;
-  const { guessed, dropped } = notes.said(!redact);
+  const { guessed, dropped } = notes.said();
   return {
     recording: {
       header: {
@@ -76,7 +66,6 @@ export async function importTraffic(file: string, { format, redact }: ImportOpti
       ),
       guessed,
       dropped,
-      redacted: redact,
     },
   };
 }
@@ -89,7 +78,7 @@ function builtOf(
 ): Recording {
   const messages = formatOf(name).read(values, notes);
   if (messages.length === 0) {
-    const { dropped } = notes.said(true);
+    const { dropped } = notes.said();
     const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
     throw new MeshError('config', `${file}: no message of ${formatOf(name).about} is in it${why}`);
   }

@@ -59,10 +59,12 @@ export class ImportNotes {
     add(this.#malformed, `a line, ${why}`, `# lines, ${why}`, where, 1);
   }
 
-  /** In sentences; examples are words of the file, and left out where it is redacted. */
-  said(withExamples: boolean): { readonly guessed: string[]; readonly dropped: string[] } {
-    const of = (notes: ReadonlyMap<string, Note>) => sentences(notes, withExamples);
-    return { guessed: of(this.#guessed), dropped: [...of(this.#malformed), ...of(this.#dropped)] };
+  /** Returns the notes as sentences. */
+  said(): { readonly guessed: string[]; readonly dropped: string[] } {
+    return {
+      guessed: sentences(this.#guessed),
+      dropped: [...sentences(this.#malformed), ...sentences(this.#dropped)],
+    };
   }
 }
 
@@ -86,10 +88,10 @@ function add(
   note.examples.push(short.toWellFormed().replaceAll(/\p{Cc}/gu, ' '));
 }
 
-function sentences(notes: ReadonlyMap<string, Note>, withExamples: boolean): string[] {
+function sentences(notes: ReadonlyMap<string, Note>): string[] {
   return [...notes.values()].map(({ one, many, count, examples }) => {
     const text = count === 1 ? one : many.replace('#', count.toLocaleString('en'));
-    if (!withExamples || examples.length === 0) return text;
+    if (examples.length === 0) return text;
     const more = count > examples.length ? ', …' : '';
     return `${text} (${examples.join(', ')}${more})`;
   });

@@ -11,7 +11,6 @@ import { type ImportReport, importTraffic } from '../../evaluation/traffic/impor
 interface ImportCommandOptions {
   readonly as?: FormatName;
   readonly out: string;
-  readonly redact?: boolean;
   readonly json?: boolean;
 }
 
@@ -20,7 +19,6 @@ export function importCommand(command: Command): void {
     .argument('<file>', 'read this file of JSON or JSON lines (gzip allowed)')
     .option('--as <format>', 'choose the format (default: detect it)', formatNamed)
     .option('--out <file>', 'write the recording to this file', 'recording.jsonl')
-    .option('--redact', 'replace all texts, numbers and names by stand-ins')
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
@@ -30,10 +28,10 @@ export function importCommand(command: Command): void {
 }
 
 /** Makes a recording of somebody else's traffic, and says what it guessed and what it left out. */
-async function run(file: string, { as, out, redact = false, json }: ImportCommandOptions): Promise<void> {
+function run(file: string, { as, out, json }: ImportCommandOptions): void {
   const target = userPath(out);
   if (target === userPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
-  const { recording, report } = await importTraffic(userPath(file), { format: as ?? null, redact });
+  const { recording, report } = importTraffic(userPath(file), as ?? null);
   writeWhole(target, recordingLines(recording).join(''));
   if (json) printJson({ ...report, recording: target });
   else print(reportText(report, out));
