@@ -3,18 +3,13 @@ import { writeWhole } from '../../core/system/files/whole-file.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 
-interface ExportOptions {
-  /** For a HAR: the stack that would have carried the run. */
-  readonly stack?: string;
-}
-
 interface ExportFormat {
   /** For `--help`. */
   readonly about: string;
   /** What `--out` is without one. */
   readonly out: string;
   /** Writes what `archive` holds to `out`, as the user typed it; says what was written. */
-  readonly write: (archive: string, out: string, options: ExportOptions) => Promise<string>;
+  readonly write: (archive: string, out: string) => Promise<string>;
 }
 
 /** What a run is taken elsewhere as. Each loads what it needs, since it is one that is asked for. */
@@ -37,13 +32,6 @@ const FORMATS: Readonly<Record<string, ExportFormat>> = {
     out: 'trace.json',
     write: textFile(async (run) => (await import('./perfetto.ts')).perfettoTrace(run)),
   },
-  har: {
-    about: 'the HTTP by which a stack would have carried it (--stack), played here',
-    out: 'run.har',
-    write: textFile(async ({ recording }, { stack = 'json/http1' }) =>
-      (await import('./har.ts')).harOf(recording, stack),
-    ),
-  },
   atif: {
     about: 'trajectories in ATIF, a JSON line a task',
     out: 'trajectories.jsonl',
@@ -63,12 +51,10 @@ export function exportFormat(name: string): ExportFormat {
   );
 }
 
-function textFile(
-  textOf: (run: ExportedRun, options: ExportOptions) => Promise<string>,
-): ExportFormat['write'] {
-  return async (archive, out, options) => {
+function textFile(textOf: (run: ExportedRun) => Promise<string>): ExportFormat['write'] {
+  return async (archive, out) => {
     const file = userPath(out);
-    writeWhole(file, await textOf(await readExportedRun(archive), options));
+    writeWhole(file, await textOf(await readExportedRun(archive)));
     return `written: ${file}`;
   };
 }

@@ -2,7 +2,6 @@ import type { JsonObject } from '../../core/contracts/packet.ts';
 import { importAtif } from './import/atif.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
-import { importHar } from './import/har.ts';
 import { hasRpc, importJsonRpc, methodsIn } from './import/json-rpc.ts';
 import { isA2a } from './import/json-rpc-methods.ts';
 import { importOtlp } from './import/otlp.ts';
@@ -19,11 +18,6 @@ interface Format {
 
 /** Kinds of files, in the order in which a file is looked at: what can hold another kind comes first. */
 const FORMATS = {
-  har: {
-    about: 'HAR 1.2',
-    read: importHar,
-    signOf: (value) => (Array.isArray(objectOf(objectOf(value)?.log)?.entries) ? 'log.entries' : undefined),
-  },
   otlp: {
     about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
     read: importOtlp,

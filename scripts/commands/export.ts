@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
-import { defined } from '../../core/system/defined.ts';
 import { userPath } from '../../core/system/user-paths.ts';
 import { exportFormat, exportFormats } from '../../evaluation/export/formats.ts';
 import { print } from '../../evaluation/terminal/print.ts';
@@ -10,7 +9,6 @@ import { lastArchive } from '../command-line/last-run.ts';
 interface ExportCommandOptions {
   readonly as: string;
   readonly out?: string;
-  readonly stack?: string;
 }
 
 export function exportCommand(command: Command): void {
@@ -19,16 +17,14 @@ export function exportCommand(command: Command): void {
     .argument('[archive]', 'export this archive, recording or comparison.json (default: the last run)')
     .requiredOption('--as <format>', 'choose the format, see below')
     .option('--out <place>', 'write to this file, folder or address')
-    .option('--stack <name>', 'choose the stack for har')
     .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
     .action(run);
 }
 
 /** Writes a run as other tools read it. */
-async function run(archive: string | undefined, { as, out, stack }: ExportCommandOptions): Promise<void> {
+async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
   const format = exportFormat(as);
-  if (stack !== undefined && as !== 'har') throw new MeshError('usage', '--stack goes with --as har');
-  print(await format.write(archiveOf(archive), out ?? format.out, defined({ stack })));
+  print(await format.write(archiveOf(archive), out ?? format.out));
 }
 
 function archiveOf(archive: string | undefined): string {

@@ -78,7 +78,7 @@ function streamIn(line: JsonObject): JsonObject | undefined {
 }
 
 /** The data of server-sent events (WHATWG HTML, 9.2), each as JSON where it is. */
-export function sseEvents(text: string): unknown[] {
+function sseEvents(text: string): unknown[] {
   return text
     .split(/\r?\n\r?\n/)
     .map((event) => [...event.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => data).join('\n'))

@@ -22,7 +22,6 @@ const ALL = [
   ['otlp-traceloop.jsonl', 'otlp'],
   ['mcp-stdio.jsonl', 'mcp'],
   ['a2a-jsonrpc.jsonl', 'a2a'],
-  ['browser.har', 'har'],
 ] as const;
 
 describe.each(ALL)('%s', (name, format) => {
@@ -130,19 +129,4 @@ test('A2A keeps a conversation together by its context', () => {
 
   expect(said.slice(0, 2)).toEqual(['client>server SendMessage', 'server>client SendMessage.result']);
   expect(new Set(recording.packets.map(({ packet }) => packet.task_id))).toEqual(new Set(['harbour-1']));
-});
-
-test('a HAR has its bodies, whatever they are, and not its heads', () => {
-  const { recording, report } = imported('browser.har');
-
-  const payloads = recording.packets.map(({ packet }) => packet.payload);
-  expect(payloads).toContainEqual({
-    value: [
-      { berth: 1, boat: 'Corisande' },
-      { berth: 2, boat: null },
-    ],
-  });
-  expect(payloads.filter(({ base64 }) => typeof base64 === 'string')).toHaveLength(1);
-  expect(payloads.filter(({ events }) => Array.isArray(events))).toHaveLength(1);
-  expect(report.dropped.join()).toMatch(/[\d,]+ bytes of HTTP heads/);
 });

@@ -252,9 +252,9 @@ describe('a hostile or broken file', () => {
   });
 
   test('of no known kind is refused with the kinds that there are', () => {
-    expect(() => imported('{"a":1}')).toThrow(/say it with --as \(har: HAR 1\.2;.*openai/);
+    expect(() => imported('{"a":1}')).toThrow(/say it with --as \(otlp: OpenTelemetry.*openai/);
     expect(() => imported('hello')).toThrow('no line of it is JSON');
-    expect(() => imported(JSON.stringify(good), 'har')).toThrow('no message of HAR 1.2 is in it');
+    expect(() => imported(JSON.stringify(good), 'otlp')).toThrow('no message of OpenTelemetry spans');
   });
 
   test('with more senders than there may be agents keeps as many, and says how many are left out', () => {
@@ -290,18 +290,7 @@ describe('a hostile or broken file', () => {
         'model',
         'input',
       ],
-      ...[
-        'tool_calls',
-        'request',
-        'response',
-        'log',
-        'entries',
-        'url',
-        'steps',
-        'source',
-        'schema_version',
-        'observation',
-      ],
+      ...['tool_calls', 'request', 'response', 'steps', 'source', 'schema_version', 'observation'],
       ...[
         'resourceSpans',
         'scopeSpans',

@@ -160,7 +160,7 @@ function batch(value: unknown): JsonObject[] {
 }
 
 /** Whether `object` is a message of JSON-RPC 2.0. */
-export function isRpc(object: JsonObject): boolean {
+function isRpc(object: JsonObject): boolean {
   if (object.jsonrpc !== '2.0') return false;
   return typeof object.method === 'string' || 'result' in object || 'error' in object;
 }

@@ -3,10 +3,8 @@ import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { FINAL_ANSWER } from '../../../core/contracts/packet.ts';
 import { readRecording } from '../../../core/recording/read-archive.ts';
 import type { Recording } from '../../../core/recording/recording.ts';
-import { traceparentOf } from '../../../core/recording/trace-context.ts';
 import { codeFolder } from '../../../core/system/package-root.ts';
 import { sampleComparison } from '../../../evaluation/compare/testing/sample-comparison.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -25,8 +23,8 @@ const archive = path.join(folder, 'run_artifacts.tar.gz');
 const data = path.join(folder, 'data');
 let recording: Recording;
 
-const exported = (file: string, as: string, out: string, ...more: string[]) =>
-  runCli(['export', file, '--as', as, '--out', out, ...more]);
+const exported = (file: string, as: string, out: string) =>
+  runCli(['export', file, '--as', as, '--out', out]);
 
 beforeAll(async () => {
   const tasks = taskFile([
@@ -180,36 +178,6 @@ test.each<[string, string, (event: ChangedEvent) => object, string]>([
   if (longest === undefined) throw new Error(`no ${phase}`);
   const traceEvents = [...trace.traceEvents, { ...longest, ...change(longest) }];
   expect(faultsOfTrace(JSON.stringify({ ...trace, traceEvents })).join('\n')).toContain(fault);
-});
-
-test.each(['json/http1', 'a2a/jsonrpc', 'a2a/rest', 'mcp/http', 'a2a/jsonrpc:sdk', 'mcp/http:sdk'])(
-  'as a HAR of %s: every packet went over HTTP, and can be imported',
-  async (stack) => {
-    const out = path.join(temporaryFolder(), 'run.har');
-    const run = await exported(archive, 'har', out, '--stack', stack);
-    expect([run.code, run.stderr]).toEqual([0, '']);
-    const { log } = JSON.parse(readFileSync(out, 'utf8'));
-    expect(log.version).toBe('1.2');
-    const bodies = JSON.stringify(log.entries);
-    for (const { packet } of recording.packets) {
-      expect(bodies).toContain(packet.id);
-      // In `_meta` of MCP, `metadata` of A2A, or a header: what a packet causes there belongs to its span here.
-      const of = { runId: recording.header.run_id, taskId: packet.task_id, packetId: packet.id };
-      if (packet.tag !== FINAL_ANSWER) expect(bodies).toContain(traceparentOf(of));
-    }
-    for (const { request, response, timings, time } of log.entries) {
-      expect(response.status).toBeLessThan(300);
-      expect(request.bodySize).toBe(Buffer.byteLength(request.postData?.text ?? ''));
-      expect(timings.send + timings.wait + timings.receive).toBeCloseTo(time, 1);
-    }
-    const back = await runCli(['import', out, '--out', `${out}.jsonl`]);
-    expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('read as har')]);
-  },
-);
-
-test('as a HAR of what speaks no HTTP/1.1 it is refused with what does', async () => {
-  const { code, stderr } = await exported(archive, 'har', path.join(folder, 'x'), '--stack', 'json/unix');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('such as json/http1')]);
 });
 
 test('as trajectories: steps are numbered, and they can be imported', async () => {
