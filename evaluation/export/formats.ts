@@ -32,11 +32,6 @@ const FORMATS: Readonly<Record<string, ExportFormat>> = {
     out: 'trace.json',
     write: textFile(async (run) => (await import('./perfetto.ts')).perfettoTrace(run)),
   },
-  atif: {
-    about: 'trajectories in ATIF, a JSON line a task',
-    out: 'trajectories.jsonl',
-    write: textFile(async (run) => (await import('./atif.ts')).atifTrajectories(run)),
-  },
 };
 
 export const exportFormats: ReadonlyMap<string, ExportFormat> = new Map(Object.entries(FORMATS));

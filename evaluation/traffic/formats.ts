@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../core/contracts/packet.ts';
-import { importAtif } from './import/atif.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
 import { hasRpc, importJsonRpc, methodsIn } from './import/json-rpc.ts';
 import { isA2a } from './import/json-rpc-methods.ts';
 import { importOtlp } from './import/otlp.ts';
-import { objectOf, textOf, unpacked } from './loose-values.ts';
+import { objectOf, unpacked } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';
 
 interface Format {
@@ -22,14 +21,6 @@ const FORMATS = {
     about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
     read: importOtlp,
     signOf: (value) => (Array.isArray(objectOf(value)?.resourceSpans) ? 'resourceSpans' : undefined),
-  },
-  atif: {
-    about: 'ATIF trajectories',
-    read: importAtif,
-    signOf: (value) => {
-      const version = textOf(objectOf(value)?.schema_version);
-      return version?.startsWith('ATIF') === true ? version : undefined;
-    },
   },
   a2a: {
     about: 'JSON-RPC of A2A',

@@ -26,63 +26,6 @@ function imported(content: string | Buffer, format: FormatName | null = null) {
   return { report, packets, said: packets.map(({ from, to, type }) => `${from}>${to} ${type}`) };
 }
 
-/** Harbor's RFC 0001, version 1.7: a question, two calls of which one is observed without its id, an answer, a subagent. */
-const trajectory = {
-  schema_version: 'ATIF-v1.7',
-  session_id: 's-1',
-  agent: { name: 'clerk', version: '2.0', model_name: 'some-model' },
-  steps: [
-    { step_id: 1, timestamp: '2026-01-05T10:00:00Z', source: 'system', message: 'You answer questions.' },
-    { step_id: 2, timestamp: '2026-01-05T10:00:01Z', source: 'user', message: 'How many berths?' },
-    {
-      ...{ step_id: 3, timestamp: '2026-01-05T10:00:02Z', source: 'agent', message: 'I look.' },
-      tool_calls: [
-        { tool_call_id: 'c1', function_name: 'search', arguments: { q: 'berths' } },
-        { tool_call_id: 'c2', function_name: 'count', arguments: {} },
-      ],
-      observation: { results: [{ source_call_id: 'c1', content: '14 berths' }, { content: 'three' }] },
-      metrics: { prompt_tokens: 100, completion_tokens: 20 },
-    },
-    {
-      ...{ step_id: 4, timestamp: '2026-01-05T10:00:03Z', source: 'agent', message: 'Fourteen.' },
-      metrics: { prompt_tokens: 120, completion_tokens: 4 },
-    },
-  ],
-  subagent_trajectories: [
-    {
-      ...{ schema_version: 'ATIF-v1.7', trajectory_id: 'inner', agent: { name: 'counter', version: '1' } },
-      steps: [{ step_id: 1, timestamp: '2026-01-05T10:00:02Z', source: 'user', message: 'Count.' }],
-    },
-  ],
-};
-
-describe('ATIF', () => {
-  test('has what was said to the agent, its calls, what they observed, and its answer', () => {
-    const { said, packets, report } = imported(JSON.stringify(trajectory, null, 2));
-
-    expect(report).toMatchObject({ format: 'atif', detected_by: 'ATIF-v1.7 in the file', tasks: 2 });
-    expect(said).toEqual([
-      'system>clerk system.message',
-      'user>clerk user.message',
-      'clerk>tool:search tool.call',
-      'clerk>tool:count tool.call',
-      'tool:search>clerk tool.result',
-      'environment>clerk tool.result',
-      'user>counter user.message',
-      'clerk>user agent.message',
-    ]);
-    expect(packets.at(-1)).toMatchObject({
-      token_used: 124,
-      reply_to: 'user-1',
-      payload: { message: 'Fourteen.' },
-    });
-    expect(report.guessed.join()).toContain('sender of an observation: the environment');
-    expect(report.dropped.join()).toMatch(
-      /what the agent sent its model at 2 steps.*bytes of what the agent thought/,
-    );
-  });
-});
-
 describe('JSON-RPC', () => {
   test('is found in what mcpsnoop keeps of a session, with its stray lines left out', () => {
     const at = (seconds: number, rest: object) => ({
@@ -290,7 +233,7 @@ describe('a hostile or broken file', () => {
         'model',
         'input',
       ],
-      ...['tool_calls', 'request', 'response', 'steps', 'source', 'schema_version', 'observation'],
+      ...['tool_calls', 'request', 'response'],
       ...[
         'resourceSpans',
         'scopeSpans',
@@ -312,7 +255,6 @@ describe('a hostile or broken file', () => {
         'user',
         'assistant',
         'agent',
-        'ATIF-v1.7',
         'http://x/y',
         '1770000000',
         'chat',

@@ -180,24 +180,6 @@ test.each<[string, string, (event: ChangedEvent) => object, string]>([
   expect(faultsOfTrace(JSON.stringify({ ...trace, traceEvents })).join('\n')).toContain(fault);
 });
 
-test('as trajectories: steps are numbered, and they can be imported', async () => {
-  const out = path.join(folder, 'trajectories.jsonl');
-  expect((await exported(archive, 'atif', out)).code).toBe(0);
-  const lines = readFileSync(out, 'utf8').trim().split('\n');
-  const trajectories = lines.map((line) => JSON.parse(line));
-  expect(trajectories.map(({ schema_version }) => schema_version)).toEqual(['ATIF-v1.7', 'ATIF-v1.7']);
-  for (const { steps, final_metrics, agent } of trajectories) {
-    expect(steps.map(({ step_id }: { step_id: number }) => step_id)).toEqual(
-      steps.map((_: unknown, index: number) => index + 1),
-    );
-    expect([steps[0].source, steps.at(-1).message]).toEqual(['user', 'Ida']);
-    expect(final_metrics).toEqual({ total_steps: 5, total_prompt_tokens: 400, total_completion_tokens: 40 });
-    expect(agent).toMatchObject({ name: 'pipeline', model_name: 'gpt-4o' });
-  }
-  const back = await runCli(['import', out, '--out', path.join(folder, 'back.jsonl')]);
-  expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('read as atif')]);
-});
-
 /** A comparison as one is written, with these samples of one adapter. */
 async function comparisonWith(samples: readonly (readonly number[])[]): Promise<string> {
   const file = comparisonOfOne.parse(await sampleComparison(['json']));
