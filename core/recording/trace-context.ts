@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
  * The trace context of a run's packets (W3C Trace Context). An envelope has no room for one, and needs none: its ids follow from what
  * both ends of a packet know, the ids of run, task and packet. So whoever traces a packet, hub, agent or a foreign agent in another
  * language, comes to the same ids without a byte on the wire. Where a packet goes on in a protocol that carries a context of its own
- * (MCP's `_meta`, HTTP's head), {@link traceparentOf} is what it carries.
+ * (MCP's `_meta`, A2A's metadata), {@link traceparentOf} is what it carries.
  *
  * A task is a trace; each packet is a span of it, that of the work that the packet came of.
  */

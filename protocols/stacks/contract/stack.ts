@@ -78,11 +78,6 @@ export interface StackSettings {
    * listens for answers is given one of its own.
    */
   readonly advertisedPort?: number | undefined;
-  /**
-   * The run whose packets are carried: each request then says which trace it belongs to, where its protocol has a place for that. Without
-   * it nothing is added, so that what is compared is the protocol's own.
-   */
-  readonly runId?: string | undefined;
 }
 
 export interface TlsIdentity {

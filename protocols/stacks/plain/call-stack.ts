@@ -2,7 +2,6 @@ import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
 import { HUB_ID, type Packet } from '../../../core/contracts/packet.ts';
 import { json } from '../../json.ts';
 import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
-import { traceOf } from '../contract/trace-of.ts';
 import { withDeadline } from '../exchange-limit.ts';
 import { metered } from '../meter/metered.ts';
 
@@ -18,11 +17,8 @@ interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
 export type Answer = (body: Buffer, signal: AbortSignal) => Promise<Buffer>;
 
 interface Caller {
-  /**
-   * @param trace the trace context, where the settings name a run
-   * @throws MeshError `agent` for a call that failed
-   */
-  call(body: string, signal: AbortSignal, trace?: { readonly traceparent: string }): Promise<Buffer>;
+  /** @throws MeshError `agent` for a call that failed */
+  call(body: string, signal: AbortSignal): Promise<Buffer>;
   close(): void;
 }
 
@@ -60,7 +56,7 @@ export function callStack({
         exchange: (packet, signal) =>
           withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, async (either) => {
             const body = JSON.stringify(packet);
-            return packetsIn(await caller.call(body, either, traceOf(settings, packet)));
+            return packetsIn(await caller.call(body, either));
           }),
         async close() {
           caller.close();

@@ -17,8 +17,8 @@ export const jsonHttp1 = callStack({
   async dial(address, settings) {
     const http = new HttpClient(address, settings);
     return {
-      async call(body, signal, trace) {
-        const headers = { 'Content-Type': TYPE, ...trace };
+      async call(body, signal) {
+        const headers = { 'Content-Type': TYPE };
         const { status, text } = await http.fetch({ method: 'POST', path: '/', headers, body, signal });
         if (status === 200 || status === 204) return Buffer.from(text);
         throw new MeshError('agent', `json/http1: expected status 200 or 204, came ${status}: ${text}`);

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import type { Packet } from '../../../../core/contracts/packet.ts';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
-import { traceOf } from '../../contract/trace-of.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { metered } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
@@ -76,9 +75,9 @@ async function findInterface(
 /** The least client of A2A, over any of its transports. */
 class BareClient implements A2aClient {
   readonly #wire: AgentWire;
-  readonly #settings: Pick<StackSettings, 'history' | 'runId'>;
+  readonly #settings: Pick<StackSettings, 'history'>;
 
-  constructor(wire: AgentWire, settings: Pick<StackSettings, 'history' | 'runId'>) {
+  constructor(wire: AgentWire, settings: Pick<StackSettings, 'history'>) {
     this.#wire = wire;
     this.#settings = settings;
   }
@@ -121,11 +120,9 @@ class BareClient implements A2aClient {
       ...(returnImmediately === true ? { returnImmediately } : {}),
       ...(webhook === undefined ? {} : { taskPushNotificationConfig: { url: webhook } }),
     };
-    const metadata = traceOf(this.#settings, packet);
     return {
       message: messageOf(packet),
       ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
-      ...(metadata === undefined ? {} : { metadata }),
     };
   }
 

@@ -4,7 +4,6 @@ import { MeshError, messageOf as textOf } from '../../../../core/contracts/error
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import { MESH_EXTENSION } from '../../../a2a/message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
-import { traceOf } from '../../contract/trace-of.ts';
 import { pooledFetch } from '../../http/undici-fetch.ts';
 import type { A2aClient, SendOptions, TaskNews } from '../client.ts';
 import { messageOf } from '../packets.ts';
@@ -42,19 +41,17 @@ export class SdkClient implements A2aClient {
   readonly #sdk: Sdk;
   readonly #client: Client;
   readonly #history: { readonly historyLength?: number };
-  readonly #settings: Pick<StackSettings, 'history' | 'runId'>;
   readonly #serviceParameters: Record<string, string>;
 
   constructor(
     sdk: Sdk,
     client: Client,
-    settings: Pick<StackSettings, 'history' | 'runId'>,
+    { history }: Pick<StackSettings, 'history'>,
     close: () => Promise<void>,
   ) {
     this.#sdk = sdk;
     this.#client = client;
-    this.#settings = settings;
-    this.#history = settings.history ? {} : { historyLength: 0 };
+    this.#history = history ? {} : { historyLength: 0 };
     this.close = close;
     const { ServiceParameters, withA2AExtensions } = sdk.client;
     this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
@@ -110,7 +107,7 @@ export class SdkClient implements A2aClient {
         returnImmediately,
         ...this.#history,
       },
-      metadata: traceOf(this.#settings, packet),
+      metadata: undefined,
     };
   }
 

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { MeshError } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { StackSettings } from '../../contract/stack.ts';
-import { traceOf } from '../../contract/trace-of.ts';
 import { argumentsOf, checked, checkTools, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';
 
@@ -59,9 +58,7 @@ export class BareMcpClient {
   async exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]> {
     const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
     const both = AbortSignal.any([signal, AbortSignal.timeout(this.#settings.deadlineMs)]);
-    // Where MCP has the trace context of a request (SEP-414).
-    const trace = traceOf(this.#settings, packet);
-    return repliesOf(await this.#ask('tools/call', params, both, PACKET_TOOL, trace), packet.id);
+    return repliesOf(await this.#ask('tools/call', params, both, PACKET_TOOL), packet.id);
   }
 
   async close(): Promise<void> {
@@ -73,12 +70,11 @@ export class BareMcpClient {
     params: object,
     signal: AbortSignal,
     name?: string,
-    trace?: object,
   ): Promise<unknown> {
     this.#calls += 1;
     const id = this.#calls;
     const isTold = method === 'tools/call' && this.#settings.later === 'stream';
-    const _meta = { ...requestMeta('mesh'), ...trace, ...(isTold ? { progressToken: id } : {}) };
+    const _meta = { ...requestMeta('mesh'), ...(isTold ? { progressToken: id } : {}) };
     const request: McpMessage = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
     const response = checked(responseSchema, await this.#caller.call(request, name, signal), method);
     const { result, error } = response;

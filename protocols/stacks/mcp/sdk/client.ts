@@ -2,7 +2,6 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { StackClient, StackSettings } from '../../contract/stack.ts';
-import { traceOf } from '../../contract/trace-of.ts';
 import { argumentsOf, checkTools, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 import { loadClient } from './sdk.ts';
@@ -43,10 +42,9 @@ async function call(
 ): Promise<unknown> {
   const options = { timeout: settings.deadlineMs, signal };
   const told = settings.later === 'stream' ? { ...options, onprogress: () => undefined } : options;
-  const trace = traceOf(settings, packet);
   const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
   try {
-    return await client.callTool(trace === undefined ? params : { ...params, _meta: trace }, told);
+    return await client.callTool(params, told);
   } catch (cause) {
     throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortReason(messageOf(cause))}`, {
       cause,
