@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, readdirSync } from 'node:fs';
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../../core/contracts/errors.ts';
@@ -7,11 +7,24 @@ import { jsonIn } from '../../core/system/json-line.ts';
 import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { besides } from '../plan/batch-places.ts';
 import { oneLine } from '../terminal/table.ts';
-import type { FolderItem } from './folder-view.ts';
-import { KeptHeads } from './kept-heads.ts';
+
+/** A file of a folder that can be opened. */
+export interface FolderItem {
+  readonly id: string;
+  readonly kind: 'run' | 'batch' | 'comparison' | 'stacks';
+  readonly file: string;
+  /** The file's path below the folder, as it is shown. */
+  readonly place: string;
+  readonly modifiedMs: number;
+  readonly title: string;
+  readonly facts: string;
+}
+
+/** An item as its page has it, without the path on this machine. */
+export type ListedItem = Omit<FolderItem, 'file'>;
 
 /** What a file says that it is; undefined for one that is not what its name says. */
-export type ItemHead = Pick<FolderItem, 'kind' | 'title' | 'facts'> | undefined;
+type ItemHead = Pick<FolderItem, 'kind' | 'title' | 'facts'> | undefined;
 
 export interface FolderList {
   readonly items: readonly FolderItem[];
@@ -33,10 +46,8 @@ const ARCHIVE = 'run_artifacts.tar.gz';
 /**
  * The runs, batches and comparisons in a folder and those below it. Links are not followed, so nothing outside is read; files that only
  * have the name are left out, and how many is said.
- *
- * @param heads what is known of files from another time
  */
-export function folderItems(folder: string, heads = new KeptHeads<ItemHead>()): FolderList {
+export function folderItems(folder: string): FolderList {
   const found: Omit<FolderItem, 'id'>[] = [];
   const left = { entries: 0, broken: [] as string[] };
   let waiting: { readonly at: string; readonly depth: number }[] = [{ at: folder, depth: 0 }];
@@ -52,7 +63,7 @@ export function folderItems(folder: string, heads = new KeptHeads<ItemHead>()): 
           if (depth < MAX_DEPTH && !isSkipped)
             below.push({ at: path.join(at, entry.name), depth: depth + 1 });
         } else if (entry.isFile()) {
-          const item = itemOf(folder, path.join(at, entry.name), heads);
+          const item = itemOf(folder, path.join(at, entry.name));
           if (item === 'broken') left.broken.push(path.relative(folder, path.join(at, entry.name)));
           else if (item !== undefined) found.push(item);
         }
@@ -74,13 +85,12 @@ export function folderItems(folder: string, heads = new KeptHeads<ItemHead>()): 
  */
 export function itemOfFile(file: string): FolderItem {
   const folder = path.dirname(file);
-  const heads = new KeptHeads<ItemHead>();
   const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   const item = isArchive
-    ? runOf(folder, file, heads)
+    ? runOf(folder, file)
     : file.endsWith('.json')
-      ? jsonItemOf(folder, file, heads)
-      : answersOf(folder, file, heads);
+      ? jsonItemOf(folder, file)
+      : answersOf(folder, file);
   if (item !== undefined && item !== 'broken') return { id: idOf(file), ...item };
   const expected = 'expected an archive of a run, comparison.json, stacks.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
@@ -91,12 +101,12 @@ function idOf(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 12);
 }
 
-function jsonItemOf(folder: string, file: string, heads: Heads): Found {
-  return headedBy(file.endsWith('.batch.json') ? batchHead : comparisonHead, folder, file, heads);
+function jsonItemOf(folder: string, file: string): Found {
+  return headedBy(file.endsWith('.batch.json') ? batchHead : comparisonHead, folder, file);
 }
 
-function answersOf(folder: string, file: string, heads: Heads): Found {
-  return headedBy(batchHead, folder, besides(file.replace(/\.journal$/, '')).head, heads);
+function answersOf(folder: string, file: string): Found {
+  return headedBy(batchHead, folder, besides(file.replace(/\.journal$/, '')).head);
 }
 
 function leftOut(
@@ -120,27 +130,54 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-type Heads = KeptHeads<ItemHead>;
 type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 
-function itemOf(folder: string, file: string, heads: Heads): Found {
+function itemOf(folder: string, file: string): Found {
   const name = path.basename(file);
-  if (name === ARCHIVE) return runOf(folder, file, heads);
+  if (name === ARCHIVE) return runOf(folder, file);
   const isOurs = name === 'comparison.json' || name === 'stacks.json' || name.endsWith('.batch.json');
-  return isOurs ? jsonItemOf(folder, file, heads) : undefined;
+  return isOurs ? jsonItemOf(folder, file) : undefined;
 }
 
 /** The metrics beside an archive say what it is; one without them is listed by its name. */
-function runOf(folder: string, file: string, heads: Heads): Found {
-  const own = heads.of(file, 0, () => ({ kind: 'run', title: 'a run', facts: 'without metrics beside it' }));
-  if (own?.head === undefined) return undefined;
-  const beside = heads.of(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, metricsHead);
-  const head = beside?.head ?? own.head;
+function runOf(folder: string, file: string): Found {
+  const nameless: ItemHead = { kind: 'run', title: 'a run', facts: 'without metrics beside it' };
+  const own = readHead(file, 0, () => nameless);
+  if (own === undefined) return undefined;
+  const beside = readHead(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, metricsHead);
+  const head = beside?.head ?? nameless;
   return { ...head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
 }
 
-function headedBy(headIn: (text: string) => ItemHead, folder: string, file: string, heads: Heads): Found {
-  const own = heads.of(file, MAX_HEAD_BYTES, headIn);
+/**
+ * Reads a regular file: a pipe stops nothing, and a link leads nowhere. Undefined for others, and for those that are too long.
+ *
+ * @param most bytes that are read; 0: none are, and any length will do
+ */
+function readHead(
+  file: string,
+  most: number,
+  headIn: (text: string) => ItemHead,
+): { readonly head: ItemHead; readonly modifiedMs: number } | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    return undefined; // It is a link, gone, or not ours to read.
+  }
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile() || (most > 0 && status.size > most)) return undefined;
+    const bytes = Buffer.alloc(most === 0 ? 0 : status.size);
+    const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+    return { head: headIn(text), modifiedMs: status.mtimeMs };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function headedBy(headIn: (text: string) => ItemHead, folder: string, file: string): Found {
+  const own = readHead(file, MAX_HEAD_BYTES, headIn);
   if (own?.head === undefined) return 'broken';
   return { ...own.head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
 }

@@ -1,17 +1,14 @@
+import { lstatSync } from 'node:fs';
 import { watchHtml } from '../report/watch-html.ts';
 import { archivedBatch } from '../watch/archived-batch.ts';
 import { archivedRun } from '../watch/archived-run.ts';
 import { EventFeed } from '../watch/event-feed.ts';
 import { reportOfComparison } from '../watch/finished-report.ts';
-import { type Answer, type PageRequest, PageServer } from '../watch/page-server.ts';
+import { PageServer } from '../watch/page-server.ts';
 import { answerOf, type WatchedRun } from '../watch/watched-run.ts';
-import { comparedOrWhy } from './compare-items.ts';
-import { findText } from './find-text.ts';
-import type { FolderList } from './folder-items.ts';
-import type { FolderItem, ListedItem } from './folder-view.ts';
-import { KeptItems } from './kept-items.ts';
+import { type FolderItem, type FolderList, folderItems } from './folder-items.ts';
 
-/** Runs whose events are kept while somebody looks at them; others are read again. */
+/** Runs whose events are kept while their pages are open; others are read again. */
 const MAX_OPENED = 4;
 
 interface ServedFolder {
@@ -21,33 +18,50 @@ interface ServedFolder {
   readonly port: number;
 }
 
-/** Serves a folder of results: a list of what is there, a page of each, two side by side, and a search. */
-export async function serveFolder({ folder, item, port }: ServedFolder): Promise<PageServer> {
-  const page = watchHtml({ kind: 'folder', title: folder, isListed: false });
+/** Serves a folder of results: a list of what is there, and a page of each. */
+export async function serveFolder({ folder, item: first, port }: ServedFolder): Promise<PageServer> {
   const itemPage = watchHtml({ kind: 'run', title: 'Finished', isListed: true });
   const opened = new OpenedItems();
-  const kept = new KeptItems(folder, item);
-  const answer = async (request: PageRequest): Promise<Answer | undefined> => {
-    const { path, query } = request;
-    if (path === '') return page;
-    if (path === 'items') return { json: listedOf(kept.list()) };
-    if (path === 'find') return { json: await findText(kept.list().items, query.get('text') ?? '') };
-    if (path === 'compare') {
-      const [base, other] = [kept.item(query.get('base') ?? ''), kept.item(query.get('other') ?? '')];
-      return base === undefined || other === undefined
-        ? undefined
-        : { json: await comparedOrWhy(base, other) };
+  const items = new ServedItems(folder, first);
+  return PageServer.start(port, async (request) => {
+    if (request.path === '') {
+      const { items: found, left } = items.list();
+      const listed = found.map(({ file: _file, ...item }) => item);
+      return watchHtml({ kind: 'folder', title: folder, items: listed, left });
     }
-    const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(path) ?? [];
-    const found = kept.item(id);
-    if (found === undefined) return undefined;
-    return below === '' ? itemPage : answerOf(await opened.open(found), request, below);
-  };
-  return PageServer.start(port, answer);
+    const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(request.path) ?? [];
+    const item = items.find(id);
+    if (item === undefined) return undefined;
+    return below === '' ? itemPage : answerOf(await opened.open(item), request, below);
+  });
 }
 
-function listedOf({ items, left }: FolderList): { items: ListedItem[]; left: readonly string[] } {
-  return { items: items.map(({ file: _file, ...item }) => item), left };
+class ServedItems {
+  readonly #folder: string;
+  readonly #first: FolderItem | undefined;
+  #known = new Map<string, FolderItem>();
+
+  constructor(folder: string, first: FolderItem | undefined) {
+    this.#folder = folder;
+    this.#first = first;
+  }
+
+  list(): FolderList {
+    const list = folderItems(this.#folder);
+    const first = this.#first;
+    const isThere = first === undefined || list.items.some(({ id }) => id === first.id);
+    const items = isThere ? list.items : [first, ...list.items];
+    this.#known = new Map(items.map((item) => [item.id, item]));
+    return { ...list, items };
+  }
+
+  /** The folder is listed only where the item is not as it was, or was never seen. */
+  find(id: string): FolderItem | undefined {
+    const known = this.#known.get(id);
+    if (known !== undefined && lstatSync(known.file, { throwIfNoEntry: false })?.mtimeMs === known.modifiedMs)
+      return known;
+    return this.list().items.find((item) => item.id === id);
+  }
 }
 
 class OpenedItems {

@@ -1,18 +1,31 @@
 import { packageVersion } from '../../core/system/package-root.ts';
+import type { ListedItem } from '../history/folder-items.ts';
 import { pageOf } from './page-html.ts';
 
-/** What a page of the watch knows before it asks. */
-export interface WatchPlace {
-  /** A run that is on or over, or a folder of them. */
-  readonly kind: 'run' | 'folder';
+/** A run that is on or over: its page asks the server for what happens in it. */
+export interface RunPlace {
+  readonly kind: 'run';
   readonly title: string;
-  /** It stands in a folder of them, two levels above. */
+  /** Whether it stands in the list of a folder, two levels above. */
   readonly isListed: boolean;
   readonly version: string;
 }
 
-/** The page that follows a run, or shows a folder of them: it asks the server that it came from. */
-export function watchHtml(place: Omit<WatchPlace, 'version'>): { html: string; policy: string } {
-  const data: WatchPlace = { ...place, version: packageVersion };
+/** A folder of results: its page has the whole list. */
+export interface FolderPlace {
+  readonly kind: 'folder';
+  readonly title: string;
+  readonly items: readonly ListedItem[];
+  /** What was left out of the list, in words. */
+  readonly left: readonly string[];
+  readonly version: string;
+}
+
+/** A page that a server of this machine serves, with the policy that it works under. */
+export function watchHtml(place: Omit<RunPlace, 'version'> | Omit<FolderPlace, 'version'>): {
+  html: string;
+  policy: string;
+} {
+  const data = { ...place, version: packageVersion } satisfies RunPlace | FolderPlace;
   return pageOf(data, 'watch/main.js', true);
 }

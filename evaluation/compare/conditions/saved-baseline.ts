@@ -29,7 +29,7 @@ export function checkSameMachine({ environment: then }: Compared, now: Environme
 }
 
 /** What makes two comparisons say nothing about each other. */
-export function differencesOf(saved: Compared, now: Compared): string[] {
+function differencesOf(saved: Compared, now: Compared): string[] {
   return [...machineDifferences(saved.environment, now.environment), ...ownDifferences(saved, now)];
 }
 

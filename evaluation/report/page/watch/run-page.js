@@ -21,7 +21,7 @@ const MAX_TYPES = 200;
 /**
  * A run that is on, or over: what happens in it, and in the end its report.
  *
- * @param {import('../../watch-html.ts').WatchPlace} given
+ * @param {import('../../watch-html.ts').RunPlace} given
  */
 export function runPage({ title, isListed, version }) {
   const history = new WatchHistory();

@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { itemOfFile } from './folder-items.ts';
+import { serveFolder } from './folder-server.ts';
+
+function putComparison(folder: string, name: string): string {
+  const file = path.join(folder, name, 'comparison.json');
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ sentence: name, baseline: 'json', adapters: [{ adapter: 'json' }] }));
+  return file;
+}
+
+test('lists what is there when it is asked, and a file from elsewhere, and knows of nothing else', async () => {
+  const folder = temporaryFolder();
+  const first = putComparison(folder, 'first');
+  const elsewhere = itemOfFile(putComparison(temporaryFolder(), 'elsewhere'));
+  const server = await serveFolder({ folder, item: elsewhere, port: 0 });
+  onTestFinished(() => server.close());
+  const statusOf = async (id: string) => (await fetch(`${server.url}item/${id}/`)).status;
+
+  const second = putComparison(folder, 'second');
+  expect(await statusOf(itemOfFile(second).id)).toBe(200);
+  expect(await statusOf(itemOfFile(first).id)).toBe(200);
+  expect(await statusOf(elsewhere.id)).toBe(200);
+  expect(await statusOf('nobody')).toBe(404);
+
+  const list = await (await fetch(server.url)).text();
+  for (const name of ['first', 'second', 'elsewhere']) expect(list).toContain(`"facts":"${name}"`);
+  expect(list).not.toContain(first);
+});
