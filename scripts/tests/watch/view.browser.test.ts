@@ -76,7 +76,7 @@ test('lists a folder, and opens what is in it', async () => {
   await page.getByRole('link', { name: 'json/run_artifacts.tar.gz', exact: true }).click();
   await expect.poll(() => page.locator('p.status').textContent()).toBe('answered · 3 of 3 questions');
   await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
-  await page.locator('.flow .row').first().click();
+  await page.locator('.flow .row').last().click();
   await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"payload"');
   expect(await page.locator('.opened pre').textContent()).toContain(HOSTILE.slice(0, 18));
   expect(await page.evaluate('globalThis.taken')).toBeUndefined();
