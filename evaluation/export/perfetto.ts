@@ -1,5 +1,7 @@
 import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
-import type { ExportedRun } from './exported-run.ts';
+import { writeWhole } from '../../core/system/files/whole-file.ts';
+import { userPath } from '../../core/system/user-paths.ts';
+import { type ExportedRun, readExportedRun } from './exported-run.ts';
 import { WallClock } from './otlp/wall-clock.ts';
 
 /** Of the Trace Event Format, what is written here. Times are microseconds since the run began. */
@@ -32,6 +34,17 @@ const HUB = 2;
 const FIRST_AGENT = 3;
 /** The finest that is written. */
 const WITHIN_US = 0.001;
+
+/**
+ * Writes the run that `archive` holds as a trace into the file `out`.
+ *
+ * @returns what was written, for people
+ */
+export async function writePerfetto(archive: string, out: string): Promise<string> {
+  const file = userPath(out);
+  writeWhole(file, perfettoTrace(await readExportedRun(archive)));
+  return `written: ${file}`;
+}
 
 /**
  * A run as a trace that https://ui.perfetto.dev and Chromium's tracing open: tasks, the hub, and each agent's work, with arrows from a packet to

@@ -2,9 +2,54 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MeshError } from '../../core/contracts/errors.ts';
 import { userPath } from '../../core/system/user-paths.ts';
-import { exportFormat, exportFormats } from '../../evaluation/export/formats.ts';
 import { print } from '../../evaluation/terminal/print.ts';
 import { lastArchive } from '../command-line/last-run.ts';
+
+interface ExportFormat {
+  readonly about: string;
+  /** The place that is written to without `--out`. */
+  readonly out: string;
+  /** Writes what `archive` holds to `out`, as the user typed it; returns what was written, in words. */
+  readonly write: (archive: string, out: string) => Promise<string>;
+}
+
+/** The formats of `--as`. Each loads what it needs when it is asked for. */
+const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
+  [
+    'otlp',
+    {
+      about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
+      out: 'spans.jsonl',
+      write: async (archive, out) => {
+        const { openOtlp } = await import('../../evaluation/export/otlp/otlp-target.ts');
+        return (await openOtlp(out)).export(archive);
+      },
+    },
+  ],
+  [
+    'parquet',
+    {
+      about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
+      out: 'data',
+      write: async (archive, out) => {
+        const { writeParquet } = await import('../../evaluation/export/parquet/write-parquet.ts');
+        return writeParquet(archive, out);
+      },
+    },
+  ],
+  [
+    'perfetto',
+    {
+      about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
+      out: 'trace.json',
+      write: async (archive, out) => {
+        const { writePerfetto } = await import('../../evaluation/export/perfetto.ts');
+        return writePerfetto(archive, out);
+      },
+    },
+  ],
+]);
+const NAMES = [...FORMATS.keys()].join(', ');
 
 interface ExportCommandOptions {
   readonly as: string;
@@ -12,7 +57,7 @@ interface ExportCommandOptions {
 }
 
 export function exportCommand(command: Command): void {
-  const formats = [...exportFormats].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  const formats = [...FORMATS].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   command
     .argument('[archive]', 'export this archive, recording or comparison.json (default: the last run)')
     .requiredOption('--as <format>', 'choose the format, see below')
@@ -23,7 +68,9 @@ export function exportCommand(command: Command): void {
 
 /** Writes a run as other tools read it. */
 async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
-  const format = exportFormat(as);
+  const format = FORMATS.get(as);
+  if (format === undefined)
+    throw new MeshError('usage', `--as: expected ${NAMES}, not ${JSON.stringify(as)}`);
   print(await format.write(archiveOf(archive), out ?? format.out));
 }
 
