@@ -25,26 +25,19 @@ const SAME_MACHINE: readonly {
 
 /** Before the minutes that it takes. @throws MeshError `config` for a comparison that another machine or Node made */
 export function checkSameMachine({ environment: then }: Compared, now: Environment, file: string): void {
-  refuse(machineDifferences(then, now), file);
-}
-
-/** What makes two comparisons say nothing about each other. */
-function differencesOf(saved: Compared, now: Compared): string[] {
-  return [...machineDifferences(saved.environment, now.environment), ...ownDifferences(saved, now)];
-}
-
-function machineDifferences(then: Environment, now: Environment): string[] {
-  return SAME_MACHINE.flatMap(({ what, of }) => differenceOf(what, of(then), of(now)));
-}
-
-function ownDifferences(saved: Compared, now: Compared): string[] {
-  return Object.entries(now.same).flatMap(([what, value]) => differenceOf(what, saved.same[what], value));
+  refuse(
+    SAME_MACHINE.flatMap(({ what, of }) => differenceOf(what, of(then), of(now))),
+    file,
+  );
 }
 
 /** @throws MeshError `config` for two comparisons that say nothing about each other, with what is different */
 export function checkComparable(saved: Compared, now: Compared, file: string): void {
   checkSameMachine(saved, now.environment, file);
-  refuse(ownDifferences(saved, now), file);
+  refuse(
+    Object.entries(now.same).flatMap(([what, value]) => differenceOf(what, saved.same[what], value)),
+    file,
+  );
 }
 
 function differenceOf(what: string, then?: string | number, now?: string | number): string[] {

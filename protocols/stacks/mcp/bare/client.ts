@@ -65,12 +65,7 @@ export class BareMcpClient {
     await this.#caller.close();
   }
 
-  async #ask(
-    method: string,
-    params: object,
-    signal: AbortSignal,
-    name?: string,
-  ): Promise<unknown> {
+  async #ask(method: string, params: object, signal: AbortSignal, name?: string): Promise<unknown> {
     this.#calls += 1;
     const id = this.#calls;
     const isTold = method === 'tools/call' && this.#settings.later === 'stream';
