@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { embeddedJson } from './embedded-json.ts';
+import { embeddedJson } from './page-html.ts';
 
 test.each(['</script><script>alert(1)</script>', '<!--<script>', '<![CDATA[ ]]>', 'a\u2028b\u2029c'])(
   '%j is no markup any more and parses to itself',

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { embeddedJson } from './embedded-json.ts';
-import { pageScript } from './page-script.ts';
 
 const require = createRequire(import.meta.url);
 const folder = fileURLToPath(new URL('./page/', import.meta.url));
@@ -77,4 +75,46 @@ function fileOf(name: string, main: string, file: string): string {
   const inside = path.join('node_modules', name) + path.sep;
   const end = main.lastIndexOf(inside) + inside.length;
   return readFileSync(path.join(main.slice(0, end), file), 'utf8');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/**
+ * A value as JSON that can stand in a `<script>` element whatever its texts say: without `<` there is no end of the element, no
+ * comment and no other element in it. It parses to the same value.
+ */
+export function embeddedJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (character) => ESCAPES[character] ?? character);
+}
+
+/** `import { a, b } from './file.js';` or from another folder, on one line or several. */
+const IMPORT = /^import \{[^}]*\} from '(\.\.?\/[\w./-]+\.js)';\n/gm;
+const DECLARATION = /^(?:export )?(?:async )?(?:function|const|let|class) (\w+)/gm;
+
+/**
+ * A module and all that it imports, as one script: those imported come first, and the words `import` and `export` fall away. The
+ * page's modules share one scope then, so a name at the top level of one must not come again in another.
+ */
+export function pageScript(folder: string, main: string): string {
+  const texts = new Map<string, string>();
+  const owners = new Map<string, string>();
+  const include = (name: string) => {
+    if (texts.has(name)) return;
+    const source = readFileSync(path.join(folder, name), 'utf8');
+    texts.set(name, ''); // It is on its way: modules that import each other end here.
+    for (const [, imported = ''] of source.matchAll(IMPORT)) include(path.join(path.dirname(name), imported));
+    for (const [, declared = ''] of source.matchAll(DECLARATION)) {
+      const owner = owners.get(declared);
+      if (owner !== undefined) throw new Error(`${declared} is declared in ${owner} and in ${name}`);
+      owners.set(declared, name);
+    }
+    texts.delete(name);
+    texts.set(name, source.replaceAll(IMPORT, '').replaceAll(/^export /gm, ''));
+  };
+  include(main);
+  return [...texts].map(([name, text]) => `// ${name}\n${text}`).join('\n');
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
-import { pageScript } from './page-script.ts';
+import { pageScript } from './page-html.ts';
 
 /** A folder with these modules. */
 function folderOf(modules: Readonly<Record<string, string>>): string {

@@ -4,8 +4,7 @@ import { questionOf, resultOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
 import { wilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
-import { passAtK } from './pass-at-k.ts';
-import { teamSummary } from './summary.ts';
+import { passAtK, teamSummary } from './summary.ts';
 import { batchTable } from './tables/batch-table.ts';
 
 /** A summary of these results; a question without one was not asked. */

@@ -1,14 +1,16 @@
+import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
 import {
   DOC_INIT,
   HEAD_LENGTHS,
   HUB_ID,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
   MESH_TYPE_PREFIX,
   type Packet,
 } from '../../core/contracts/packet.ts';
 import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
-import { cleanPayload } from './clean-payload.ts';
 import type { ImportedMessage, ImportNotes } from './message.ts';
-import { NodeNames } from './node-names.ts';
 
 /** Messages of one recording; a replay holds them all in memory, in each of its processes. */
 const MAX_MESSAGES = 100_000;
@@ -154,4 +156,94 @@ function taskOf(task: string, notes: ImportNotes): string {
 
 function tokensOf(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
+}
+
+/** Room is left for a number behind it. */
+const MAX_NAME_LENGTH = 200;
+
+/** Gives the senders and recipients of a log ids that agents may have; two different names never share one. */
+class NodeNames {
+  readonly #ids = new Map<string, string>();
+  readonly #taken = new Set<string>([HUB_ID]);
+  readonly #notes: ImportNotes;
+
+  constructor(notes: ImportNotes) {
+    this.#notes = notes;
+  }
+
+  get ids(): string[] {
+    return [...this.#ids.values()];
+  }
+
+  has(name: string): boolean {
+    return this.#ids.has(name);
+  }
+
+  idOf(name: string): string {
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    const plain = name
+      .replaceAll(/[^A-Za-z0-9_.:/#?=&%@+-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .slice(0, MAX_NAME_LENGTH);
+    const base = plain === '' ? 'node' : plain;
+    let id = base;
+    for (let number = 2; this.#taken.has(id); number++) id = `${base}-${number}`;
+    if (id !== name)
+      this.#notes.guess(
+        'a name that no agent may have: changed',
+        '# names that no agent may have: changed',
+        `${name} → ${id}`,
+      );
+    this.#taken.add(id);
+    this.#ids.set(name, id);
+    return id;
+  }
+}
+
+/** `value` as the payload of a packet. What no packet can hold is replaced, and counted in `notes`. */
+function cleanPayload(value: unknown, notes: ImportNotes): JsonObject {
+  const clean = cleaned(value, 1, notes);
+  if (isJsonObject(clean)) return clean;
+  return { value: cleaned(value, 2, notes) };
+}
+
+function cleaned(value: unknown, depth: number, notes: ImportNotes): JsonValue {
+  switch (typeof value) {
+    case 'string':
+      if (value.isWellFormed()) return value;
+      notes.drop(
+        'half a character in a text: replaced by U+FFFD',
+        'texts with half a character (#): replaced by U+FFFD',
+      );
+      return value.toWellFormed();
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      notes.drop(
+        'a number that is too large for a double: null',
+        '# numbers that are too large for a double: null',
+      );
+      return null;
+    case 'boolean':
+      return value;
+    case 'object':
+      break;
+    default:
+      return null;
+  }
+  if (value === null) return null;
+  if (depth > MAX_PAYLOAD_DEPTH) {
+    notes.drop(
+      `a value nested deeper than ${MAX_PAYLOAD_DEPTH}: null`,
+      `# values nested deeper than ${MAX_PAYLOAD_DEPTH}: null`,
+    );
+    return null;
+  }
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1, notes));
+  const entries: [string, JsonValue][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') notes.drop('a key __proto__', '# keys __proto__');
+    else entries.push([key.toWellFormed(), cleaned(item, depth + 1, notes)]);
+  }
+  return Object.fromEntries(entries);
 }

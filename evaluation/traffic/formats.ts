@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../core/contracts/packet.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
-import { hasRpc, importJsonRpc, methodsIn } from './import/json-rpc.ts';
-import { isA2a } from './import/json-rpc-methods.ts';
+import { hasRpc, importJsonRpc, isA2a, methodsIn } from './import/json-rpc.ts';
 import { importOtlp } from './import/otlp.ts';
 import { objectOf, unpacked } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';

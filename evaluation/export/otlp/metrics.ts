@@ -1,5 +1,5 @@
 import { Timeline } from '../../../core/recording/timeline.ts';
-import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { packetSpans } from './packet-spans.ts';
 import type { WallClock } from './wall-clock.ts';

@@ -1,7 +1,7 @@
 import type { ChatMessage, ModelExchange } from '../../../core/contracts/engine.ts';
 import type { RecordedPacket } from '../../../core/recording/recording.ts';
 import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
-import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';

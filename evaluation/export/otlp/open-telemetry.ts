@@ -14,7 +14,7 @@ import {
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
-import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';
 import type { Span } from './span.ts';

@@ -7,7 +7,7 @@ import {
   contentAttributes,
   type Operation,
   packetAttributes,
-} from '../../traffic/otlp/packet-attributes.ts';
+} from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';

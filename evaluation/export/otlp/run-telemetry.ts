@@ -1,7 +1,7 @@
 import { headerLine } from '../../../core/recording/recording.ts';
 import { packageVersion } from '../../../core/system/package-root.ts';
-import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
-import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/otlp/packet-attributes.ts';
+import type { Attributes } from '../../traffic/packet-attributes.ts';
+import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { type Metric, runMetrics } from './metrics.ts';
 import { modelSpans } from './model-spans.ts';

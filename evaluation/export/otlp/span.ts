@@ -1,4 +1,4 @@
-import type { Attributes } from '../../traffic/otlp/packet-attributes.ts';
+import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { Stretch } from './wall-clock.ts';
 
 /** A span before it is one of OpenTelemetry's packages, which are loaded only where there is something to send. */

@@ -1,11 +1,11 @@
+import { Timeline } from '../../../core/recording/timeline.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import type { QuestionsView } from '../gaia/questions-view.ts';
 import { bytesText, counted, msText, ratioText, shareText } from '../wording.ts';
 import { answersView } from './answers-view.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
 import { type BytesView, bytesTable, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
-import type { DistributionsView } from './distribution.ts';
-import { hopsView } from './hops-view.ts';
+import { type DistributionsView, distribution, distributionsTable, MIN_SAMPLES } from './distribution.ts';
 import { type LinksView, linksView } from './links-view.ts';
 import { type TasksView, tasksView } from './tasks-view.ts';
 import { type TimeView, timeView } from './time-view.ts';
@@ -98,4 +98,33 @@ function bytesFinding({ ledger: { types, total } }: ArchivedMetrics): string {
   if (largest === undefined) return beyond;
   const [type, { wire }] = largest;
   return `${oneLine(type, 40)} is ${shareText(wire / total.wire)} of the bytes; ${beyond}`;
+}
+
+/** Steps of one kind that a chart has room for. */
+const MAX_HOPS = 16;
+
+/**
+ * How long each step of a task took: from the moment the packet that caused it was at the hub (for the document: began to be sent)
+ * until the new one was there. null where no step was taken often enough to tell.
+ */
+function hopsView({ recording }: ArchivedRun): DistributionsView | null {
+  if (recording === null) return null;
+  const tools = new Map(recording.header.agents.map(({ id, tool }) => [id, tool]));
+  const steps = Map.groupBy(new Timeline(recording.packets).pieces(), ({ trace: { packet } }) => {
+    return `${tools.get(packet.from) ?? packet.from} → ${packet.type}`;
+  });
+  const often = [...steps].filter(([, { length }]) => length >= MIN_SAMPLES);
+  const distributions = often.slice(0, MAX_HOPS).flatMap(([label, pieces]) =>
+    distribution(
+      label,
+      pieces.map(({ us }) => us / 1000),
+    ),
+  );
+  const [slowest] = distributions.toSorted((a, b) => b.medianMs - a.medianMs);
+  if (slowest === undefined) return null;
+  return {
+    finding: `The slowest step is ${slowest.label}, with a median of ${msText(slowest.medianMs)}`,
+    distributions,
+    table: distributionsTable(distributions),
+  };
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../core/contracts/packet.ts';
 import { firstText, objectOf, textOf, timeOf, unpacked } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
-import { type Side, sideByMethod } from './json-rpc-methods.ts';
 
 /** A JSON-RPC message in a line of a log, with what the line says around it. */
 interface Logged {
@@ -234,4 +233,40 @@ function dropEnvelope(rpc: JsonObject, notes: ImportNotes): void {
     undefined,
     bytes,
   );
+}
+
+/** Which end of a connection sent a message. */
+type Side = 'client' | 'server';
+
+/** MCP, revisions 2024-11-05 to 2026-07-28 (schema.ts: ServerRequest and ServerNotification): what only servers send. */
+const SERVER_METHODS = new Set([
+  ...['sampling/createMessage', 'roots/list', 'elicitation/create', 'notifications/message'],
+  ...[
+    'notifications/resources/updated',
+    'notifications/resources/list_changed',
+    'notifications/tools/list_changed',
+  ],
+  ...['notifications/prompts/list_changed', 'notifications/elicitation/complete'],
+]);
+
+/** Both ends of MCP send these. */
+const EITHER = new Set([
+  'ping',
+  'notifications/progress',
+  'notifications/cancelled',
+  'notifications/tasks/status',
+]);
+
+/** A2A 0.3 (`message/send`) and 1.0 (`SendMessage`), section 9 of the specification: methods of the JSON-RPC binding. */
+const A2A_METHODS =
+  /^(?:message\/(?:send|stream)|tasks\/(?:resubscribe|pushNotificationConfig\/.+)|agent\/.+|SendMessage|SendStreamingMessage|GetTask|ListTasks|CancelTask|SubscribeToTask|TaskSubscription|GetExtendedAgentCard|GetAgentCard|(?:Create|Get|List|Delete|Set)TaskPushNotificationConfigs?)$/;
+
+/** The side that sends `method`; undefined where both do. */
+function sideByMethod(method: string): Side | undefined {
+  if (EITHER.has(method)) return undefined;
+  return SERVER_METHODS.has(method) ? 'server' : 'client';
+}
+
+export function isA2a(method: string): boolean {
+  return A2A_METHODS.test(method);
 }

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
-import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
-import { fileLines } from '../../export/otlp/open-telemetry.ts';
-import { runTelemetry } from '../../export/otlp/run-telemetry.ts';
-import { importTraffic } from '../import-traffic.ts';
+import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
+import { fileLines } from '../export/otlp/open-telemetry.ts';
+import { runTelemetry } from '../export/otlp/run-telemetry.ts';
+import { importTraffic } from './import-traffic.ts';
 
 /** All that a recording may say of a packet, and all that it may leave out. */
 function recording(runId: string): Recording {

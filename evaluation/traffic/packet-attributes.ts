@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
-import type { RecordedPacket } from '../../../core/recording/recording.ts';
-import { listOf, objectOf, unpacked } from '../loose-values.ts';
+import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
+import type { RecordedPacket } from '../../core/recording/recording.ts';
+import { listOf, objectOf, unpacked } from './loose-values.ts';
 
 /**
  * A recorded packet as attributes of its span, and back. Both directions are here so that nothing is lost between them. The payload
