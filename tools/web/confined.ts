@@ -176,13 +176,14 @@ function reasonIn(said: string): string {
 /** This project's code, and the packages that it finds. */
 function readableByAll(): string[] {
   const code = fileURLToPath(new URL('../../', import.meta.url));
-  const folders = ['core', 'dist', 'tools'].map((name) => path.join(code, name));
+  const folders = ['core', 'dist', 'scripts', 'tools'].map((name) => path.join(code, name));
   for (let folder = code; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const store = path.join(folder, 'node_modules');
     if (path.basename(folder) !== 'node_modules' && isReadable(store))
       folders.push(store, realpathSync(store));
   }
-  return [...new Set(folders)].map((folder) => folder + path.sep);
+  // In a bundle the module that reads the package's version is loaded with others.
+  return [...[...new Set(folders)].map((folder) => folder + path.sep), path.join(code, 'package.json')];
 }
 
 /** A folder that this process may not look at is no use to its child. */

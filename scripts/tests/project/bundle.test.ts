@@ -1,7 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { codeFolder } from '../../../core/system/package-root.ts';
+import { taskPlace } from '../../../tools/files/testing/task-place.ts';
 
 // The bundle that the tests' global setup has made of these sources.
 const bundle = path.join(codeFolder, 'dist');
@@ -49,4 +53,18 @@ it.each([
   expect(reached.size).toBeLessThanOrEqual(most);
   expect([...packages]).toContain('node:net');
   expect([...packages].filter((name) => /http|nats|undici|express/.test(name))).toEqual([]);
+});
+
+it('reads files in confined processes of its own programs', async () => {
+  const place = taskPlace({ 'a.csv': 'n\n1\n2\n' });
+  const tool = pathToFileURL(path.join(bundle, 'tools.files.tables.query-table.js')).href;
+  const script = path.join(place.outside, 'ask.mjs');
+  writeFileSync(
+    script,
+    `import { queryTable } from ${JSON.stringify(tool)};
+    const place = { ...${JSON.stringify({ ...place, signal: undefined })}, signal: new AbortController().signal };
+    console.log((await queryTable.run({ file: 'a.csv', sql: 'SELECT sum(n) FROM t1' }, place)).text);`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  expect(stdout).toContain('./a.csv: sum(n) = 3 (integer)');
 });
