@@ -1,4 +1,4 @@
-import { runProgram } from '../scripts/command-line/program.ts';
+import { runProgram } from '@gaia-mesh/cli/command-line/program.ts';
 
 await runProgram({
   name: 'lab',

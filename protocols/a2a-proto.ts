@@ -1,6 +1,6 @@
 import { WireType } from '@bufbuild/protobuf/wire';
-import type { Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { type JsonValue, keptHead, type Packet } from '../core/contracts/packet.ts';
+import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type JsonValue, keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
 import {
   type Form,

@@ -1,5 +1,5 @@
-import type { Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
-import type { Packet } from '../core/contracts/packet.ts';
+import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
 import { parseJson } from './scan/json.ts';
 import { headerSizeOf } from './scan/scanner.ts';

@@ -1,15 +1,15 @@
 import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
-import * as z from 'zod';
 import type {
   AdapterSession,
   Codec,
   MemberIdentity,
   Membership,
   ProtocolAdapter,
-} from '../core/contracts/adapter.ts';
-import { MeshError } from '../core/contracts/errors.ts';
-import type { Packet } from '../core/contracts/packet.ts';
-import { PREFIX_BYTES } from '../core/wire/frame.ts';
+} from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
+import * as z from 'zod';
 import { decryptFailed, SESSION_ID_BYTES, type SenderKeys, seal } from './anp/e2ee-keys.ts';
 import {
   associatedData,

@@ -1,6 +1,11 @@
-import type { Codec, MemberIdentity, Membership, ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { MeshError } from '../core/contracts/errors.ts';
-import type { Packet } from '../core/contracts/packet.ts';
+import type {
+  Codec,
+  MemberIdentity,
+  Membership,
+  ProtocolAdapter,
+} from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { checkRequestId, type DirectMessage, directMessage, directSend } from './anp/direct-send.ts';
 import type { Identity } from './anp/identity.ts';
 import { identityOf, Members, realSources, type Sources } from './anp/members.ts';

@@ -1,5 +1,5 @@
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { Encoder } from 'cbor-x';
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
 import { withLargeIntegers } from './large-integers.ts';
 import { CborScanner } from './scan/cbor.ts';
 import { codecOf } from './scan/scanner.ts';

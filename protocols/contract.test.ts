@@ -1,6 +1,6 @@
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../core/contracts/ledger.ts';
-import { parsePacket } from '../core/contracts/packet.ts';
 import { contractChecks } from './contract/suite.ts';
 import { adapterNamed, adapterNames } from './registry.ts';
 import golden from './testing/golden-packets.json' with { type: 'json' };

@@ -1,5 +1,5 @@
+import { keptHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { keptHead } from '../core/contracts/packet.ts';
 import { json } from './json.ts';
 import { plainPacket } from './testing/packets.ts';
 import { opened, refused } from './testing/session.ts';

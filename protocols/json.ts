@@ -1,5 +1,5 @@
-import type { Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { keptHead } from '../core/contracts/packet.ts';
+import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { keptHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { JsonScanner, parseJson } from './scan/json.ts';
 import { CompactHeads } from './scan/json-head.ts';
 import { bufferOf, codecOf } from './scan/scanner.ts';

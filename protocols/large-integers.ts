@@ -1,4 +1,4 @@
-import type { Packet } from '../core/contracts/packet.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 
 const MAX_32_BITS = 2 ** 32 - 1;
 

@@ -1,6 +1,6 @@
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../core/contracts/ledger.ts';
 import { contractSamples, fullPacket } from './contract/samples.ts';
 import { mcp } from './mcp.ts';
 import { goldenEnvelopes, shownLike } from './testing/golden-envelopes.ts';

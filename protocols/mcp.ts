@@ -1,5 +1,5 @@
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
-import type { Packet } from '../core/contracts/packet.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJson } from './scan/json.ts';
 import { headerSizeOf } from './scan/scanner.ts';
 import { lookAt, shapeOf } from './scan/shape.ts';

@@ -1,6 +1,6 @@
+import { HUB_ID, type JsonValue, keptHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { HUB_ID, type JsonValue, keptHead } from '../core/contracts/packet.ts';
 import { msgpack } from './msgpack.ts';
 import { msgpackRecords, recordTable } from './msgpack-records.ts';
 import { plainPacket, randomPackets } from './testing/packets.ts';

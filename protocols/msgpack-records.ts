@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { AdapterSession, Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { HUB_ID, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
-import type { AdapterSession, Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { MeshError } from '../core/contracts/errors.ts';
-import { HUB_ID, type JsonValue, type Packet } from '../core/contracts/packet.ts';
 import { withLargeIntegers } from './large-integers.ts';
 import { RecordScanner } from './scan/msgpack.ts';
 import { codecOf, envelopeKeys } from './scan/scanner.ts';

@@ -1,5 +1,5 @@
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { Packr } from 'msgpackr';
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
 import { withLargeIntegers } from './large-integers.ts';
 import { MessagePackScanner } from './scan/msgpack.ts';
 import { codecOf } from './scan/scanner.ts';

@@ -1,7 +1,7 @@
 // The package's root would load its reflection and well-known types, five times as much code, at the start of every agent.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
-import type { Packet } from '../core/contracts/packet.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { ProtobufScanner } from './scan/protobuf.ts';
 import { codecOf, type EnvelopeKey } from './scan/scanner.ts';
 

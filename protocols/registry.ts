@@ -1,6 +1,6 @@
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { MeshError } from '../core/contracts/errors.ts';
-import { registry, unknown } from '../core/contracts/registry.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { registry, unknown } from '@gaia-mesh/core/contracts/registry.ts';
 import { applyLayers } from './layers/apply-layers.ts';
 import { LAYER_STAGES } from './layers/layer.ts';
 import { layerNamed, layerNames, stageOf } from './layers/registry.ts';

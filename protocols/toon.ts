@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { decode as decodeToon, encode as encodeToon } from '@toon-format/toon';
-import type { ProtocolAdapter } from '../core/contracts/adapter.ts';
-import { messageOf } from '../core/contracts/errors.ts';
-import type { Packet } from '../core/contracts/packet.ts';
 import { bufferOf, codecOf, notAPacket } from './scan/scanner.ts';
 import { assertPlainToon, PACKET_END, ToonScanner } from './scan/toon.ts';
 

@@ -50,6 +50,7 @@ async function bundle() {
       !importer.includes('node_modules') &&
       /^[^./]/.test(id) &&
       !path.isAbsolute(id) &&
+      !id.startsWith('@gaia-mesh/') &&
       !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
   });
   await built.write({

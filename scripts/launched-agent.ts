@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type net from 'node:net';
-import type { Agent } from '../core/agent/agent.ts';
-import { agentSpecSchema } from '../core/agent/spec.ts';
-import { lackOf, MeshError, systemCodeOf } from '../core/contracts/errors.ts';
-import { PORT_HINT } from '../evaluation/teams/port-hint.ts';
-import { startAgent } from '../evaluation/teams/start-agent.ts';
-import { complain } from '../evaluation/terminal/print.ts';
-import { launcherPermits } from '../tools/engines/permits.ts';
+import type { Agent } from '@gaia-mesh/core/agent/agent.ts';
+import { agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
+import { lackOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { PORT_HINT } from '@gaia-mesh/evaluation/teams/port-hint.ts';
+import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { launcherPermits } from '@gaia-mesh/tools/engines/permits.ts';
 
 /**
  * Runs the agent that a launcher asks for over the channel, until that closes. The terminal's Ctrl-C is not for it: the launcher

@@ -1,5 +1,5 @@
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../core/testing/temporary-folder.ts';
 import {
   AcknowledgedDelivery,
   adapterNamed,

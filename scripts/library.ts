@@ -3,38 +3,38 @@
  * itself for those who drive it from their own code (`docs/library.md`).
  */
 
-export type { AgentSpec } from '../core/agent/spec.ts';
-export type { AdapterSession, Codec, ProtocolAdapter } from '../core/contracts/adapter.ts';
-export type { Engine, EngineWork, ModelRequest, Step } from '../core/contracts/engine.ts';
-export { type ErrorCode, MeshError } from '../core/contracts/errors.ts';
-export { type LedgerLine, lineOf } from '../core/contracts/ledger.ts';
+export type { AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
+export type { AdapterSession, Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+export type { Engine, EngineWork, ModelRequest, Step } from '@gaia-mesh/core/contracts/engine.ts';
+export { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+export { type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
 export {
   type JsonObject,
   type JsonValue,
   type Packet,
   type PacketHead,
   parsePacket,
-} from '../core/contracts/packet.ts';
-export { chunkDocument } from '../core/contracts/task.ts';
-export type { Emission, Tool, ToolContext } from '../core/contracts/tool.ts';
-export { AcknowledgedDelivery } from '../core/hub/delivery/acknowledged.ts';
-export type { DeliveryStrategy } from '../core/hub/delivery/delivery-strategy.ts';
-export { DirectDelivery } from '../core/hub/delivery/direct.ts';
-export { type DeliveryEvent, FaultyDelivery } from '../core/hub/delivery/faulty.ts';
-export { parseFaults } from '../core/hub/faults/parse-faults.ts';
-export type { Link, LinkCounts, MeshNode } from '../core/hub/link.ts';
-export { MeshNetwork, type MeshNetworkOptions } from '../core/hub/mesh-network.ts';
-export type { MeshObserver } from '../core/hub/mesh-observer.ts';
-export { routerNamed } from '../core/hub/routing.ts';
-export type { TaskRequest } from '../core/hub/tasks/open-tasks.ts';
-export type { TaskOutcome, TaskStatus } from '../core/hub/tasks/task-clock.ts';
-export { traceparentOf } from '../core/recording/trace-context.ts';
-export type { RunMetrics } from '../core/run/metrics/metrics-schema.ts';
-export { parseJsonText } from '../core/system/parse-json.ts';
-export type { TaskResult } from '../evaluation/results/task-result.ts';
-export { type Scorer, scorerNamed, scorerNames } from '../evaluation/scorers/scorer.ts';
-export { startAgent } from '../evaluation/teams/start-agent.ts';
-export { adapterNamed } from '../protocols/registry.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+export { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
+export type { Emission, Tool, ToolContext } from '@gaia-mesh/core/contracts/tool.ts';
+export { AcknowledgedDelivery } from '@gaia-mesh/core/hub/delivery/acknowledged.ts';
+export type { DeliveryStrategy } from '@gaia-mesh/core/hub/delivery/delivery-strategy.ts';
+export { DirectDelivery } from '@gaia-mesh/core/hub/delivery/direct.ts';
+export { type DeliveryEvent, FaultyDelivery } from '@gaia-mesh/core/hub/delivery/faulty.ts';
+export { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
+export type { Link, LinkCounts, MeshNode } from '@gaia-mesh/core/hub/link.ts';
+export { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
+export type { MeshObserver } from '@gaia-mesh/core/hub/mesh-observer.ts';
+export { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+export type { TaskRequest } from '@gaia-mesh/core/hub/tasks/open-tasks.ts';
+export type { TaskOutcome, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+export { traceparentOf } from '@gaia-mesh/core/recording/trace-context.ts';
+export type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+export { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+export type { TaskResult } from '@gaia-mesh/evaluation/results/task-result.ts';
+export { type Scorer, scorerNamed, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+export { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
+export { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 export type {
   Inbox,
   Stack,
@@ -42,7 +42,7 @@ export type {
   StackServer,
   StackSettings,
   WireBytes,
-} from '../protocols/stacks/contract/stack.ts';
-export { metered } from '../protocols/stacks/meter/metered.ts';
-export { callStack } from '../protocols/stacks/plain/call-stack.ts';
-export { streamStack } from '../protocols/stacks/plain/stream-stack.ts';
+} from '@gaia-mesh/stacks/contract/stack.ts';
+export { metered } from '@gaia-mesh/stacks/meter/metered.ts';
+export { callStack } from '@gaia-mesh/stacks/plain/call-stack.ts';
+export { streamStack } from '@gaia-mesh/stacks/plain/stream-stack.ts';

@@ -6,7 +6,7 @@ if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   await launchedAgent();
 } else if (first === 'peer' && rest.length === 0 && process.send !== undefined) {
   // One end of a stack that is measured.
-  const { launchedPeer } = await import('../evaluation/compare/stacks/peers/launched-peer.ts');
+  const { launchedPeer } = await import('@gaia-mesh/evaluation/compare/stacks/peers/launched-peer.ts');
   launchedPeer();
 } else {
   const { runProgram } = await import('./command-line/program.ts');

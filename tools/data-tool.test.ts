@@ -1,7 +1,7 @@
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Engine } from '../core/contracts/engine.ts';
-import type { Packet } from '../core/contracts/packet.ts';
 import { dataTool } from './data-tool.ts';
 import { toolContext } from './fixtures/tool-surroundings.ts';
 

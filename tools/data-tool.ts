@@ -1,9 +1,9 @@
+import type { ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { callType, resultType, type Tool, type ToolContext } from '@gaia-mesh/core/contracts/tool.ts';
+import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import type * as z from 'zod';
-import type { ChatRequest, ChatTurn } from '../core/contracts/engine.ts';
-import { MeshError } from '../core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '../core/contracts/packet.ts';
-import { callType, resultType, type Tool, type ToolContext } from '../core/contracts/tool.ts';
-import { USAGE_FILE, type Usage } from '../core/contracts/usage.ts';
 
 /**
  * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a

@@ -1,4 +1,4 @@
-import type { ToolNeeds } from '../core/contracts/tool.ts';
+import type { ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 import type { DataTool } from './data-tool.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 import { type ServiceName, variablesOf } from './web/services.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '../core/contracts/errors.ts';
-import { codeFolder } from '../core/system/package-root.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /**
  * The text of a prompt, `config/prompts/<name>.md`.

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../core/contracts/packet.ts';
-import { unknown } from '../core/contracts/registry.ts';
-import type { Tool, ToolNeeds } from '../core/contracts/tool.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import type { Tool, ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 import { dataTool } from './data-tool.ts';
 import { dataTools } from './data-tools.ts';
 import { a2aNeeds, mcpNeeds } from './foreign/needs.ts';

@@ -1,7 +1,7 @@
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { ToolDefinition } from '../core/contracts/engine.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../core/contracts/packet.ts';
-import type { Partner } from '../core/contracts/tool.ts';
 import { dataTools } from './data-tools.ts';
 import { schemaToSend } from './engines/schemas/portable-schema.ts';
 import { contentOfFile, type FileContent, readerFor } from './files/reading/readers.ts';

@@ -123,7 +123,11 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
     await Promise.all(agents.map((agent) => agent.stop()));
     rmSync(folder, { recursive: true, force: true });
   });
-  const ask = (taskId: string, payload = {}, timeoutMs = 20_000, signal = new AbortController().signal) =>
-    network.runTask({ taskId, payload, timeoutMs }, signal);
+  const ask = (
+    taskId: string,
+    payload = {},
+    timeoutMs = 20_000,
+    signal: AbortSignal = new AbortController().signal,
+  ) => network.runTask({ taskId, payload, timeoutMs }, signal);
   return { network, agents, ask, folder };
 }

@@ -1,4 +1,4 @@
-import { userPath } from '../../core/system/user-paths.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamSetup } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';

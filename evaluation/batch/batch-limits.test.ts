@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import type { AskTeam } from './teams/team-reply.ts';
 import { ids, journal, kept, rightly, run, teamOf, untilAborted } from './testing/batch-run.ts';

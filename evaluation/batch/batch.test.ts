@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';

@@ -1,4 +1,4 @@
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { type GaiaResult, gaiaResult } from '../results/gaia-result.ts';
 import { oneLine } from '../terminal/table.ts';

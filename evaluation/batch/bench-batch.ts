@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
-import { cleanAnswer } from '../../tools/answers/clean-answer.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { BenchPlan } from '../plan/bench-plan.ts';
 import { attemptId, type Question } from '../questions/question.ts';
 import { type BatchSummary, SummaryBuilder } from '../results/bench-summary.ts';

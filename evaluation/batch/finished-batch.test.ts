@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { besides } from '../plan/batch-places.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import { openBatch, summariesOf } from './finished-batch.ts';

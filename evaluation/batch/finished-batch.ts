@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { besides } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';

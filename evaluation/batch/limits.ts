@@ -1,4 +1,4 @@
-import { sumOfKnown } from '../../core/contracts/usage.ts';
+import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 
 /** What a batch, or one question of it, may take; what is not given is not limited. */

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Random } from '../../core/system/random.ts';
 
 const child = fileURLToPath(new URL('./testing/batch-child.ts', import.meta.url));
 

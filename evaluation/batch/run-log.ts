@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { MAX_LOG_BYTES } from '../../core/contracts/limits.ts';
-import { makeFolder } from '../../core/system/files/make-folder.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import type { Question } from '../questions/question.ts';
 import { isToolStep, stepsOf } from '../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { codeFolder } from '../../core/system/package-root.ts';
 
 const FOLDER = path.join(codeFolder, 'config', 'samples');
 

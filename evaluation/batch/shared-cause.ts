@@ -1,4 +1,4 @@
-import { type ErrorCode, MeshError } from '../../core/contracts/errors.ts';
+import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 
 /** So many failures in a row by the model or the agents, with no other end between them, are not the questions' fault. */

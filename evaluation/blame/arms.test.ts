@@ -1,5 +1,5 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../core/contracts/packet.ts';
 import { armsOf, branchFile, replacersFor } from './arms.ts';
 import type { Message } from './recorded-question.ts';
 

@@ -1,6 +1,6 @@
-import { answersIn, withClaims, withText } from '../../core/contracts/claims.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Branch, BranchFile } from '../../core/recording/branch-file.ts';
+import { answersIn, withClaims, withText } from '@gaia-mesh/core/contracts/claims.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Branch, BranchFile } from '@gaia-mesh/core/recording/branch-file.ts';
 import type { Question } from '../questions/question.ts';
 import type { Replacement } from './judge.ts';
 import type { Message, RecordedQuestion } from './recorded-question.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { taskFilesFolder } from '../../core/agent/task-files.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import { FINAL_ANSWER, type JsonObject } from '../../core/contracts/packet.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { cleanAnswer } from '../../tools/answers/clean-answer.ts';
+import { taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import { type BatchHead, questionsOfHead, readBatchHead } from '../batch/journal/batch-head.ts';
 import { type LimitOptions, limitsOf } from '../batch/limits.ts';
 import { shortPath } from '../plan/batch-places.ts';

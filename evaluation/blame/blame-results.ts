@@ -1,5 +1,5 @@
-import { DEPARTED } from '../../core/agent/branches.ts';
-import { sumOfKnown } from '../../core/contracts/usage.ts';
+import { DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
+import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import { Journal } from '../batch/journal/journal.ts';
 import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';

@@ -1,5 +1,5 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { Random } from '../../core/system/random.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
 import { type Confirmation, culprits, judge, type MessageTallies, suspects } from './judge.ts';
 

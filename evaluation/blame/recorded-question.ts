@@ -1,16 +1,16 @@
-import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { digestOf, EXCHANGES_FILE, exchangeLineSchema } from '../../core/contracts/model-exchange.ts';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import type { BranchPacket, BranchReply } from '../../core/recording/branch-file.ts';
-import { readArchivedTexts } from '../../core/recording/read-archive.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { digestOf, EXCHANGES_FILE, exchangeLineSchema } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import type { BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
+import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseRecording,
   RECORDING_FILE,
   type RecordedPacket,
   type Recording,
-} from '../../core/recording/recording.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
+} from '@gaia-mesh/core/recording/recording.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import * as z from 'zod';
 
 /** Recording and logs of an archive, unpacked. */
 const MAX_BYTES = 1024 * 1024 * 1024;

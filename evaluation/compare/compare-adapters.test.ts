@@ -1,9 +1,9 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { emptyLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { emptyLine } from '../../core/contracts/ledger.ts';
-import type { Round } from '../../core/recording/replay/replay-mesh.ts';
-import { Random } from '../../core/system/random.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
 import { compareAdapters } from './compare-adapters.ts';
 
 interface Simulated {

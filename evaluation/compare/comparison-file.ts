@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
-import { ledgerLineSchema } from '../../core/contracts/ledger.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
 
 /** A comparison of two hundred rounds of all adapters has some 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { adapterNames } from '../../protocols/registry.ts';
 import { comparisonMarkdown, comparisonText, taskShareText } from './comparison-table.ts';
 import { adaptersCsv } from './csv.ts';
 import { sampleFile } from './testing/sample-comparison.ts';

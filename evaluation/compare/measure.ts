@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import type { Recording } from '../../core/recording/recording.ts';
-import { ReplayMesh } from '../../core/recording/replay/replay-mesh.ts';
-import { environmentOf } from '../../core/run/manifest.ts';
-import { codeFolder, packageVersion, readableByAgents } from '../../core/system/package-root.ts';
-import { Random } from '../../core/system/random.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { ReplayMesh } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
+import { codeFolder, packageVersion, readableByAgents } from '@gaia-mesh/core/system/package-root.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { filesFor, readsOf } from '../teams/user-files.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
 import { oneLine } from '../terminal/table.ts';

@@ -1,8 +1,8 @@
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { ReplayMesh, Round } from '../../core/recording/replay/replay-mesh.ts';
-import { type MachineState, watchMachine } from '../../core/system/process/machine-state.ts';
-import type { Random } from '../../core/system/random.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import { roundOf } from '../statistics/schedule.ts';
 
 /** What is measured: so many fresh processes of each arm, and so many samples of each. */

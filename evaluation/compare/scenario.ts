@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { guard } from '../../core/system/process/guard.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { complain } from '../terminal/print.ts';
 
 /** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */

@@ -1,17 +1,17 @@
 import path from 'node:path';
-import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { EXCHANGES_FILE } from '../../core/contracts/model-exchange.ts';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import { isArchive, readArchivedTexts, readRecording } from '../../core/recording/read-archive.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { EXCHANGES_FILE } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { isArchive, readArchivedTexts, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseExchanges,
   type RecordedExchange,
   readExchangeLogs,
-} from '../../core/recording/recorded-exchange.ts';
-import type { Recording } from '../../core/recording/recording.ts';
-import { type TokenLedgerFigures, tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
+} from '@gaia-mesh/core/recording/recorded-exchange.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { type TokenLedgerFigures, tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import * as z from 'zod';
 import { type ArchivedRun, METRICS_FILE, readArchivedRun } from '../report/run/archived-run.ts';
 
 /** Of the agents' notes of their exchanges with models, together. */

@@ -1,6 +1,6 @@
-import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
-import { userPath } from '../../core/system/user-paths.ts';
+import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 import { WallClock } from './otlp/wall-clock.ts';
 

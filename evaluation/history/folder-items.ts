@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
 import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { besides } from '../plan/batch-places.ts';
 import { oneLine } from '../terminal/table.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { itemOfFile } from './folder-items.ts';
 import { serveFolder } from './folder-server.ts';
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { userPath } from '../../core/system/user-paths.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 
 /** What is beside an answers file. */
 export function besides(answers: string): { journal: string; stem: string; head: string; report: string } {

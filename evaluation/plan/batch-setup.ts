@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** What must be the same for a batch to be gone on with, by name: tasks, team, adapter, engine, model, prompts, … */
 export type Setup = Readonly<Record<string, string>>;

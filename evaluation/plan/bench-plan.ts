@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { Task } from '../../core/contracts/task.ts';
-import { engineOf, type Team } from '../../core/contracts/team.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { userPath } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';

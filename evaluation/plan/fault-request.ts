@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { Team } from '../../core/contracts/team.ts';
-import { parseFaults } from '../../core/hub/faults/parse-faults.ts';
-import type { FaultRequest } from '../../core/run/run-faults.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
+import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 
 export interface FaultOptions {
   readonly faults?: string;

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { defaultOut, userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { storeFile } from '../store/sql/store-file.ts';
 import { besides } from './batch-places.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { Team } from '../../core/contracts/team.ts';
-import { userPath } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';

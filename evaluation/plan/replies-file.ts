@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { recordedReplies, repliesText } from '../../core/recording/recorded-replies.ts';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
-import { guard } from '../../core/system/process/guard.ts';
-import { userPath } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { recordedReplies, repliesText } from '@gaia-mesh/core/recording/recorded-replies.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 
 interface RepliesOptions {
   readonly engine?: string;

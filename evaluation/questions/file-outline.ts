@@ -1,4 +1,4 @@
-import { contentOfFile } from '../../tools/files/reading/readers.ts';
+import { contentOfFile } from '@gaia-mesh/tools/files/reading/readers.ts';
 
 /** Of a text, as much as shows what it is about: it is sent again with each turn of a conversation. */
 const MAX_BEGINNING_CHARACTERS = 240;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DOWNLOADS, taskFilesFolder } from '../../core/agent/task-files.ts';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { DOWNLOADS, taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Attachment, attemptId, LINK_FAULT, leadsOut, type Question } from './question.ts';
 import type { ScoringApi } from './scoring-api.ts';
 

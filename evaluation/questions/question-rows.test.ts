@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { readQuestionFile } from './question-rows.ts';
 
 const folder = temporaryFolder();

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import { questionSchema } from './question.ts';
 import { type Questions, readQuestions } from './read-questions.ts';
 

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { HEAD_LENGTHS } from '@gaia-mesh/core/contracts/packet.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
 import * as z from 'zod';
-import { HEAD_LENGTHS } from '../../core/contracts/packet.ts';
-import { defined } from '../../core/system/defined.ts';
 
 /** Why a file in a folder of questions is not read. The folder of the Hugging Face cache has links, too: that is the last hint. */
 export const LINK_FAULT =

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
 import { readDocument, readTaskFile, readTaskFolder, readTruth } from './read-questions.ts';
 
 let folder = '';

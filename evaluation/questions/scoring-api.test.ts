@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { taskFilesFolder } from '../../core/agent/task-files.ts';
 import {
   type ScoringScript,
   type ScoringServer,

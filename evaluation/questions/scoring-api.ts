@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { blockedPortFault } from '@gaia-mesh/tools/blocked-port.ts';
+import { fetchService } from '@gaia-mesh/tools/web/service-redirects.ts';
 import type { KyInstance } from 'ky';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
-import { blockedPortFault } from '../../tools/blocked-port.ts';
-import { fetchService } from '../../tools/web/service-redirects.ts';
 import { type Question, questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { MAX_LINE_BYTES } from '../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 
 const READ_BYTES = 256 * 1024;
 const LINE_END = 0x0a;

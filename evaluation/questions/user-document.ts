@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
-import { kindOf } from '../../tools/files/file-kind.ts';
-import { loadFile } from '../../tools/files/load-file.ts';
-import { readConfined } from '../../tools/files/read-confined.ts';
-import { extensionOf } from '../../tools/files/reading/readers.ts';
-import { contentOf, type Reading } from '../../tools/files/reading/reading.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { kindOf } from '@gaia-mesh/tools/files/file-kind.ts';
+import { loadFile } from '@gaia-mesh/tools/files/load-file.ts';
+import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
+import { extensionOf } from '@gaia-mesh/tools/files/reading/readers.ts';
+import { contentOf, type Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
 import { readDocument } from './read-questions.ts';
 import { languageOf } from './text-language.ts';
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { askedForItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { makeFolder } from '../../core/system/files/make-folder.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { askedForItems } from '../../tools/tables/answer-form.ts';
 import type { Question } from './question.ts';
 import { type Questions, readJsonLines } from './read-questions.ts';
 

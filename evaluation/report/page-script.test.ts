@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { pageScript } from './page-html.ts';
 
 /** A folder with these modules. */

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../core/system/package-root.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
 import type { StacksFile } from '../compare/stacks/figures/stacks-file.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
 import { reportHtml } from './report-html.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { parseStacks } from '../compare/stacks/figures/stacks-file.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { reportHtml } from './report-html.ts';

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../core/system/package-root.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { ListedItem } from '../history/folder-items.ts';
 import { pageOf } from './page-html.ts';
 

@@ -1,10 +1,10 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
+import { itemsOf } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { defined } from '../../core/system/defined.ts';
-import { makeFolder } from '../../core/system/files/make-folder.ts';
-import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { Question } from '../questions/question.ts';
 import type { Submission } from '../questions/scoring-api.ts';
 import { type GaiaResult, gaiaResultSchema } from './gaia-result.ts';

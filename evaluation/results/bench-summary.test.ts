@@ -1,5 +1,5 @@
+import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import { expect, test } from 'vitest';
-import type { ModelSums } from '../../core/contracts/usage.ts';
 import { scorerNamed } from '../scorers/scorer.ts';
 import { SummaryBuilder } from './bench-summary.ts';
 import { scoresBy, taskResult } from './task-result.ts';

@@ -1,8 +1,8 @@
-import type { Task } from '../../core/contracts/task.ts';
-import { type ModelSums, NO_MODELS, sumOfModels } from '../../core/contracts/usage.ts';
-import { type StatusCounts, type TaskStatus, worstStatus } from '../../core/hub/tasks/task-clock.ts';
-import { toMicroseconds } from '../../core/run/metrics/metrics.ts';
-import { Samples } from '../../core/run/metrics/samples.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { type ModelSums, NO_MODELS, sumOfModels } from '@gaia-mesh/core/contracts/usage.ts';
+import { type StatusCounts, type TaskStatus, worstStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
+import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { wilson } from '../statistics/inference/confidence.ts';
 import type { MeshResult } from './task-result.ts';

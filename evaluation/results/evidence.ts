@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { jsonIn } from '../../core/system/json-line.ts';
 
 const LOG = 'reason.log';
 const MAX_BYTES = 1024 * 1024;

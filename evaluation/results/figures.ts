@@ -1,4 +1,4 @@
-import { sumOfKnown } from '../../core/contracts/usage.ts';
+import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { wilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
 

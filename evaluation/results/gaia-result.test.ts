@@ -1,5 +1,5 @@
+import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import { describe, expect, test } from 'vitest';
-import { cleanAnswer } from '../../tools/answers/clean-answer.ts';
 import { redactor } from '../batch/redact.ts';
 import { questionOf, replyOf, resultOf } from '../batch/testing/results.ts';
 import { answerLine, leaderboardLine, submissionOf } from './answers.ts';

@@ -1,6 +1,6 @@
+import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { itemsOf } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
-import { tokenLedgerSchema } from '../../core/run/metrics/token-ledger.ts';
-import { itemsOf } from '../../tools/tables/answer-form.ts';
 import type { TeamReply } from '../batch/teams/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
 import { scorerNamed } from '../scorers/scorer.ts';

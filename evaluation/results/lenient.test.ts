@@ -1,6 +1,6 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { gaiaCorrect } from '../scorers/gaia.ts';
 import { lenientlyCorrect } from './lenient.ts';
 

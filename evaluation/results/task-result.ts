@@ -1,10 +1,10 @@
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import { TASK_STATUSES, type TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
+import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { Asked } from '@gaia-mesh/core/run/run-options.ts';
 import * as z from 'zod';
-import type { Task } from '../../core/contracts/task.ts';
-import { modelSumsSchema } from '../../core/contracts/usage.ts';
-import { TASK_STATUSES, type TaskOutcome } from '../../core/hub/tasks/task-clock.ts';
-import { toMicroseconds } from '../../core/run/metrics/metrics.ts';
-import type { Scores } from '../../core/run/metrics/metrics-schema.ts';
-import type { Asked } from '../../core/run/run-options.ts';
 import { type Scorer, scorerNamed } from '../scorers/scorer.ts';
 
 const score = (description: string) => z.number().min(0).max(1).nullable().describe(description);

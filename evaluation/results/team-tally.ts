@@ -1,5 +1,5 @@
-import { UsageBook } from '../../core/contracts/usage.ts';
-import { sumOfLedgers, type TokenLedgerFigures } from '../../core/run/metrics/token-ledger.ts';
+import { UsageBook } from '@gaia-mesh/core/contracts/usage.ts';
+import { sumOfLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { KnownGap } from './failures/known-gap.ts';
 import type { GaiaResult } from './gaia-result.ts';
 

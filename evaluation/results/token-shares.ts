@@ -1,5 +1,5 @@
-import { PROMPT_KINDS } from '../../core/contracts/prompt-part.ts';
-import type { TokenLedgerFigures, TokenLine } from '../../core/run/metrics/token-ledger.ts';
+import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import type { TokenLedgerFigures, TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { count, percent } from '../terminal/table.ts';
 
 /** What the lines of the token ledger are called. */

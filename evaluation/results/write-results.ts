@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Journal } from '../batch/journal/journal.ts';
 import { type GaiaPlaces, teamFile } from '../plan/gaia-places.ts';
 import type { Question } from '../questions/question.ts';

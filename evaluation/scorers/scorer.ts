@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { sentenceBleu } from './bleu.ts';
 import { GAIA_NO_ANSWER, gaiaCorrect } from './gaia.ts';
 import { rougeL } from './rouge-l.ts';

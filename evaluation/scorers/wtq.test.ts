@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { wtqCorrect } from './wtq.ts';
 
 const vectors = path.join(codeFolder, '..', 'shared', 'data', 'wtq', 'evaluator_vectors.jsonl');

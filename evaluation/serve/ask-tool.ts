@@ -1,6 +1,6 @@
-import { messageOf } from '../../core/contracts/errors.ts';
-import { issuesOf, shortReason } from '../../core/contracts/packet.ts';
-import type { McpTool, ToolResult } from '../../protocols/stacks/mcp/tools.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import type { McpTool, ToolResult } from '@gaia-mesh/stacks/mcp/tools.ts';
 import { answerSchema, askSchema, progressText } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { isJsonObject, issuesOf, shortReason } from '../../core/contracts/packet.ts';
-import type { AgentCard } from '../../protocols/stacks/a2a/agent/agent.ts';
-import type { A2aMessage } from '../../protocols/stacks/a2a/model.ts';
-import { type AgentWork, saying, type TaskState } from '../../protocols/stacks/a2a/work.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, issuesOf, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
+import type { A2aMessage } from '@gaia-mesh/stacks/a2a/model.ts';
+import { type AgentWork, saying, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
 import { type AskRequest, askSchema, progressText } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { LOOPBACK_HOSTS } from '../../core/system/outgoing-url.ts';
-import { isSameSecret } from '../../core/system/same-secret.ts';
-import { inUrl } from '../../protocols/stacks/http/http-server.ts';
+import { LOOPBACK_HOSTS } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
+import { inUrl } from '@gaia-mesh/stacks/http/http-server.ts';
 
 interface Refused {
   readonly status: 401 | 403;

@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { userPath } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { taskFolder } from '../plan/bench-plan.ts';
 import { withReplies } from '../plan/replies-file.ts';
 import { isUsersOwn, type PlannedTeam, planTeam, type TeamOptions, teamWith } from '../plan/team-options.ts';

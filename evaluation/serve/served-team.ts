@@ -1,6 +1,6 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
-import type { RunObserver } from '../../core/run/run-options.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
 import type { PlannedTeam } from '../plan/team-options.ts';
 import { type Answer, type AskProgress, type AskRequest, answerOf } from './ask.ts';

@@ -1,7 +1,7 @@
 /** Whether the factor is named that was planted, and no other, on simulated designs with known truth. */
 import { isDeepStrictEqual } from 'node:util';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../core/system/random.ts';
 import { attribute, type Cell } from './attribution.ts';
 import { normal } from './testing/noise.ts';
 

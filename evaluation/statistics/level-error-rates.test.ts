@@ -1,7 +1,8 @@
 /** How often the two-level comparison is wrong, and how often it finds what is there, on simulated measurements with known truth. */
+
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../core/system/random.ts';
-import { binomialBound } from '../../core/testing/binomial.ts';
 import { median } from './inference/quantile.ts';
 import { signedRank } from './inference/signed-rank.ts';
 import { judgeLevels } from './level-verdicts.ts';

@@ -1,6 +1,6 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { expect, it } from 'vitest';
-import { Random } from '../../core/system/random.ts';
-import { binomialBound } from '../../core/testing/binomial.ts';
 import { roundOf } from './schedule.ts';
 
 const ARMS = ['json', 'cbor', 'msgpack'];

@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { Random } from '../../core/system/random.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 
 /** One run of one arm within a round. */
 interface Slot {

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { evaluateThreshold, parseThreshold, type ThresholdFigures } from './thresholds.ts';
 
 type Exact = Partial<Record<'bytes' | 'header', number>>;

@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** Figures that are the same in every run: whether a condition holds is seen at once. */
 const EXACT = ['bytes', 'header'] as const;

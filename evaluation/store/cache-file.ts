@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 

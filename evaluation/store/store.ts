@@ -1,6 +1,6 @@
-import type { AttemptOutcome, RecordedAttempt } from '../../tools/roles/memory/attempt.ts';
-import type { AttemptMemory } from '../../tools/roles/memory/attempt-memory.ts';
-import type { ReviewVerdict, StoredGapRecord } from '../../tools/roles/memory/gap-record.ts';
+import type { AttemptOutcome, RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
+import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import type { CacheKey } from './cache-key.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
-import { teamSchema } from '../../core/contracts/team.ts';
 import { agentLaunch } from './agent-launch.ts';
 
 const team = teamSchema.parse({

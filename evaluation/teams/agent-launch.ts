@@ -1,9 +1,9 @@
 import path from 'node:path';
-import type { AgentLaunch, AgentPermissions, AgentSpec } from '../../core/agent/spec.ts';
-import { engineOf, type Team, type TeamAgent } from '../../core/contracts/team.ts';
-import type { FaultRequest } from '../../core/run/run-faults.ts';
-import { engineNeeds } from '../../tools/engines/registry.ts';
-import { toolNeeds } from '../../tools/registry.ts';
+import type { AgentLaunch, AgentPermissions, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
+import { engineOf, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
+import { engineNeeds } from '@gaia-mesh/tools/engines/registry.ts';
+import { toolNeeds } from '@gaia-mesh/tools/registry.ts';
 import { storeFile } from '../store/sql/store-file.ts';
 import { filesFor, readsOf } from './user-files.ts';
 

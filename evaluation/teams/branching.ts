@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-import { Branches } from '../../core/agent/branches.ts';
-import type { SessionOptions } from '../../core/agent/session-options.ts';
-import type { Engine } from '../../core/contracts/engine.ts';
-import { branchFileSchema } from '../../core/recording/branch-file.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { branchEngine } from '../../tools/engines/branch-engine.ts';
-import type { EngineOptions } from '../../tools/engines/registry.ts';
+import { Branches } from '@gaia-mesh/core/agent/branches.ts';
+import type { SessionOptions } from '@gaia-mesh/core/agent/session-options.ts';
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { branchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
+import type { EngineOptions } from '@gaia-mesh/tools/engines/registry.ts';
 
 /**
  * What makes agent `id` repeat its tasks up to where they branch off, by the file that says so.

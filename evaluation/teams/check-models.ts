@@ -1,14 +1,14 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { engineOf, type Team } from '../../core/contracts/team.ts';
-import { defined } from '../../core/system/defined.ts';
-import { dataTools } from '../../tools/data-tools.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import {
   abilitiesLine,
   inability,
   type ModelAbilities,
   type ModelUse,
-} from '../../tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
+} from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
+import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
 
 /** One model that some agents of a team ask. */
 interface UsedModel {

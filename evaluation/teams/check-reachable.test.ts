@@ -1,5 +1,5 @@
+import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
-import { type Team, teamSchema } from '../../core/contracts/team.ts';
 import { checkReachable } from './check-reachable.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
 

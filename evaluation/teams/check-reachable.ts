@@ -1,9 +1,9 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { DOC_INIT } from '../../core/contracts/packet.ts';
-import type { Team, TeamAgent } from '../../core/contracts/team.ts';
-import { callType, resultType } from '../../core/contracts/tool.ts';
-import { gapsBefore } from '../../core/hub/tasks/reachable.ts';
-import { toolNamed } from '../../tools/registry.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { DOC_INIT } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { callType, resultType } from '@gaia-mesh/core/contracts/tool.ts';
+import { gapsBefore } from '@gaia-mesh/core/hub/tasks/reachable.ts';
+import { toolNamed } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { engineOf, type Team } from '../../core/contracts/team.ts';
-import { defined } from '../../core/system/defined.ts';
-import { checkServers } from '../../tools/engines/registry.ts';
-import { a2aOptions } from '../../tools/foreign/a2a.ts';
-import { variableNamed } from '../../tools/foreign/foreign.ts';
-import { mcpOptions } from '../../tools/foreign/mcp.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { checkServers } from '@gaia-mesh/tools/engines/registry.ts';
+import { a2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
+import { variableNamed } from '@gaia-mesh/tools/foreign/foreign.ts';
+import { mcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
 
 /**
  * Whether the model servers that a team's agents will ask have addresses that can be asked: to be told before a run, not by each

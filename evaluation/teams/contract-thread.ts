@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type ErrorCode, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { contractChecks } from '../../protocols/contract/suite.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
+import { type ErrorCode, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { contractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { adapterIn, envelopeWriterIn } from './user-files.ts';
 
 /** What the contract suite is run on: an adapter that ships with the project, or a file. */

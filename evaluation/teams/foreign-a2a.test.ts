@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
+import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
+import { bareAgent, serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
+import { interfacesAt } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { listenSdkGrpc } from '@gaia-mesh/stacks/a2a/sdk/grpc.ts';
+import { sdkAgent, serveSdkHttp } from '@gaia-mesh/stacks/a2a/sdk/server.ts';
+import { type AgentWork, saying, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
+import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
+import { selfSigned } from '@gaia-mesh/stacks/self-signed.ts';
+import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
+import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { AgentCard } from '../../protocols/stacks/a2a/agent/agent.ts';
-import { bareAgent, serveBareHttp } from '../../protocols/stacks/a2a/bare/http-server.ts';
-import { serveGrpc } from '../../protocols/stacks/a2a/grpc/server.ts';
-import { interfacesAt } from '../../protocols/stacks/a2a/interfaces.ts';
-import { listenSdkGrpc } from '../../protocols/stacks/a2a/sdk/grpc.ts';
-import { sdkAgent, serveSdkHttp } from '../../protocols/stacks/a2a/sdk/server.ts';
-import { type AgentWork, saying, type TaskState } from '../../protocols/stacks/a2a/work.ts';
-import { listenHttp } from '../../protocols/stacks/http/http-server.ts';
-import { selfSigned } from '../../protocols/stacks/self-signed.ts';
-import { testSettings } from '../../protocols/stacks/testing/settings.ts';
-import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
 import { connectA2a } from './foreign-peers.ts';
 
 /** Agents of A2A by the official SDK and by hand, asked over their HTTP transports in each way that a result can come. */

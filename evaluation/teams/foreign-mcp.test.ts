@@ -1,13 +1,13 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import type { DataTool, DataToolPlace } from '@gaia-mesh/tools/data-tool.ts';
+import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
+import { mcp } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Usage } from '../../core/contracts/usage.ts';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
-import type { DataTool, DataToolPlace } from '../../tools/data-tool.ts';
-import type { ForeignPeer } from '../../tools/foreign/foreign.ts';
-import { mcp } from '../../tools/foreign/mcp.ts';
 import { connectMcp } from './foreign-peers.ts';
 
 /** Servers of MCP from the registry, and hostile ones of our own, each in a process of its own. */

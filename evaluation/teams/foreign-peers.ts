@@ -1,14 +1,14 @@
-import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import { ForeignAgent, type ForeignAgentPlace } from '../../protocols/stacks/a2a/foreign/foreign-agent.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { ForeignAgent, type ForeignAgentPlace } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
 import {
   connectForeign,
   type ForeignResult,
   type ForeignServerPlace,
-} from '../../protocols/stacks/mcp/foreign/foreign-server.ts';
-import { ASK } from '../../tools/foreign/a2a.ts';
-import type { ForeignPeer, ForeignReply } from '../../tools/foreign/foreign.ts';
+} from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
+import { ASK } from '@gaia-mesh/tools/foreign/a2a.ts';
+import type { ForeignPeer, ForeignReply } from '@gaia-mesh/tools/foreign/foreign.ts';
+import * as z from 'zod';
 
 /** Servers of MCP and agents of A2A as tools know them. */
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
+import { boundedFetch } from '@gaia-mesh/stacks/http/bounded-fetch.ts';
+import { engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
+import { dataToolPlace } from '@gaia-mesh/tools/fixtures/data-tool-place.ts';
+import { callService, type ServiceCall } from '@gaia-mesh/tools/web/call-service.ts';
+import { publicFetch } from '@gaia-mesh/tools/web/public-fetch.ts';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { boundedFetch } from '../../protocols/stacks/http/bounded-fetch.ts';
-import { engineNamed } from '../../tools/engines/registry.ts';
-import { dataToolPlace } from '../../tools/fixtures/data-tool-place.ts';
-import { callService, type ServiceCall } from '../../tools/web/call-service.ts';
-import { publicFetch } from '../../tools/web/public-fetch.ts';
 import { send as sendOtlp } from '../export/otlp/open-telemetry.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { serveTeam } from '../serve/serve-team.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));

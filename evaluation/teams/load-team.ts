@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { UserFile } from '@gaia-mesh/core/agent/spec.ts';
+import { fileFaultOf, MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Team, teamFaults, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
+import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { toolNames } from '@gaia-mesh/tools/registry.ts';
 import { isNode, LineCounter, parseDocument } from 'yaml';
-import type { UserFile } from '../../core/agent/spec.ts';
-import { fileFaultOf, MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { type Team, teamFaults, teamSchema } from '../../core/contracts/team.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { checkSpec } from '../../protocols/registry.ts';
-import { engineNames } from '../../tools/engines/registry.ts';
-import { toolNames } from '../../tools/registry.ts';
 import { scorerNames } from '../scorers/scorer.ts';
 import { nameOf } from './user-files.ts';
 

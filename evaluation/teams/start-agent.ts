@@ -1,20 +1,20 @@
 import type net from 'node:net';
-import { Agent } from '../../core/agent/agent.ts';
-import { liar } from '../../core/agent/lies.ts';
-import { type AgentPlace, type AgentSpec, agentSpecSchema } from '../../core/agent/spec.ts';
-import { Workspace } from '../../core/agent/workspace.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { defined } from '../../core/system/defined.ts';
-import { inheritedListen, tcpListen } from '../../core/transports/tcp/tcp-transport.ts';
-import type { Listen } from '../../core/transports/transport.ts';
-import { secretIn } from '../../core/wire/run-secret.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import type { ModelAbilities } from '../../tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
-import type { Permits } from '../../tools/engines/permits.ts';
-import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
-import { promptNamed, promptsWith } from '../../tools/prompts.ts';
-import { toolNamed } from '../../tools/registry.ts';
+import { Agent } from '@gaia-mesh/core/agent/agent.ts';
+import { liar } from '@gaia-mesh/core/agent/lies.ts';
+import { type AgentPlace, type AgentSpec, agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
+import { Workspace } from '@gaia-mesh/core/agent/workspace.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { inheritedListen, tcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
+import type { Listen } from '@gaia-mesh/core/transports/transport.ts';
+import { secretIn } from '@gaia-mesh/core/wire/run-secret.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import type { ModelAbilities } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
+import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import type { Permits } from '@gaia-mesh/tools/engines/permits.ts';
+import { checkKey, engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
+import { promptNamed, promptsWith } from '@gaia-mesh/tools/prompts.ts';
+import { toolNamed } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
@@ -84,8 +84,8 @@ async function abilitiesOf(
 
 async function listenAt(place: AgentPlace, node: string): Promise<Listen> {
   if ('port' in place) return tcpListen(place.port);
-  const { natsAddress } = await import('../../core/transports/nats/nats-address.ts');
-  const { natsListen } = await import('../../core/transports/nats/nats-listen.ts');
+  const { natsAddress } = await import('@gaia-mesh/core/transports/nats/nats-address.ts');
+  const { natsListen } = await import('@gaia-mesh/core/transports/nats/nats-listen.ts');
   const address = natsAddress(place.natsUrl, process.env);
   return natsListen({ address, mesh: place.subject, node });
 }

@@ -1,9 +1,9 @@
+import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
+import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { startTeamMesh } from '@gaia-mesh/tools/roles/testing/team-mesh.ts';
+import { toolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { describe, expect, test } from 'vitest';
-import type { Team } from '../../core/contracts/team.ts';
-import { dataTools } from '../../tools/data-tools.ts';
-import { promptNamed } from '../../tools/prompts.ts';
-import { startTeamMesh } from '../../tools/roles/testing/team-mesh.ts';
-import { toolDefinitions } from '../../tools/tool-definitions.ts';
 import { loadTeam, teamFiles } from './load-team.ts';
 
 const NAMES = ['supervisor', 'react', 'overseer', 'panel', 'single'] as const;

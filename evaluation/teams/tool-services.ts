@@ -1,4 +1,4 @@
-import type { ToolServices } from '../../tools/tool-services.ts';
+import type { ToolServices } from '@gaia-mesh/tools/tool-services.ts';
 import { complain } from '../terminal/print.ts';
 
 /** What agents' tools get of this room. Loaded when it is asked for: few agents do. */

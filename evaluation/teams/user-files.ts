@@ -3,18 +3,18 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AgentPermissions, UserFile } from '../../core/agent/spec.ts';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import type { Engine } from '../../core/contracts/engine.ts';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import type { Tool } from '../../core/contracts/tool.ts';
-import { codeFolder, packageEntries, packageStores } from '../../core/system/package-root.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import type { EnvelopeWriter } from '../../protocols/contract/suite.ts';
-import { adapterNames, addAdapter } from '../../protocols/registry.ts';
-import type { Stack } from '../../protocols/stacks/contract/stack.ts';
-import { addEngine, type EngineOptions, engineNames } from '../../tools/engines/registry.ts';
-import { addTool } from '../../tools/registry.ts';
+import type { AgentPermissions, UserFile } from '@gaia-mesh/core/agent/spec.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { codeFolder, packageEntries, packageStores } from '@gaia-mesh/core/system/package-root.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import type { EnvelopeWriter } from '@gaia-mesh/protocols/contract/suite.ts';
+import { adapterNames, addAdapter } from '@gaia-mesh/protocols/registry.ts';
+import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
+import { addEngine, type EngineOptions, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { addTool } from '@gaia-mesh/tools/registry.ts';
 
 /**
  * Adapters, tools and engines that users keep in files of their own. Wherever a name is taken, a file is, too: it is loaded, what it

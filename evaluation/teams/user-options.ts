@@ -1,8 +1,8 @@
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { Team, TeamAgent } from '../../core/contracts/team.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { fileIn, nameOf } from './user-files.ts';
 
 /** Options that name an adapter or an engine, where files of the user's are replaced by the names of what they export. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { commandOf, pageToWrite, shownRevision, writeMeasured } from './docs-page.ts';
 
 const part = { facts: 'four agents', body: '| a |', limits: ['Loopback is not a network.'] };

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { gitRevision } from '../../core/run/manifest.ts';
-import { codeFolder, isCheckout, packageVersion } from '../../core/system/package-root.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { gitRevision } from '@gaia-mesh/core/run/manifest.ts';
+import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { complain } from './print.ts';
 import { shellWord } from './shell-word.ts';
 

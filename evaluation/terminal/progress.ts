@@ -1,4 +1,4 @@
-import type { RunObserver } from '../../core/run/run-options.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { complain } from './print.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { type Styles, stylesFor } from './style.ts';

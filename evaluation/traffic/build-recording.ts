@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   DOC_INIT,
   HEAD_LENGTHS,
@@ -8,8 +8,8 @@ import {
   type JsonValue,
   MESH_TYPE_PREFIX,
   type Packet,
-} from '../../core/contracts/packet.ts';
-import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { ImportedMessage, ImportNotes } from './message.ts';
 
 /** Messages of one recording; a replay holds them all in memory, in each of its processes. */

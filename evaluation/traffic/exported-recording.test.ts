@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import type { RecordedPacket, Recording } from '../../core/recording/recording.ts';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { fileLines } from '../export/otlp/open-telemetry.ts';
 import { runTelemetry } from '../export/otlp/run-telemetry.ts';
 import { importTraffic } from './import-traffic.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
 import { hasRpc, importJsonRpc, isA2a, methodsIn } from './import/json-rpc.ts';

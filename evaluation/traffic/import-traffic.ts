@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import { parseRecording, type Recording } from '../../core/recording/recording.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseRecording, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { buildRecording } from './build-recording.ts';
 import { detectFormat, type FormatName, formatNames, formatOf } from './formats.ts';
 import { type Span, spansIn } from './import/otlp-spans.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../core/contracts/packet.ts';
-import { parseJsonText } from '../../core/system/parse-json.ts';
+import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 
 /** Logs name the same things in many ways. These look for them without trusting any. */
 

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
-import type { RecordedPacket } from '../../core/recording/recording.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { listOf, objectOf, unpacked } from './loose-values.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { parseJsonText } from '../../core/system/parse-json.ts';
+import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
 /** A file to import, unpacked: its text and the values in it are in memory together. Larger logs are cut by task. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
+import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
+import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
+import { RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import { HUB_ID } from '../../core/contracts/packet.ts';
-import { TRACE_FILE } from '../../core/contracts/tool.ts';
-import { readArchivedTexts } from '../../core/recording/read-archive.ts';
-import { RECORDING_FILE } from '../../core/recording/recording.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
 import { METRICS_FILE } from '../report/run/archived-run.ts';
 import {
   AGENT_LOG,

@@ -1,5 +1,5 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { Random } from '../../core/system/random.ts';
 import { armsOf } from '../compare/stacks/arms.ts';
 import { parseFactors } from '../compare/stacks/factors.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';

@@ -1,5 +1,5 @@
-import type { Recording } from '../../core/recording/recording.ts';
-import type { WireBytes } from '../../protocols/stacks/contract/stack.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import type { InvocationProgress } from '../compare/play-invocations.ts';
 import type { Arm } from '../compare/stacks/arms.ts';
 import type { MeasuredInvocation } from '../compare/stacks/compare-stacks.ts';

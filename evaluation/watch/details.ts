@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
+import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { traceEntrySchema, traceText } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
-import { systemCodeOf } from '../../core/contracts/errors.ts';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import { HUB_ID } from '../../core/contracts/packet.ts';
-import { TRACE_FILE } from '../../core/contracts/tool.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
-import { traceEntrySchema, traceText } from '../../tools/roles/trace.ts';
 
 /** Lines of a log that somebody wants to see. */
 export interface LogPart {

@@ -1,7 +1,7 @@
+import { Batch } from '@gaia-mesh/core/hub/batch.ts';
+import { quietLink } from '@gaia-mesh/core/testing/quiet-link.ts';
+import { slabs } from '@gaia-mesh/core/wire/slab.ts';
 import { describe, expect, test } from 'vitest';
-import { Batch } from '../../core/hub/batch.ts';
-import { quietLink } from '../../core/testing/quiet-link.ts';
-import { slabs } from '../../core/wire/slab.ts';
 import { EventFeed } from './event-feed.ts';
 import { type WatchEvent, watchEventSchema } from './watch-event.ts';
 

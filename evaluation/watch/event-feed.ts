@@ -1,5 +1,5 @@
-import type { PacketHead } from '../../core/contracts/packet.ts';
-import type { RelayedBatch } from '../../core/hub/mesh-observer.ts';
+import type { PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
+import type { RelayedBatch } from '@gaia-mesh/core/hub/mesh-observer.ts';
 import type { NewEvent } from './watch-event.ts';
 
 /** Between two looks at what has happened: as often as an eye notices. */

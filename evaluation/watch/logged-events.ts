@@ -1,6 +1,6 @@
+import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { HUB_ID } from '../../core/contracts/packet.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
 import type { EventFeed } from './event-feed.ts';
 import { askedEvent, begunEvent, cutName, cutText, endedEvent } from './run-events.ts';
 

@@ -1,4 +1,4 @@
-import type { RunObserver } from '../../core/run/run-options.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 
 /** All that an observer can be told; the compiler says if one is missing. */
 const CALLS: Readonly<Record<keyof RunObserver, true>> = {

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { type Answerer, PageServer } from './page-server.ts';
 
 async function started(answer: Answerer = () => ({ json: 'inside' })) {

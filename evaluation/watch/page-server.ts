@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { isSameSecret } from '../../core/system/same-secret.ts';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import { complain } from '../terminal/print.ts';
 
 const HOST = '127.0.0.1';

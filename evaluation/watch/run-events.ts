@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../core/contracts/packet.ts';
-import type { DeliveryEvent } from '../../core/hub/delivery/faulty.ts';
-import type { TaskOutcome } from '../../core/hub/tasks/task-clock.ts';
-import type { RunObserver } from '../../core/run/run-options.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { DeliveryEvent } from '@gaia-mesh/core/hub/delivery/faulty.ts';
+import type { TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { BatchEvent } from '../batch/batch.ts';
 import { attemptId } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';

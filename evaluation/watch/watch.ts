@@ -1,4 +1,4 @@
-import type { RunObserver } from '../../core/run/run-options.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { BatchEvent } from '../batch/batch.ts';
 import type { ReportData } from '../report/report-html.ts';
 import { watchHtml } from '../report/watch-html.ts';

@@ -1,10 +1,10 @@
+import { positiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { decimals, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import type { Command } from 'commander';
-import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
-import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
-import { decimals, table } from '../../evaluation/terminal/table.ts';
-import { positiveInteger } from '../../scripts/command-line/option-values.ts';
-import { startModelServer } from '../../tools/fixtures/model-server.ts';
 import { inFolder } from '../measure/bench-runs.ts';
 import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { honestTrial, type Known, known, lieTrial, settingsIn, type Trial } from './trials.ts';

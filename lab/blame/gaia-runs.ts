@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { type BlameFile, blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import * as z from 'zod';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { type BlameFile, blameSchema } from '../../evaluation/blame/blame-file.ts';
 import { outputOf } from '../measure/bench-runs.ts';
 
 const runGaia = (args: readonly string[]) => outputOf('gaia', args, { named: `gaia ${args.join(' ')}` });

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readRecording } from '../../core/recording/read-archive.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { Random } from '../../core/system/random.ts';
-import type { BlameFile } from '../../evaluation/blame/blame-file.ts';
-import { readQuestions } from '../../evaluation/questions/read-questions.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import type { BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import { readQuestions } from '@gaia-mesh/evaluation/questions/read-questions.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { type Answer, answersOf, archiveOf, blameOf, type Setting } from './gaia-runs.ts';
 import { SHIPS, type Temper } from './witness.ts';
 

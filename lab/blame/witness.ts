@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
-import type { ModelScript, ScriptedReply } from '../../tools/fixtures/model-server.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import type { ModelScript, ScriptedReply } from '@gaia-mesh/tools/fixtures/model-server.ts';
 
 /** Beginnings of the prompts whose reply is JSON, and what the witness replies. */
 const STRUCTURED: readonly (readonly [string, JsonObject])[] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { runLab } from '../testing/run-lab.ts';
 
 /** The comparisons are started as a user would, since the runner reads what they leave. */

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
-import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
 import { inFolder, started } from '../measure/bench-runs.ts';
 import { type PublishOptions, publisher } from '../measure/publish.ts';
 

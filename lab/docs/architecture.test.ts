@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
 
 const ROOMS = ['core', 'protocols', 'tools', 'evaluation', 'scripts', 'lab'];
 

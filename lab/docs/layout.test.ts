@@ -1,10 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { toolNames } from '@gaia-mesh/tools/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { toolNames } from '../../tools/registry.ts';
 
 const text = (file: string) => readFileSync(path.join(codeFolder, file), 'utf8');
+
+/** Packages of the project, and those that the bundle holds. */
+const NOT_PUBLISHED = /^(@gaia-mesh\/|gpt-tokenizer$|rolldown$|@opentelemetry\/sdk-trace$)/;
+
+interface Manifest {
+  readonly name: string;
+  readonly workspaces: readonly string[];
+  readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+}
+
+const manifestOf = (folder: string): Manifest => JSON.parse(text(path.join(folder, 'package.json')));
 
 /** Files of TypeScript below a folder, tests or all others. */
 function filesIn(folder: string, { tests }: { readonly tests: boolean }): string[] {
@@ -43,18 +55,25 @@ describe('the tree', () => {
     expect(existsSync(path.join(codeFolder, file))).toBe(true);
   });
 
-  test.each([
-    ['core', /^core\//],
-    ['protocols', /^(?:core|protocols)\//],
-    ['tools', /^(?:core|evaluation\/store|tools)\//],
-  ])('has %s know nothing of what is above it (MP-72)', (folder, known) => {
-    const strangers = filesIn(folder, { tests: false }).flatMap((file) =>
-      [...text(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
-        .map(([, target = '']) => path.join(path.dirname(file), target))
-        .filter((target) => !known.test(target))
-        .map((target) => `${file} → ${target}`),
-    );
-    expect(strangers).toEqual([]);
+  test('has packages that depend on those below them only, as the map lists them (MP-72)', () => {
+    const { workspaces, dependencies, peerDependencies } = manifestOf('.');
+    const packages = workspaces.map((folder) => manifestOf(folder));
+    const names = packages.map(({ name }) => name);
+    for (const [index, { name, dependencies: needed = {} }] of packages.entries()) {
+      const own = Object.keys(needed).filter((each) => each.startsWith('@gaia-mesh/'));
+      expect(
+        own.filter((each) => names.indexOf(each) >= index || names.indexOf(each) < 0),
+        name,
+      ).toEqual([]);
+    }
+    // What is published is one bundle: its manifest names what all packages need.
+    const published = packages.filter(({ name }) => name !== '@gaia-mesh/lab');
+    const outside = (lists: readonly (Record<string, string> | undefined)[]) =>
+      Object.fromEntries(
+        lists.flatMap((list = {}) => Object.entries(list).filter(([name]) => !NOT_PUBLISHED.test(name))),
+      );
+    expect(dependencies).toEqual(outside(published.map((each) => each.dependencies)));
+    expect(peerDependencies).toMatchObject(outside(published.map((each) => each.peerDependencies)));
   });
 
   test.each(['workspaces/', 'downloads/', 'agent_cache.json', 'agent_run_*.log', '.env', 'runs/'])(

@@ -1,7 +1,7 @@
+import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { answerSchema } from '@gaia-mesh/evaluation/results/answers.ts';
+import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import * as z from 'zod';
-import { metricsSchema } from '../../core/run/metrics/metrics-schema.ts';
-import { answerSchema } from '../../evaluation/results/answers.ts';
-import { taskResultSchema } from '../../evaluation/results/task-result.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { runCli } from '@gaia-mesh/cli/testing/cli.ts';
+import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '@gaia-mesh/core/contracts/limits.ts';
+import { EXAMPLES, parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { mcNemar } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../core/contracts/limits.ts';
-import { EXAMPLES, parseFaults } from '../../core/hub/faults/parse-faults.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { mcNemar } from '../../evaluation/statistics/answers/paired-answers.ts';
-import { runCli } from '../../scripts/testing/cli.ts';
 import { metricsPage } from './metrics-page.ts';
 
 const docs = readdirSync(path.join(codeFolder, 'docs')).filter((name) => name.endsWith('.md'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
 import { idsIn, requirementTests, titlesIn, withTests } from './requirements-page.ts';
 
 describe('a title', () => {

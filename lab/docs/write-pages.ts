@@ -1,7 +1,7 @@
 // Writes what the pages of docs/ repeat of the code and its tests: npm run docs
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { metricsPage } from './metrics-page.ts';
 import { requirementTests, withTests } from './requirements-page.ts';
 

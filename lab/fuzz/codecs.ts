@@ -1,10 +1,10 @@
+import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { HUB_ID, type JsonValue, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
+import type { LayerCodec, LayerMembership } from '@gaia-mesh/protocols/layers/layer.ts';
+import { layerNamed, stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
-import type { Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { HUB_ID, type JsonValue, type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { openMembers } from '../../core/wire/members.ts';
-import type { LayerCodec, LayerMembership } from '../../protocols/layers/layer.ts';
-import { layerNamed, stageOf } from '../../protocols/layers/registry.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
 import { damaged, damages } from './damage.ts';
 import { anyPacket, headOf, isSame, MEMBERS } from './packets.ts';
 import { attempt, Defect, type FuzzTarget, fuzzTarget } from './target.ts';

@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { FrameReader, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
+import { SLAB_BYTES } from '@gaia-mesh/core/wire/slab.ts';
 import fc from 'fast-check';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { FrameReader, PREFIX_BYTES } from '../../core/wire/frame.ts';
-import { SLAB_BYTES } from '../../core/wire/slab.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 /** Room for frames of a slab and more, and small enough that lengths beyond it are as likely as lengths below. */

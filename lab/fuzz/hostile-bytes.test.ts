@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { MAX_FRAME_BYTES, MAX_PENDING_HANDSHAKES } from '@gaia-mesh/core/contracts/limits.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
+import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { startMesh, toolOf } from '@gaia-mesh/core/testing/mesh.ts';
+import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { json } from '@gaia-mesh/protocols/json.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAX_FRAME_BYTES, MAX_PENDING_HANDSHAKES } from '../../core/contracts/limits.ts';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { MeshNetwork } from '../../core/hub/mesh-network.ts';
-import { routerNamed } from '../../core/hub/routing.ts';
-import { startMesh, toolOf } from '../../core/testing/mesh.ts';
-import { frameOf } from '../../core/wire/frame.ts';
-import { json } from '../../protocols/json.ts';
 import { MeshMember, SECRET } from './mesh-member.ts';
 
 // Bytes that a member of a run, or a stranger, may write on purpose: what they cost the others, who did nothing.

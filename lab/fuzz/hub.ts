@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Link } from '@gaia-mesh/core/hub/link.ts';
+import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import type { Link } from '../../core/hub/link.ts';
-import { frameOf } from '../../core/wire/frame.ts';
 import { bytes, type Damage, damaged, damages } from './damage.ts';
 import { framesOf } from './framing.ts';
 import { type MeshMember, onMesh } from './mesh-member.ts';

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { closerOf, listenAt } from '../../protocols/stacks/listen.ts';
+import { closerOf, listenAt } from '@gaia-mesh/stacks/listen.ts';
 
 /** A server on a free port of this machine, and how to end it with all its connections. */
 interface FuzzListener {

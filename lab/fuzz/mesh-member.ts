@@ -1,13 +1,13 @@
 import type net from 'node:net';
-import { type Codec, headOf } from '../../core/contracts/adapter.ts';
-import type { Packet } from '../../core/contracts/packet.ts';
-import type { Link } from '../../core/hub/link.ts';
-import { MeshNetwork, type MeshNetworkOptions } from '../../core/hub/mesh-network.ts';
-import { type Routing, routerNamed } from '../../core/hub/routing.ts';
-import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
-import type { FrameRun } from '../../core/wire/frame.ts';
-import { answerHub } from '../../core/wire/handshake.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
+import { type Codec, headOf } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Link } from '@gaia-mesh/core/hub/link.ts';
+import { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
+import { type Routing, routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
+import type { FrameRun } from '@gaia-mesh/core/wire/frame.ts';
+import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { listen } from './loopback.ts';
 import { attempt, Defect } from './target.ts';
 

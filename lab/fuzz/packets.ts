@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type Packet, type PacketHead, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import fc from 'fast-check';
-import { type Packet, type PacketHead, parsePacket } from '../../core/contracts/packet.ts';
 
 /** Who the packets are from and for: members of the run, as signing adapters write for no others. */
 export const MEMBERS = ['a', 'b-2'] as const;

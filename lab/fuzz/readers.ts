@@ -2,18 +2,16 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
-import * as z from 'zod';
-import { readRecording } from '../../core/recording/read-archive.ts';
-import { RECORDING_FILE, type Recording, recordingLines } from '../../core/recording/recording.ts';
-import { writeArchive } from '../../core/run/archive-run.ts';
-import { sampleHeader } from '../../core/testing/sample-header.ts';
-import { readQuestions, readTaskFile } from '../../evaluation/questions/read-questions.ts';
-import { readWtq } from '../../evaluation/questions/wtq-questions.ts';
-import { loadTeam, teamFiles } from '../../evaluation/teams/load-team.ts';
-import { readArguments, readJson } from '../../tools/engines/replies/json-reply.ts';
-import type { Reading } from '../../tools/files/reading/reading.ts';
-import { readInThread } from '../../tools/files/reading/reading-thread.ts';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { RECORDING_FILE, type Recording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
+import { sampleHeader } from '@gaia-mesh/core/testing/sample-header.ts';
+import { readQuestions, readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
+import { readWtq } from '@gaia-mesh/evaluation/questions/wtq-questions.ts';
+import { loadTeam, teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { readArguments, readJson } from '@gaia-mesh/tools/engines/replies/json-reply.ts';
+import type { Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
+import { readInThread } from '@gaia-mesh/tools/files/reading/reading-thread.ts';
 import {
   docxOf,
   docxParagraph,
@@ -23,7 +21,9 @@ import {
   shapeOf,
   styledXlsx,
   zipOf,
-} from '../../tools/files/testing/documents.ts';
+} from '@gaia-mesh/tools/files/testing/documents.ts';
+import fc from 'fast-check';
+import * as z from 'zod';
 import { damaged, damages } from './damage.ts';
 import { attemptReading, type FuzzTarget, fuzzTarget } from './target.ts';
 

@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
-import { MeshError } from '../../core/contracts/errors.ts';
 
 /** Something that is fuzzed. Its cases follow from the seed alone, whichever other targets run beside it. */
 export interface FuzzTarget {

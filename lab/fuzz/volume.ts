@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Link } from '@gaia-mesh/core/hub/link.ts';
+import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
-import type { Packet } from '../../core/contracts/packet.ts';
-import type { Link } from '../../core/hub/link.ts';
-import { frameOf } from '../../core/wire/frame.ts';
 import { type MeshMember, onMesh } from './mesh-member.ts';
 import { Defect, fuzzTarget } from './target.ts';
 

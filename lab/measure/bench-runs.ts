@@ -2,16 +2,16 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { inTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { taskLine } from '@gaia-mesh/core/run/task-log.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
+import { shippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import * as z from 'zod';
-import type { Task } from '../../core/contracts/task.ts';
-import { taskLine } from '../../core/run/task-log.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { unlessAborted } from '../../core/system/process/abort.ts';
-import { guard } from '../../core/system/process/guard.ts';
-import { shippedTasks, tasksFolder } from '../../evaluation/plan/bench-plan.ts';
-import { readTaskFile } from '../../evaluation/questions/read-questions.ts';
-import { interruptible } from '../../scripts/command-line/interruptible.ts';
-import { inTemporaryFolder } from '../../scripts/command-line/temporary-folder.ts';
 
 /** Ctrl-C ends a measurement in order: one for all of them, made when the first begins. */
 let interruption: AbortController | undefined;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Cli, isRunning } from '@gaia-mesh/cli/testing/cli.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
-import { type Cli, isRunning } from '../../scripts/testing/cli.ts';
 import { startLab } from '../testing/run-lab.ts';
 
 describe('Ctrl-C in the middle of a measurement', () => {

@@ -2,12 +2,16 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { tokensOf } from '@gaia-mesh/core/tokens/o200k.ts';
+import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { count, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import {
+  type ModelScript,
+  type ScriptedReply,
+  startModelServer,
+} from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { type Command, Option } from 'commander';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { tokensOf } from '../../core/tokens/o200k.ts';
-import { print } from '../../evaluation/terminal/print.ts';
-import { count, table } from '../../evaluation/terminal/table.ts';
-import { type ModelScript, type ScriptedReply, startModelServer } from '../../tools/fixtures/model-server.ts';
 import { inFolder, started } from './bench-runs.ts';
 
 const run = promisify(execFile);

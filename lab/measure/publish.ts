@@ -3,8 +3,8 @@ import {
   machine,
   pageToWrite,
   writeMeasured,
-} from '../../evaluation/terminal/docs-page.ts';
-import { print, printJson } from '../../evaluation/terminal/print.ts';
+} from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 
 /** Options of every command that measures. */
 export interface PublishOptions {

@@ -1,8 +1,8 @@
-import { Random } from '../../core/system/random.ts';
-import { median } from '../../evaluation/statistics/inference/quantile.ts';
-import type { Comparison } from '../../evaluation/statistics/paired.ts';
-import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
-import { count, decimals } from '../../evaluation/terminal/table.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import type { Comparison } from '@gaia-mesh/evaluation/statistics/paired.ts';
+import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
+import { count, decimals } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 interface Rounds {
   readonly rounds: number;

@@ -1,11 +1,11 @@
+import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { positiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { BEHAVIOURS, behaving, behaviourOf } from '@gaia-mesh/tools/fixtures/model-behaviours.ts';
+import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { type Command, InvalidArgumentError } from 'commander';
-import { defined } from '../../core/system/defined.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { complain, print } from '../../evaluation/terminal/print.ts';
-import { interruptible } from '../../scripts/command-line/interruptible.ts';
-import { positiveInteger } from '../../scripts/command-line/option-values.ts';
-import { BEHAVIOURS, behaving, behaviourOf } from '../../tools/fixtures/model-behaviours.ts';
-import { type ModelScript, startModelServer } from '../../tools/fixtures/model-server.ts';
 import { readScript } from './reply-script.ts';
 
 const NAMES = Object.entries(BEHAVIOURS).map(([name, { number }]) =>

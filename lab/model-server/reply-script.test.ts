@@ -1,9 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { BEHAVIOURS, behaving, behaviourOf } from '@gaia-mesh/tools/fixtures/model-behaviours.ts';
+import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, test } from 'vitest';
-import { BEHAVIOURS, behaving, behaviourOf } from '../../tools/fixtures/model-behaviours.ts';
-import { startModelServer } from '../../tools/fixtures/model-server.ts';
 import { readScript } from './reply-script.ts';
 
 function scriptOf(...lines: object[]) {

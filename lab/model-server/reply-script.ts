@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import type {
+  ModelScript,
+  ModelServerRequest,
+  ScriptedReply,
+} from '@gaia-mesh/tools/fixtures/model-server.ts';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/contracts/packet.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import type { ModelScript, ModelServerRequest, ScriptedReply } from '../../tools/fixtures/model-server.ts';
 
 const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
 

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { percent, table } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
-import { stylesFor } from '../../evaluation/terminal/style.ts';
-import { percent, table } from '../../evaluation/terminal/table.ts';
 import { inFolder } from '../measure/bench-runs.ts';
 import { type PublishOptions, publisher } from '../measure/publish.ts';
 import { mutants } from './mutants.ts';

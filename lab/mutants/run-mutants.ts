@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { started } from '../measure/bench-runs.ts';
 import type { Mutant } from './mutant.ts';
 

@@ -1,11 +1,11 @@
+import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
+import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
+import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { Encoder } from 'cbor-x';
 import { Packr } from 'msgpackr';
-import type { Codec } from '../../core/contracts/adapter.ts';
-import { HUB_ID, type Packet } from '../../core/contracts/packet.ts';
-import { readRecording } from '../../core/recording/read-archive.ts';
-import { openMembers } from '../../core/wire/members.ts';
-import { type Comparison, compare } from '../../evaluation/statistics/paired.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
 import { inFolder, runBench } from '../measure/bench-runs.ts';
 import { interleaved } from '../measure/rounds.ts';
 

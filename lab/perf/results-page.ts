@@ -1,6 +1,6 @@
-import type { MeasuredPart } from '../../evaluation/terminal/docs-page.ts';
-import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
-import { percent } from '../../evaluation/terminal/table.ts';
+import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { percent } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { estimateText, ratioText } from '../measure/rounds.ts';
 import type { CodecTimes } from './codecs.ts';
 import type { BatchTimes, RightAnswers, StartTimes } from './runs.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { wilson } from '@gaia-mesh/evaluation/statistics/inference/confidence.ts';
 import * as z from 'zod';
-import type { Task } from '../../core/contracts/task.ts';
-import { wilson } from '../../evaluation/statistics/inference/confidence.ts';
 import { inFolder, type RunMemory, runBench, writeTasks } from '../measure/bench-runs.ts';
 import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
 

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import os from 'node:os';
-import { packageVersion } from '../../core/system/package-root.ts';
-import { type MeasuredPart, machine } from '../../evaluation/terminal/docs-page.ts';
-import { markdownTable } from '../../evaluation/terminal/markdown-table.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { type MeasuredPart, machine } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { digits, estimateText } from '../measure/rounds.ts';
 import { estimateIn, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
 import {

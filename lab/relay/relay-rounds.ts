@@ -1,6 +1,6 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
-import { ProgressBar } from '../../evaluation/terminal/progress-bar.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
 import { carry } from './carry.ts';
 import { type Load, loadsOf, roundsOf, secondsOf } from './loads.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { compiled, scriptOf, versionOf } from './programs.ts';
 
 /** What carries the load: a hub that dials the agents, or a broker that they dial. */

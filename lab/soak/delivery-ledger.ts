@@ -1,5 +1,5 @@
-import type { DeliveryCounters } from '../../core/hub/faults/fault-counters.ts';
-import type { MeshNetwork } from '../../core/hub/mesh-network.ts';
+import type { DeliveryCounters } from '@gaia-mesh/core/hub/faults/fault-counters.ts';
+import type { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 
 /** What became of the deliveries of a round: each is on exactly one line. */
 export interface Fates {

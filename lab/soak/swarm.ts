@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import type { MeshNode } from '@gaia-mesh/core/hub/link.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../core/contracts/limits.ts';
-import type { MeshNode } from '../../core/hub/link.ts';
 import { type Flood, SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
 /** What the launcher of synthetic agents and the process that hosts them say to each other, over the process's channel. */

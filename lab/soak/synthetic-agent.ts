@@ -1,16 +1,16 @@
 import net from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type Codec, headOf, packetOf } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { emptyLine, type LedgerLine, lineOf } from '../../core/contracts/ledger.ts';
-import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
-import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
-import { type FrameRun, frameOf, PREFIX_BYTES } from '../../core/wire/frame.ts';
-import { answerHub } from '../../core/wire/handshake.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { listenAt } from '../../protocols/stacks/listen.ts';
+import { type Codec, headOf, packetOf } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
+import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
+import { type FrameRun, frameOf, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
+import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { PacketOrder } from './packet-order.ts';
 
 /** Type of the packets that only fill the mesh, and the task that they say they belong to. */

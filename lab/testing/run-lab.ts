@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { Cli, type CliOptions, type CliResult } from '../../scripts/testing/cli.ts';
+import { Cli, type CliOptions, type CliResult } from '@gaia-mesh/cli/testing/cli.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /** Starts a command of the laboratory, as `npm run` does. */
 export function startLab(args: readonly string[], options: CliOptions = {}): Cli {

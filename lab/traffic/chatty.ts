@@ -1,4 +1,4 @@
-import type { Random } from '../../core/system/random.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
 
 const TASKS = 6;

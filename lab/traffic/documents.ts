@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Random } from '../../core/system/random.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
 import { type Paragraph, sentencesOf, type Texts } from './texts.ts';
 

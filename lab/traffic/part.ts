@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Random } from '../../core/system/random.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Texts } from './texts.ts';
 
 /** One packet of a task, before it has ids: whom it is from and to, and which of the task's packets caused it. */

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
-import type { Random } from '../../core/system/random.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
 
 const ROWS = [12, 40, 90, 160] as const;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /** A paragraph under the heading that stands above it. */
 export interface Paragraph {

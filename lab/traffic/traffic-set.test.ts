@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { isRecord } from '@gaia-mesh/protocols/msgpack-records.ts';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../core/contracts/packet.ts';
-import { readRecording } from '../../core/recording/read-archive.ts';
-import { recordingLines } from '../../core/recording/recording.ts';
-import { defaultRecording } from '../../evaluation/compare/scenario.ts';
-import { isRecord } from '../../protocols/msgpack-records.ts';
 import { trafficSet } from './traffic-set.ts';
 
 const recording = trafficSet();

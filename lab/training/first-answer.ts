@@ -1,9 +1,9 @@
 // A process that loads the embedded engine and answers one question: what is measured is its start. It prints its milliseconds on the processor.
 
-import { cpuMs } from '../../core/testing/cpu-time.ts';
-import { extractiveEngine } from '../../tools/engines/extractive.ts';
-import { renderPrompt } from '../../tools/engines/prompt.ts';
-import { promptNamed } from '../../tools/prompts.ts';
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
+import { extractiveEngine } from '@gaia-mesh/tools/engines/extractive.ts';
+import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
+import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
 
 const rows = Array.from({ length: 50 }, (_, at) => `| ${at + 2} | ${1900 + at} | Ship ${at} | ${at * 7} |`);
 const document = ['| row | A: Year | B: Ship | C: Passengers |', '| --- | --- | --- | --- |', ...rows].join(

@@ -1,4 +1,4 @@
-import { type Forest, LEAF } from '../../tools/reader/trees.ts';
+import { type Forest, LEAF } from '@gaia-mesh/reader/trees.ts';
 
 /** Rows of one question are neighbours: group g owns rows starts[g] to starts[g + 1]. */
 export type RankingRows = {

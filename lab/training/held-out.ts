@@ -1,10 +1,13 @@
-import { cpuMs } from '../../core/testing/cpu-time.ts';
-import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
-import { Calibration, type CalibrationFigures } from '../../evaluation/statistics/answers/calibration.ts';
-import { isGiven, rankedBy, type TableAnswer } from '../../tools/tables/answer-table.ts';
-import { chanceFactors, chanceOf } from '../../tools/tables/calibration.ts';
-import type { Table } from '../../tools/tables/table.ts';
-import type { TableModel } from '../../tools/tables/table-model.ts';
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
+import { wtqMatches, wtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
+import {
+  Calibration,
+  type CalibrationFigures,
+} from '@gaia-mesh/evaluation/statistics/answers/calibration.ts';
+import { isGiven, rankedBy, type TableAnswer } from '@gaia-mesh/tools/tables/answer-table.ts';
+import { chanceFactors, chanceOf } from '@gaia-mesh/tools/tables/calibration.ts';
+import type { Table } from '@gaia-mesh/tools/tables/table.ts';
+import type { TableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { WtqQuestion } from './wtq-data.ts';
 
 /** Answers of a question that calibration learns from: the right one is seldom further down. */

@@ -4,8 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { packVectors } from '@gaia-mesh/reader/language/vectors.ts';
 import { z } from 'zod';
-import { packVectors } from '../../tools/reader/language/vectors.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,16 +1,16 @@
-import { normalizeAnswer } from '../../evaluation/scorers/squad.ts';
-import { type SentenceFacts, viewSentence } from '../../tools/reader/features/sentence-facts.ts';
-import type { Sentence } from '../../tools/reader/features/sentence-schema.ts';
+import { normalizeAnswer } from '@gaia-mesh/evaluation/scorers/squad.ts';
+import { type SentenceFacts, viewSentence } from '@gaia-mesh/reader/features/sentence-facts.ts';
+import type { Sentence } from '@gaia-mesh/reader/features/sentence-schema.ts';
 import {
   EDGE_TAGS,
   edgeIndex,
   listSpans,
   MAX_SPAN_TOKENS,
   type TokenSpan,
-} from '../../tools/reader/features/span-model.ts';
-import { type AskedView, viewQuestion } from '../../tools/reader/language/asked-view.ts';
-import { type Token, tagWords } from '../../tools/reader/language/tag-words.ts';
-import { parseQuestion } from '../../tools/reader/question.ts';
+} from '@gaia-mesh/reader/features/span-model.ts';
+import { type AskedView, viewQuestion } from '@gaia-mesh/reader/language/asked-view.ts';
+import { type Token, tagWords } from '@gaia-mesh/reader/language/tag-words.ts';
+import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import type { LabelledQuestion } from './read-questions.ts';
 
 type Candidate = TokenSpan & { facts: SentenceFacts; right: boolean };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { squadEm, squadF1 } from '@gaia-mesh/evaluation/scorers/squad.ts';
 import { z } from 'zod';
-import { squadEm, squadF1 } from '../../evaluation/scorers/squad.ts';
 
 export type LabelledQuestion = {
   part: string;

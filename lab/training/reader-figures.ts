@@ -1,8 +1,8 @@
-import { cpuMs } from '../../core/testing/cpu-time.ts';
-import { extractSentences } from '../../tools/reader/extract.ts';
-import { chooseAnswer } from '../../tools/reader/reason.ts';
-import { searchPassages } from '../../tools/reader/search.ts';
-import { proposeTriples } from '../../tools/reader/triple.ts';
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
+import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { chooseAnswer } from '@gaia-mesh/reader/reason.ts';
+import { searchPassages } from '@gaia-mesh/reader/search.ts';
+import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { cutChunks, readQuestions, squadScore } from './read-questions.ts';
 
 export interface ReaderFigures {

@@ -1,6 +1,6 @@
-import { createSink, HASH_BITS } from '../../tools/reader/features/feature-sink.ts';
-import { spanFeatures } from '../../tools/reader/features/span-features.ts';
-import type { SpanModel } from '../../tools/reader/features/span-model.ts';
+import { createSink, HASH_BITS } from '@gaia-mesh/reader/features/feature-sink.ts';
+import { spanFeatures } from '@gaia-mesh/reader/features/span-features.ts';
+import type { SpanModel } from '@gaia-mesh/reader/features/span-model.ts';
 import { seededRandom } from './grow-trees.ts';
 import { listCandidates, type SpanQuestion } from './prepare-spans.ts';
 

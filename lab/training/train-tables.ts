@@ -7,12 +7,12 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Random } from '../../core/system/random.ts';
-import { wtqMatches, wtqValues } from '../../evaluation/scorers/wtq.ts';
-import { questionOf } from '../../tools/tables/anchors.ts';
-import { FEATURE_BITS } from '../../tools/tables/features.ts';
-import { type FactoredPrograms, probabilities, spaceOf } from '../../tools/tables/ranked-programs.ts';
-import { packTableModel, readTableModel } from '../../tools/tables/table-model.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { wtqMatches, wtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
+import { questionOf } from '@gaia-mesh/tools/tables/anchors.ts';
+import { FEATURE_BITS } from '@gaia-mesh/tools/tables/features.ts';
+import { type FactoredPrograms, probabilities, spaceOf } from '@gaia-mesh/tools/tables/ranked-programs.ts';
+import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import { fitCalibration, heldOutFigures, ranked } from './held-out.ts';
 import { type WtqQuestion, wtqData } from './wtq-data.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { type Table, tableOf } from '@gaia-mesh/tools/tables/table.ts';
 import { z } from 'zod';
-import { type Table, tableOf } from '../../tools/tables/table.ts';
 import { readLines } from './read-questions.ts';
 
 const questionSchema = z.object({

@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { a2aProto, a2aProtoCodec, responseOf } from '../a2a-proto.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes, shownLike } from '../testing/golden-envelopes.ts';

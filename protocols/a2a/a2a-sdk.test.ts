@@ -9,8 +9,8 @@ import {
   JsonRpcTransportHandler,
   ServerCallContext,
 } from '@a2a-js/sdk/server';
+import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { parsePacket } from '../../core/contracts/packet.ts';
 import { a2a, eventOf, requestOf } from '../a2a.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes } from '../testing/golden-envelopes.ts';

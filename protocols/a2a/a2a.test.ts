@@ -1,7 +1,7 @@
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import type { Packet } from '../../core/contracts/packet.ts';
 import { a2a, a2aCodec, eventOf, requestOf } from '../a2a.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes, invalidRequests, shownLike } from '../testing/golden-envelopes.ts';

@@ -1,4 +1,4 @@
-import { FINAL_ANSWER, type Packet } from '../../core/contracts/packet.ts';
+import { FINAL_ANSWER, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * A packet in the data model of A2A 1.0 (specification §4; `lf.a2a.v1` in its protobuf form), which the adapters `a2a` and

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { anpE2ee, anpE2eeFrom, type E2eeSources } from '../anp-e2ee.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { applyLayers } from '../layers/apply-layers.ts';

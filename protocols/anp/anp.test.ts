@@ -1,6 +1,6 @@
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import type { JsonObject, Packet } from '../../core/contracts/packet.ts';
 import { anp } from '../anp.ts';
 import { fullPacket } from '../contract/samples.ts';
 import {

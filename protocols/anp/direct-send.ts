@@ -1,4 +1,4 @@
-import type { Packet } from '../../core/contracts/packet.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { notAPacket } from '../scan/scanner.ts';
 import { textAt, valueAt } from '../scan/shape.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, diffieHellman, hkdfSync, type KeyObject } from 'node:crypto';
-import { messageOf } from '../../core/contracts/errors.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { NONCE_BYTES, openBox, sealBox, TAG_BYTES } from '../layers/aead-box.ts';
 import { notAPacket } from '../scan/scanner.ts';
 

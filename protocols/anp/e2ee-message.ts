@@ -1,5 +1,5 @@
+import { issuesOf, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { issuesOf, type Packet } from '../../core/contracts/packet.ts';
 import { parseJson } from '../scan/json.ts';
 import { notAPacket } from '../scan/scanner.ts';
 import { assertSame, lookAt, shapeOf, textAt, valueAt } from '../scan/shape.ts';

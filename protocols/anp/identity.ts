@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
 import { type Curve, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
 import { objectProofSchema, proven, proves } from './object-proof.ts';
 import { bytesOfMultibase, jcs, multibaseOf } from './texts.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
+import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { derived, KEY_BYTES, privateKeyOf } from '../layers/keys.ts';
 import { notAPacket } from '../scan/scanner.ts';
 import { didOf, type Identity, newIdentity, type PublicIdentity, provenIdentity } from './identity.ts';

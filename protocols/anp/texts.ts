@@ -1,5 +1,5 @@
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import canonicalize from 'canonicalize';
-import { messageOf } from '../../core/contracts/errors.ts';
 import { notAPacket } from '../scan/scanner.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Packet } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { below, randomPacket } from './random.ts';
 import { assertRefused, assertSound, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';

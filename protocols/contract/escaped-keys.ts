@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { messageOf } from '../../core/contracts/errors.ts';
-import { type JsonObject, type JsonValue, parsePacket } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type JsonObject, type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { below } from './random.ts';
 import { assertArrives, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';

@@ -4,8 +4,8 @@ import {
   type JsonValue,
   type Packet,
   parsePacket,
-} from '../../core/contracts/packet.ts';
-import type { Random } from '../../core/system/random.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 
 /** A whole number from 0 to `count` − 1, which may be beyond 32 bits; 0 where there is none. */
 export function below(random: Random, count: number): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Codec, LayerBytes, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
+import type { Codec, LayerBytes, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   HEAD_LENGTHS,
   HUB_ID,
@@ -10,8 +10,8 @@ import {
   type PacketHead,
   parsePacket,
   shortReason,
-} from '../../core/contracts/packet.ts';
-import { openMembers } from '../../core/wire/members.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { RANDOM_NODES } from './random.ts';
 import { assertSame, shown } from './same.ts';
 import { contractSamples } from './samples.ts';

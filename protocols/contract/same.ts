@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { shortReason } from '../../core/contracts/packet.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * Both are equal in every value. In the place of `assert.deepEqual`, which prints all of both: for two lists of 70,000 numbers

@@ -1,5 +1,5 @@
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
-import { type JsonValue, type Packet, parsePacket } from '../../core/contracts/packet.ts';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { type JsonValue, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 
 /** A packet that every adapter must carry unchanged. */
 interface ContractSample {

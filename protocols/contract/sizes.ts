@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import type { Packet } from '../../core/contracts/packet.ts';
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
 import { assertSame } from './same.ts';
 import { contractSamples } from './samples.ts';

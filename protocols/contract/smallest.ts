@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   isJsonList,
   type JsonObject,
@@ -7,7 +7,7 @@ import {
   type Packet,
   parsePacket,
   shortReason,
-} from '../../core/contracts/packet.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
 
 /** Enough for the halving of what is large, and then some hundred small steps; adapters that derive keys take longest for one. */

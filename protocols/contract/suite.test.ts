@@ -1,7 +1,7 @@
+import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, it } from 'vitest';
-import type { Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { parsePacket } from '../../core/contracts/packet.ts';
 import { json } from '../json.ts';
 import { testSession } from '../testing/session.ts';
 import { jsonWriter } from '../testing/writers/json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { type JsonObject, keptHead, type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type JsonObject, keptHead, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import * as damage from './damage.ts';
 import { checkEscapedKeys } from './escaped-keys.ts';
 import { randomPacket } from './random.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   HEAD_LENGTHS,
   isJsonList,
   type JsonObject,
   type JsonValue,
   type Packet,
-} from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { below, randomPacket } from './random.ts';
 import { assertArrives, assertRefused, assertSound, type ContractRun, peekOf } from './run.ts';
 import { assertSame } from './same.ts';

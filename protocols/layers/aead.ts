@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
+import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { bufferOf } from '../scan/scanner.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
 import { derived, KEY_BYTES } from './keys.ts';

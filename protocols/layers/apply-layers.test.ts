@@ -1,9 +1,9 @@
 import { zstdCompressSync } from 'node:zlib';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it, test } from 'vitest';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { messageOf } from '../../core/contracts/errors.ts';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import type { Packet } from '../../core/contracts/packet.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { adapterNamed, adapterNames, checkSpec } from '../registry.ts';
 import { TestRun } from '../testing/members.ts';

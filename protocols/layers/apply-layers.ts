@@ -5,8 +5,13 @@ import type {
   MemberIdentity,
   Membership,
   ProtocolAdapter,
-} from '../../core/contracts/adapter.ts';
-import { isJsonObject, type JsonValue, type Packet, type PacketHead } from '../../core/contracts/packet.ts';
+} from '@gaia-mesh/core/contracts/adapter.ts';
+import {
+  isJsonObject,
+  type JsonValue,
+  type Packet,
+  type PacketHead,
+} from '@gaia-mesh/core/contracts/packet.ts';
 import type { Layer, LayerCodec } from './layer.ts';
 import { ReplayGuard } from './replay-guard.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, deflateRawSync, zstdCompressSync } from 'node:zlib';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
-import { MAX_FRAME_BYTES } from '../../core/contracts/limits.ts';
-import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { sharedJson } from '../testing/shared-file.ts';
 import { compression } from './compression.ts';
 import { dictionaryOf, dictionaryV1 } from './dictionary.ts';

@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
-import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES, MAX_UNPACK_RATIO, MIN_UNPACKED_BYTES } from '../../core/contracts/limits.ts';
+import { messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES, MAX_UNPACK_RATIO, MIN_UNPACKED_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { Dictionary } from './dictionary.ts';
 import { type Layer, type LayerCodec, type Opened, refusedBy } from './layer.ts';
 

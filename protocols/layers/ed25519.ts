@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
+import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { bufferOf } from '../scan/scanner.ts';
 import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
 import {

@@ -1,6 +1,6 @@
-import type { AdapterSession, MemberIdentity } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { JsonValue } from '../../core/contracts/packet.ts';
+import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * What a layer is for. They stand in this order in every stack, at most one of each: what is compressed is signed, what is signed

@@ -1,4 +1,4 @@
-import { unknown } from '../../core/contracts/registry.ts';
+import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Layer, LayerStage } from './layer.ts';
 
 interface Entry {

@@ -1,7 +1,7 @@
+import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Encoder } from 'cbor-x';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { cbor } from '../cbor.ts';
 import { plainPacket, randomPackets } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';

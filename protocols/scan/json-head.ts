@@ -1,4 +1,4 @@
-import { HEAD_LENGTHS, type PacketHead } from '../../core/contracts/packet.ts';
+import { HEAD_LENGTHS, type PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 
 const QUOTE = 0x22;
 const DIGIT_0 = 0x30;

@@ -1,7 +1,7 @@
 // The global of this name is looked up each time.
 import { type Buffer, isAscii } from 'node:buffer';
-import { type MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { parseJsonText } from '../../core/system/parse-json.ts';
+import { type MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { bufferOf, type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
 import { keptText } from './texts.ts';
 

@@ -1,6 +1,6 @@
+import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { msgpack } from '../msgpack.ts';
 import { plainPacket, randomPackets } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';

@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { notAPacket } from './scanner.ts';
 
 /**

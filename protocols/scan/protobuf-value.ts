@@ -1,6 +1,6 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { endOf, expectEnd, expectTag, type Form, tagOf } from './protobuf-message.ts';
 import { notAPacket } from './scanner.ts';
 

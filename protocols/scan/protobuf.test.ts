@@ -5,8 +5,8 @@ import {
   FieldDescriptorProto_Type,
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt';
+import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { protobuf } from '../protobuf.ts';
 import { plainPacket, randomPackets } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';

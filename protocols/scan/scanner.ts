@@ -1,5 +1,5 @@
-import type { Codec } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
+import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   HEAD_LENGTHS,
   keptHead,
@@ -7,8 +7,8 @@ import {
   type PacketHead,
   parsePacket,
   shortReason,
-} from '../../core/contracts/packet.ts';
-import { PREFIX_BYTES } from '../../core/wire/frame.ts';
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 
 /** The keys of a packet. */
 export const envelopeKeys = [

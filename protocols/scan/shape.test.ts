@@ -1,5 +1,5 @@
+import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { keptHead, type Packet } from '../../core/contracts/packet.ts';
 import { a2a } from '../a2a.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { mcp } from '../mcp.ts';

@@ -1,4 +1,4 @@
-import { FINAL_ANSWER, type Packet, type PacketHead, parsePacket } from '../../core/contracts/packet.ts';
+import { FINAL_ANSWER, type Packet, type PacketHead, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { JsonScanner } from './json.ts';
 import {
   checkedHead,

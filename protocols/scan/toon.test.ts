@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { type JsonObject, type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
-import { type JsonObject, type JsonValue, parsePacket } from '../../core/contracts/packet.ts';
 import { attempt } from '../contract/run.ts';
 import { plainPacket } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';

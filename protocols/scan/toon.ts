@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD_DEPTH } from '../../core/contracts/limits.ts';
+import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseJson } from './json.ts';
 import { type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
 import { keptText } from './texts.ts';

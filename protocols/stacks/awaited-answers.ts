@@ -1,6 +1,6 @@
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortReason } from '../../core/contracts/packet.ts';
-import { unlessAborted } from '../../core/system/process/abort.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
 
 /** A type that no application's packet can have. */
 const FAILED = `${MESH_TYPE_PREFIX}failed`;

@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { unlessAborted } from '../../core/system/process/abort.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
 
 /**
  * Does `work`, whose signal is aborted when the caller's is or the deadline has passed.

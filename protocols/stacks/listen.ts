@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** Where a server listens: a port, 0 for any that is free, of the loopback or another address; or a socket file. */
 export type Place = { readonly port: number; readonly host?: string } | { readonly path: string };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Codec, Membership, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { HUB_ID, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import type { Codec, Membership, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { HUB_ID, type JsonValue, type Packet } from '../../core/contracts/packet.ts';
-import { parseJsonText } from '../../core/system/parse-json.ts';
 
 /** Packets as messages on one connection, and back. */
 export interface PacketCoder {

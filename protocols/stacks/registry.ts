@@ -1,7 +1,7 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { unknown } from '../../core/contracts/registry.ts';
-import { withPackage } from '../../core/system/optional-package.ts';
-import { checkSpec } from '../registry.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from './contract/stack.ts';
 
 /** A stack that ships; nothing of it is loaded before it is asked for. */

@@ -1,6 +1,6 @@
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import { type AnpSources, anpFrom } from '../anp.ts';
 import direct from './anp-direct-send.json' with { type: 'json' };
 import identities from './anp-identities.json' with { type: 'json' };

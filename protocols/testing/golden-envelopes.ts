@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
 import invalid from './a2a-invalid.json' with { type: 'json' };
 import envelopes from './golden-agent-envelopes.json' with { type: 'json' };
 import packets from './golden-packets.json' with { type: 'json' };

@@ -1,5 +1,10 @@
-import type { AdapterSession, Codec, Membership, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import type { JsonValue } from '../../core/contracts/packet.ts';
+import type {
+  AdapterSession,
+  Codec,
+  Membership,
+  ProtocolAdapter,
+} from '@gaia-mesh/core/contracts/adapter.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 
 /** A run of members who have exchanged their offers, as the handshake does it. */
 export class TestRun {

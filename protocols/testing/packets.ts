@@ -1,5 +1,5 @@
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { Random } from '../../core/system/random.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { randomPacket } from '../contract/random.ts';
 
 /** A packet with all that a peek reads, for tests that break it in one place. */

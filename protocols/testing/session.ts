@@ -1,6 +1,6 @@
+import type { AdapterSession, Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { Packet, PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect } from 'vitest';
-import type { AdapterSession, Codec, ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import type { Packet, PacketHead } from '../../core/contracts/packet.ts';
 
 /** A session of an adapter that needs none of it. */
 export const testSession: AdapterSession = {

@@ -1,6 +1,6 @@
-import type { AgentPlace } from '../../core/agent/spec.ts';
-import { DEFAULT_SUBJECT } from '../../core/transports/nats/subjects.ts';
-import { shellWord } from '../../evaluation/terminal/shell-word.ts';
+import type { AgentPlace } from '@gaia-mesh/core/agent/spec.ts';
+import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
+import { shellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 /** What a person types to start an agent. */
 export function agentCommandLine(agent: { id: string; tool: string; place: AgentPlace }): string {

@@ -1,6 +1,6 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { TaskStatus } from '../../core/hub/tasks/task-clock.ts';
-import type { BatchEnd } from '../../evaluation/batch/batch.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 
 /** Exit codes of the command: 0 answered, 1 failed, 2 usage or configuration, 3 timeout, 130 interrupted. */
 export const USAGE_EXIT = 2;

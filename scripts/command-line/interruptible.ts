@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { INTERRUPTED_EXIT } from './exit-code.ts';
 
 /** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */

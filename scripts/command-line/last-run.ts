@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { defaultOut } from '../../core/system/user-paths.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { defaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 
 /** The archive of the last run. @throws MeshError `usage` where there is none */
 export function lastArchive(): string {

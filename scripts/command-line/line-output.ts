@@ -1,4 +1,4 @@
-import { visible } from '../../evaluation/terminal/print.ts';
+import { visible } from '@gaia-mesh/evaluation/terminal/print.ts';
 
 const closed = new Promise<void>((resolve) => process.stdout.once('error', () => resolve()));
 

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
-import { oneLine } from '../../evaluation/terminal/table.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 /**
  * What a `.env` may set: keys, names and models. A folder that came from somewhere else may hold one: it must not say where keys are sent,

@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { InvalidArgumentError } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
 
 /** Values of options, checked where they come in. Each throws what commander prints with the option's name. */
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
 
 export interface OtlpOption {
   readonly otlp?: string;
@@ -16,7 +16,7 @@ export type ExportRun = (archive: string, name?: string) => Promise<void>;
  */
 export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
   if (otlp === undefined) return async () => undefined;
-  const { openOtlp } = await import('../../evaluation/export/otlp/otlp-target.ts');
+  const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
   const target = await openOtlp(otlp);
   return async (archive, name) => {
     if (!existsSync(archive)) return;

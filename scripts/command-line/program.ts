@@ -1,7 +1,7 @@
+import { lackOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { Command, CommanderError } from 'commander';
-import { lackOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
-import { packageVersion } from '../../core/system/package-root.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
 import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
 import { explainHelp, twoLevelHelp } from './help.ts';
 

@@ -1,5 +1,5 @@
-import { redactor } from '../../evaluation/batch/redact.ts';
-import { shellWord } from '../../evaluation/terminal/shell-word.ts';
+import { redactor } from '@gaia-mesh/evaluation/batch/redact.ts';
+import { shellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 /** What to type to resume the run of this process: what was typed, with `--resume`. */
 export function resumeCommand(): string {

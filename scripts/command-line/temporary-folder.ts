@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { guard } from '../../core/system/process/guard.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 
 /** Gives `work` a folder of its own, which is gone afterwards, also when this process is killed before. */
 export async function inTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {

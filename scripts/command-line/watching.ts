@@ -1,5 +1,5 @@
+import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Watch } from '../../evaluation/watch/watch.ts';
 
 /** As {@link watchOptions} has them. */
 export interface WatchChoice {
@@ -22,7 +22,7 @@ export async function watchOf(
 ): Promise<Watch | undefined> {
   if (watch === undefined) return undefined;
   // The server of the page is loaded by those who watch.
-  const { Watch } = await import('../../evaluation/watch/watch.ts');
+  const { Watch } = await import('@gaia-mesh/evaluation/watch/watch.ts');
   return Watch.start({ title, port: watch === true ? 0 : watch, opens: open });
 }
 

@@ -1,35 +1,35 @@
 import path from 'node:path';
-import type { Command } from 'commander';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import type { RunMetrics } from '../../core/run/metrics/metrics-schema.ts';
-import { RunFolder } from '../../core/run/run-folder.ts';
-import { outFolder } from '../../core/system/user-paths.ts';
-import { type BatchStore, openBatchStore } from '../../evaluation/batch/batch-store.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import {
   type BenchBatch,
   benchSummary,
   resumedJournal,
   runBenchBatch,
-} from '../../evaluation/batch/bench-batch.ts';
-import { Journal } from '../../evaluation/batch/journal/journal.ts';
-import { MeshTeam } from '../../evaluation/batch/teams/mesh-team.ts';
-import { shortPath } from '../../evaluation/plan/batch-places.ts';
-import { type BenchOptions, type BenchPlan, planOf } from '../../evaluation/plan/bench-plan.ts';
-import { seedNote } from '../../evaluation/plan/fault-request.ts';
-import { answerPlace } from '../../evaluation/questions/answer-place.ts';
-import type { Question } from '../../evaluation/questions/question.ts';
-import { evidenceIn } from '../../evaluation/results/evidence.ts';
-import { batchReport, failureLine, runReport } from '../../evaluation/results/tables/bench-report.ts';
-import { complain, print, printJson, printText } from '../../evaluation/terminal/print.ts';
+} from '@gaia-mesh/evaluation/batch/bench-batch.ts';
+import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
+import { MeshTeam } from '@gaia-mesh/evaluation/batch/teams/mesh-team.ts';
+import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { type BenchOptions, type BenchPlan, planOf } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { seedNote } from '@gaia-mesh/evaluation/plan/fault-request.ts';
+import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
+import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
+import { evidenceIn } from '@gaia-mesh/evaluation/results/evidence.ts';
+import { batchReport, failureLine, runReport } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
+import { complain, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import {
   barProgress,
   flowProgress,
   type Progress,
   quietProgress,
-} from '../../evaluation/terminal/progress.ts';
-import { oneLine } from '../../evaluation/terminal/table.ts';
-import { reportOfRun } from '../../evaluation/watch/finished-report.ts';
-import type { Watch } from '../../evaluation/watch/watch.ts';
+} from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { reportOfRun } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
+import type { Command } from 'commander';
 import { agentCommandLine } from '../command-line/agent-command-line.ts';
 import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';

@@ -1,27 +1,31 @@
 import path from 'node:path';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { caveatsOf } from '@gaia-mesh/core/recording/recording.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { outFolder, userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { comparedAdapters } from '@gaia-mesh/evaluation/compare/compared-adapters.ts';
+import {
+  type ComparisonFile,
+  hasMatrix,
+  readComparison,
+} from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { comparisonMarkdown, comparisonText } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
+import { adaptersCsv, matrixCsv } from '@gaia-mesh/evaluation/compare/csv.ts';
+import { measure } from '@gaia-mesh/evaluation/compare/measure.ts';
+import { comparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
+import { type Scenario, type ScenarioChoice, scenariosOf } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
+import { chosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
+import { commandOf, pageToWrite, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { complain, jsonText, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { comparisonEvents } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { reportOfComparison } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { type Command, Option } from 'commander';
-import type { ProtocolAdapter } from '../../core/contracts/adapter.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { isArchive, readRecording } from '../../core/recording/read-archive.ts';
-import { caveatsOf } from '../../core/recording/recording.ts';
-import { checkWritable, writeWhole } from '../../core/system/files/whole-file.ts';
-import { outFolder, userPath } from '../../core/system/user-paths.ts';
-import { comparedAdapters } from '../../evaluation/compare/compared-adapters.ts';
-import { type ComparisonFile, hasMatrix, readComparison } from '../../evaluation/compare/comparison-file.ts';
-import { comparisonMarkdown, comparisonText } from '../../evaluation/compare/comparison-table.ts';
-import { adaptersCsv, matrixCsv } from '../../evaluation/compare/csv.ts';
-import { measure } from '../../evaluation/compare/measure.ts';
-import { comparisonPart } from '../../evaluation/compare/results-page.ts';
-import { type Scenario, type ScenarioChoice, scenariosOf } from '../../evaluation/compare/scenario.ts';
-import { reportHtml } from '../../evaluation/report/report-html.ts';
-import { readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
-import { chosenAdapters } from '../../evaluation/teams/user-options.ts';
-import { commandOf, pageToWrite, writeMeasured } from '../../evaluation/terminal/docs-page.ts';
-import { complain, jsonText, print, printJson } from '../../evaluation/terminal/print.ts';
-import { comparisonEvents } from '../../evaluation/watch/comparison-events.ts';
-import { reportOfComparison } from '../../evaluation/watch/finished-report.ts';
-import type { Watch } from '../../evaluation/watch/watch.ts';
-import { adapterNames } from '../../protocols/registry.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';

@@ -1,9 +1,9 @@
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contract-thread.ts';
+import { fileIn } from '@gaia-mesh/evaluation/teams/user-files.ts';
+import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
 import type { Command } from 'commander';
-import { userPath } from '../../core/system/user-paths.ts';
-import { CHECK_SECONDS, checkContract } from '../../evaluation/teams/contract-thread.ts';
-import { fileIn } from '../../evaluation/teams/user-files.ts';
-import { print, printJson } from '../../evaluation/terminal/print.ts';
-import { stylesFor } from '../../evaluation/terminal/style.ts';
 import { positiveNumber } from '../command-line/option-values.ts';
 
 interface ConformanceOptions {

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
+import { fileFaultOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { type Scorer, scorerNamed } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { type Scorer, scorerNamed } from '../../evaluation/scorers/scorer.ts';
 import { type InputLine, inputLines } from '../command-line/line-input.ts';
 import { isRead, printLine } from '../command-line/line-output.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { print } from '../../evaluation/terminal/print.ts';
 import { lastArchive } from '../command-line/last-run.ts';
 
 interface ExportFormat {
@@ -21,7 +21,7 @@ const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
       about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
       out: 'spans.jsonl',
       write: async (archive, out) => {
-        const { openOtlp } = await import('../../evaluation/export/otlp/otlp-target.ts');
+        const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
         return (await openOtlp(out)).export(archive);
       },
     },
@@ -32,7 +32,7 @@ const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
       about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
       out: 'data',
       write: async (archive, out) => {
-        const { writeParquet } = await import('../../evaluation/export/parquet/write-parquet.ts');
+        const { writeParquet } = await import('@gaia-mesh/evaluation/export/parquet/write-parquet.ts');
         return writeParquet(archive, out);
       },
     },
@@ -43,7 +43,7 @@ const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
       about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
       out: 'trace.json',
       write: async (archive, out) => {
-        const { writePerfetto } = await import('../../evaluation/export/perfetto.ts');
+        const { writePerfetto } = await import('@gaia-mesh/evaluation/export/perfetto.ts');
         return writePerfetto(archive, out);
       },
     },

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { storePlace } from '../../evaluation/plan/gaia-places.ts';
-import { openStore } from '../../evaluation/store/open-store.ts';
-import { storeFile } from '../../evaluation/store/sql/store-file.ts';
-import type { Store } from '../../evaluation/store/store.ts';
-import { complain, print, printJson } from '../../evaluation/terminal/print.ts';
-import { type Styles, stylesFor } from '../../evaluation/terminal/style.ts';
-import { oneLine } from '../../evaluation/terminal/table.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { storePlace } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
+import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
+import { storeFile } from '@gaia-mesh/evaluation/store/sql/store-file.ts';
+import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
+import { complain, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { type Styles, stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   informsPlans,
   type ReviewVerdict,
   type StoredGapRecord,
   waitsForReview,
-} from '../../tools/roles/memory/gap-record.ts';
+} from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import type { Command } from 'commander';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { positiveIntegers, storeAddress } from '../command-line/option-values.ts';
 

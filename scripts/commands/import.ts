@@ -1,12 +1,17 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { count, oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import {
+  type FormatName,
+  formatNames,
+  formatOf,
+  isFormatName,
+} from '@gaia-mesh/evaluation/traffic/formats.ts';
+import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { recordingLines } from '../../core/recording/recording.ts';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import { print, printJson } from '../../evaluation/terminal/print.ts';
-import { count, oneLine } from '../../evaluation/terminal/table.ts';
-import { type FormatName, formatNames, formatOf, isFormatName } from '../../evaluation/traffic/formats.ts';
-import { type ImportReport, importTraffic } from '../../evaluation/traffic/import-traffic.ts';
 
 interface ImportCommandOptions {
   readonly as?: FormatName;

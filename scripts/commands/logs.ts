@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { defined } from '../../core/system/defined.ts';
-import { parseJsonText } from '../../core/system/parse-json.ts';
-import { outFolder } from '../../core/system/user-paths.ts';
-import { printText } from '../../evaluation/terminal/print.ts';
-import { stylesFor } from '../../evaluation/terminal/style.ts';
-import { count, oneLine } from '../../evaluation/terminal/table.ts';
 import { noRunIn } from '../command-line/last-run.ts';
 
 interface LogsOptions {

@@ -1,16 +1,16 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { defaultOut, userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { openBatch, summariesOf } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
+import { comparisonFileText, parseComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { isStacksFile, parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
+import { besides } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { type ReportSources, reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { type ArchivedRun, readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
+import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
-import { defaultOut, userPath } from '../../core/system/user-paths.ts';
-import { openBatch, summariesOf } from '../../evaluation/batch/finished-batch.ts';
-import { comparisonFileText, parseComparison } from '../../evaluation/compare/comparison-file.ts';
-import { isStacksFile, parseStacks } from '../../evaluation/compare/stacks/figures/stacks-file.ts';
-import { besides } from '../../evaluation/plan/batch-places.ts';
-import { type ReportSources, reportHtml } from '../../evaluation/report/report-html.ts';
-import { type ArchivedRun, readArchivedRun } from '../../evaluation/report/run/archived-run.ts';
-import { complain, print } from '../../evaluation/terminal/print.ts';
-import { count } from '../../evaluation/terminal/table.ts';
 import { lastArchive } from '../command-line/last-run.ts';
 
 interface ReportCommandOptions {

@@ -2,19 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import {
+  type ServeCommandOptions,
+  type ServePlan,
+  servePlan,
+} from '@gaia-mesh/evaluation/serve/serve-plan.ts';
+import { type Serving, serveTeam, teamMcpServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
+import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { quietProgress } from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { packageVersion } from '../../core/system/package-root.ts';
-import { outFolder } from '../../core/system/user-paths.ts';
-import { shortPath } from '../../evaluation/plan/batch-places.ts';
-import { type ServeCommandOptions, type ServePlan, servePlan } from '../../evaluation/serve/serve-plan.ts';
-import { type Serving, serveTeam, teamMcpServer } from '../../evaluation/serve/serve-team.ts';
-import { ServedTeam } from '../../evaluation/serve/served-team.ts';
-import { complain, print } from '../../evaluation/terminal/print.ts';
-import { quietProgress } from '../../evaluation/terminal/progress.ts';
-import { oneLine } from '../../evaluation/terminal/table.ts';
-import { serveStdio } from '../../protocols/stacks/mcp/stdio/bare-server.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';

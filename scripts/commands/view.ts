@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { itemOfFile } from '@gaia-mesh/evaluation/history/folder-items.ts';
+import { serveFolder } from '@gaia-mesh/evaluation/history/folder-server.ts';
+import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { openInBrowser } from '@gaia-mesh/evaluation/watch/open-in-browser.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { outFolder } from '../../core/system/user-paths.ts';
-import { itemOfFile } from '../../evaluation/history/folder-items.ts';
-import { serveFolder } from '../../evaluation/history/folder-server.ts';
-import { complain, print } from '../../evaluation/terminal/print.ts';
-import { openInBrowser } from '../../evaluation/watch/open-in-browser.ts';
 import { interruptible } from '../command-line/interruptible.ts';
 import { portOf } from '../command-line/watching.ts';
 

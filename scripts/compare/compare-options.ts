@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from './compare-outcome.ts';
 

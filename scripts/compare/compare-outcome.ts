@@ -1,29 +1,33 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { environmentOf } from '../../core/run/manifest.ts';
-import { writeWhole } from '../../core/system/files/whole-file.ts';
-import { packageVersion } from '../../core/system/package-root.ts';
-import { userPath } from '../../core/system/user-paths.ts';
-import type { Compared } from '../../evaluation/compare/conditions/compared.ts';
-import { figuresFor } from '../../evaluation/compare/conditions/conditions.ts';
-import { junitOf } from '../../evaluation/compare/conditions/junit.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import type { Compared } from '@gaia-mesh/evaluation/compare/conditions/compared.ts';
+import { figuresFor } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
+import { junitOf } from '@gaia-mesh/evaluation/compare/conditions/junit.ts';
 import {
   changesSince,
   checkComparable,
   checkSameMachine,
   type SavedChange,
-} from '../../evaluation/compare/conditions/saved-baseline.ts';
-import { CHANGE_TITLES, changeCells, summaryMarkdown } from '../../evaluation/compare/conditions/summary.ts';
+} from '@gaia-mesh/evaluation/compare/conditions/saved-baseline.ts';
+import {
+  CHANGE_TITLES,
+  changeCells,
+  summaryMarkdown,
+} from '@gaia-mesh/evaluation/compare/conditions/summary.ts';
 import {
   evaluateThreshold,
   parseThreshold,
   SAVED,
   type Threshold,
-} from '../../evaluation/statistics/thresholds.ts';
-import { complain } from '../../evaluation/terminal/print.ts';
-import { shellWord } from '../../evaluation/terminal/shell-word.ts';
-import { tableView, terminalTable } from '../../evaluation/terminal/table-view.ts';
+} from '@gaia-mesh/evaluation/statistics/thresholds.ts';
+import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { shellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { tableView, terminalTable } from '@gaia-mesh/evaluation/terminal/table-view.ts';
 
 export interface OutcomeOptions {
   readonly failIf?: readonly string[];

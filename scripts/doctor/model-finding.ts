@@ -1,11 +1,15 @@
-import type { ToolDefinition } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { defined } from '../../core/system/defined.ts';
-import { abilitiesLine, inability, type ModelUse } from '../../tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '../../tools/engines/abilities/registry.ts';
-import { checkKey, engineNamed } from '../../tools/engines/registry.ts';
-import { nameKeyHost } from '../../tools/engines/servers/server-key.ts';
-import { promptNamed } from '../../tools/prompts.ts';
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import {
+  abilitiesLine,
+  inability,
+  type ModelUse,
+} from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
+import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import { checkKey, engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
+import { nameKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
 
 export interface Finding {
   readonly what: string;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
-import { parseJsonLine } from '../../core/system/json-line.ts';
 
 /** A pattern is checked where it is read, so that a mistake in it has its line. */
 const pattern = z.string().refine(isPattern, 'is no regular expression');

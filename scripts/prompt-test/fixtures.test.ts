@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
+import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { renderPrompt } from '../../tools/engines/prompt.ts';
-import { promptNamed } from '../../tools/prompts.ts';
 import { temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 import { readFixtures } from './fixture.ts';

@@ -1,6 +1,6 @@
+import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
+import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ModelScript, startModelServer } from '../../tools/fixtures/model-server.ts';
-import { promptNamed } from '../../tools/prompts.ts';
 import { runCli, temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 

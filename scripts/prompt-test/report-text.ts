@@ -1,5 +1,5 @@
-import type { Styles } from '../../evaluation/terminal/style.ts';
-import { count, table } from '../../evaluation/terminal/table.ts';
+import type { Styles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, table } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { lineDiff } from './line-diff.ts';
 import type { TriedFixture } from './try-prompt.ts';
 

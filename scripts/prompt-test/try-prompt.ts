@@ -1,8 +1,8 @@
-import type { ChatRequest, Engine } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { ANSWER_FORMAT } from '../../tools/answers/answer-format.ts';
-import { REPORT_FORMAT } from '../../tools/answers/fact.ts';
-import { renderPrompt } from '../../tools/engines/prompt.ts';
+import type { ChatRequest, Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
+import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
+import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
 import { faultsOf } from './check-reply.ts';
 import type { Fixture } from './fixture.ts';
 

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { afterAll } from 'vitest';
-import { codeFolder } from '../../core/system/package-root.ts';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
-import { listenAt } from '../../protocols/stacks/listen.ts';
 
 export { temporaryFolder };
 

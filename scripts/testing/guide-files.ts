@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeFolder } from '../../core/system/package-root.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'extending.md'), 'utf8');
 

@@ -1,11 +1,11 @@
 import net from 'node:net';
+import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
+import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
-import type { Codec } from '../../core/contracts/adapter.ts';
-import { type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { FrameSocket } from '../../core/transports/tcp/frame-socket.ts';
-import { answerHub } from '../../core/wire/handshake.ts';
-import { adapterNamed } from '../../protocols/registry.ts';
-import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
 export const MEMBER_SECRET = 'known to the members of this run';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
-import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** What of the compiled definitions is used here; their own types leave it out. */
 interface Kind {

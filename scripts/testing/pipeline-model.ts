@@ -1,5 +1,9 @@
+import {
+  type ModelServer,
+  type ScriptedReply,
+  startModelServer,
+} from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { onTestFinished } from 'vitest';
-import { type ModelServer, type ScriptedReply, startModelServer } from '../../tools/fixtures/model-server.ts';
 
 /** What each step of the pipeline is told to begin with, and a reply that it takes. */
 const STEPS = {

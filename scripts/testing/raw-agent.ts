@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
+import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
+import { json } from '@gaia-mesh/protocols/json.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
-import { lineOf } from '../../core/contracts/ledger.ts';
-import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '../../core/wire/books.ts';
-import { json } from '../../protocols/json.ts';
-import { listenAt } from '../../protocols/stacks/listen.ts';
 
 /** What a hand-written agent says of itself, and what it does. */
 interface RawAgentOptions {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import * as z from 'zod';
-import { modelSumsSchema } from '../../core/contracts/usage.ts';
-import { metricsSchema } from '../../core/run/metrics/metrics-schema.ts';
 
 /** The files that a run leaves, as an outsider reads them: no key may be added that their schemas do not have. */
 

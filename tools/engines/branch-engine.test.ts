@@ -1,7 +1,7 @@
+import type { ChatRequest, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
+import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import type { BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { expect, test } from 'vitest';
-import type { ChatRequest, Engine, EngineWork } from '../../core/contracts/engine.ts';
-import { requestKey } from '../../core/contracts/model-exchange.ts';
-import type { BranchReply } from '../../core/recording/branch-file.ts';
 import { branchEngine } from './branch-engine.ts';
 
 const ask = (content: string): ChatRequest => ({ messages: [{ role: 'user', content }] });

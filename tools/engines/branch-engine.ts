@@ -1,7 +1,7 @@
-import { type Branches, DEPARTED } from '../../core/agent/branches.ts';
-import type { Engine, EngineWork } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { requestKey } from '../../core/contracts/model-exchange.ts';
+import { type Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
+import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { engineAsking } from './model-engine.ts';
 import { replyAgain, requestInWords } from './recorded.ts';
 import type { EngineOptions } from './registry.ts';

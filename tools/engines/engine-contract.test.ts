@@ -1,6 +1,6 @@
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import type { ChatMessage } from '../../core/contracts/engine.ts';
 import { engineNamed } from './registry.ts';
 import {
   expectFailure,

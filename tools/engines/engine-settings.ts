@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf, type JsonValue } from '../../core/contracts/packet.ts';
 import { priceSchema } from './prices.ts';
 
 /** The options of a model engine that are its own and not the model's. */

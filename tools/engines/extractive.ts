@@ -1,6 +1,6 @@
-import type { Engine, ModelRequest } from '../../core/contracts/engine.ts';
-import type { JsonObject, JsonValue } from '../../core/contracts/packet.ts';
-import { countTokens } from '../reader/tokens.ts';
+import type { Engine, ModelRequest } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import type { embeddedChat } from './embedded/chat.ts';
 import { Draws } from './embedded/draw.ts';
 import { embeddedSettings } from './embedded/settings.ts';

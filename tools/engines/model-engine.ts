@@ -1,6 +1,6 @@
-import type { ChatMessage, Engine, EngineWork } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { asRetry } from '../../core/contracts/prompt-part.ts';
+import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { remedyFor } from './http/fault.ts';
 import { realPace } from './http/retry.ts';

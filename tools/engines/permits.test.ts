@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { RateLimiter } from '../../core/run/rate-limiter.ts';
 import { startModelServer } from '../fixtures/model-server.ts';
 import { localPermits } from './permits.ts';
 

@@ -1,6 +1,6 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { limiterMessageSchema, RateLimiter } from '../../core/run/rate-limiter.ts';
-import { whenAborted } from '../../core/system/process/abort.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { limiterMessageSchema, RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
 
 /** Who may send a request to a model server, and when: all agents of a run share the server. */
 export interface Permits {

@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import type { PromptKind, PromptPart } from '../../core/contracts/prompt-part.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { PromptKind, PromptPart } from '@gaia-mesh/core/contracts/prompt-part.ts';
 
 /** One message of a chat with a model. */
 interface PromptMessage {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
+import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
+import { monotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import * as z from 'zod';
-import type { Engine, EngineWork } from '../../core/contracts/engine.ts';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
-import { requestKey } from '../../core/contracts/model-exchange.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import { parseReplies, type RecordedReply } from '../../core/recording/recorded-replies.ts';
-import { monotonicUs } from '../../core/system/clock.ts';
 import { type Asked, engineAsking } from './model-engine.ts';
 import type { EngineOptions } from './registry.ts';
 import { readReply } from './replies/read-reply.ts';

@@ -1,7 +1,7 @@
-import type { Engine } from '../../core/contracts/engine.ts';
-import type { JsonValue } from '../../core/contracts/packet.ts';
-import { registry } from '../../core/contracts/registry.ts';
-import { withPackage } from '../../core/system/optional-package.ts';
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { registry } from '@gaia-mesh/core/contracts/registry.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { ModelAbilities } from './abilities/model-abilities.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';

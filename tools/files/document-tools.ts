@@ -1,5 +1,5 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { DataTool } from '../data-tool.ts';
 import { loadTaskFile } from './load-file.ts';
 import { isWebPage, type Reading } from './reading/reading.ts';

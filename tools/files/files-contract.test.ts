@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { DataTool } from '../data-tool.ts';
 import { dataTools } from '../data-tools.ts';
 import { taskPlace } from './testing/task-place.ts';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { findFile, findFileTool } from './find-file.ts';
 import { loadTaskFile } from './load-file.ts';
 import { taskPlace } from './testing/task-place.ts';

@@ -1,8 +1,8 @@
 import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
+import { fileFaultOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { DOWNLOADS } from '../../core/agent/task-files.ts';
-import { fileFaultOf, MeshError, systemCodeOf } from '../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../data-tool.ts';
 
 /** Where a name leads. */

@@ -1,5 +1,5 @@
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { shortReason } from '../../core/contracts/packet.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
 

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import * as XLSX from '@e965/xlsx';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { perform, type Reading } from './reading/reading.ts';
 import { readInThread } from './reading/reading-thread.ts';
 import {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { fileFaultOf, MeshError } from '../../core/contracts/errors.ts';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { absence, type FilePlace, findFile, shown } from './find-file.ts';
 
 /** A file in memory. */

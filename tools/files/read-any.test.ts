@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
+import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { hasNamespaces } from '../../core/system/process/without-network.ts';
 import { readAnyText } from './read-confined.ts';
 import { docxOf, docxParagraph, pdfOf, pdfText, pptxOf, shapeOf, zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';

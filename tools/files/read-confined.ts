@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { MAX_DOCUMENT_BYTES } from '../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../web/confined.ts';
 import { shown } from './find-file.ts';
 import { type LoadedFile, loadFile } from './load-file.ts';

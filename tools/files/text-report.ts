@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { kindOf } from './file-kind.ts';
 import { shown } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';

@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '../../core/contracts/packet.ts';
-import { callType, type Tool } from '../../core/contracts/tool.ts';
 import { dataTool } from '../data-tool.ts';
 import type { ToolServices } from '../tool-services.ts';
 import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import type * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../core/contracts/limits.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Usage } from '../../core/contracts/usage.ts';
 import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
 import { portableSchema } from '../engines/schemas/portable-schema.ts';
 import { IMAGE_TYPES, imageKindOf, shownImage } from '../media/media-kind.ts';
@@ -101,7 +101,7 @@ function chosen({ tools }: ForeignPeer, { tools: named }: ForeignSettings) {
 /** As many tools as the budget has room for, in their order; the others by name. */
 async function offerOf(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
   // Its table has 2 MB, and whoever checks a team file comes by here, too.
-  const { tokensOf } = await import('../../core/tokens/o200k.ts');
+  const { tokensOf } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;
   const tools: { name: string; description: string; parameters: JsonObject }[] = [];

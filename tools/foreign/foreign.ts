@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import { parseForeignUrl } from '../../core/system/outgoing-url.ts';
 
 /** What an agent with a tool of somebody else's is asked: which tools there are, or to call one of them. */
 export const foreignInput = z.strictObject({

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { JsonObject } from '../../core/contracts/packet.ts';
 import type { ToolServices } from '../tool-services.ts';
 import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';
 import { foreignTool } from './foreign-tool.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { ToolNeeds } from '../../core/contracts/tool.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 
 /** What an agent with a tool of somebody else's must be allowed: variables by the names that the team file says, and no others. */
 

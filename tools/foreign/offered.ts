@@ -1,6 +1,6 @@
-import type { ToolDefinition } from '../../core/contracts/engine.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import type { Partner } from '../../core/contracts/tool.ts';
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import type { RoleWork } from '../roles/role-work.ts';
 import { offerSchema } from './foreign.ts';
 import { isForeign } from './needs.ts';

@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataTool, DataToolModel, DataToolPlace, DataToolReply } from '../data-tool.ts';
 import { ollamaUrl } from '../engines/servers/server-url.ts';
 import { loadTaskFile } from '../files/load-file.ts';

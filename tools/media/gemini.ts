@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';

@@ -1,4 +1,4 @@
-import type { ChatImage } from '../../core/contracts/engine.ts';
+import type { ChatImage } from '@gaia-mesh/core/contracts/engine.ts';
 
 /** What a file is by its first bytes; its name may say anything. */
 type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { withPackage } from '../../core/system/optional-package.ts';
 import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
 import { parseReply } from '../web/parse-reply.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../data-tool.ts';
 import { type LoadedFile, loadTaskFile } from '../files/load-file.ts';
 import { inMegabytes } from '../web/bounded-body.ts';

@@ -1,6 +1,6 @@
+import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
+import { scoresOf } from '@gaia-mesh/reader/features/triple-schema.ts';
 import type * as z from 'zod';
-import { chunkDocument } from '../../core/contracts/task.ts';
-import { scoresOf } from '../reader/features/triple-schema.ts';
 import type { documentPayload, eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 
 // One question on its way through the four tools: what each of them is sent. Long enough that a tool which reads it has

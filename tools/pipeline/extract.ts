@@ -1,6 +1,6 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { extractSentences, viewSentences } from '@gaia-mesh/reader/extract.ts';
 import * as z from 'zod';
-import type { Tool } from '../../core/contracts/tool.ts';
-import { extractSentences, viewSentences } from '../reader/extract.ts';
 import { examplePassages } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
 import { eventsPayload, MAX_EVENTS, passagesPayload } from './payloads.ts';

@@ -1,10 +1,11 @@
 // What the reading tools say to one another: the payload of each packet type, stated once. Unknown keys are dropped.
+
+import { CHUNK_CHARACTERS } from '@gaia-mesh/core/contracts/limits.ts';
+import { sentenceSchema } from '@gaia-mesh/reader/features/sentence-schema.ts';
+import { tripleSchema } from '@gaia-mesh/reader/features/triple-schema.ts';
+import { answerSchema } from '@gaia-mesh/reader/reason.ts';
+import { passageSchema } from '@gaia-mesh/reader/search.ts';
 import * as z from 'zod';
-import { CHUNK_CHARACTERS } from '../../core/contracts/limits.ts';
-import { sentenceSchema } from '../reader/features/sentence-schema.ts';
-import { tripleSchema } from '../reader/features/triple-schema.ts';
-import { answerSchema } from '../reader/reason.ts';
-import { passageSchema } from '../reader/search.ts';
 
 // Questions are a line or a page of text; far above both, far below what a model could be asked.
 const question = z.string().max(100_000);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Engine } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { type JsonObject, type Packet, parsePacket } from '../../core/contracts/packet.ts';
-import { chunkDocument } from '../../core/contracts/task.ts';
 import { engineNamed, engineNames } from '../engines/registry.ts';
 import { hastyReader, type OllamaFixture, replying, startOllama } from '../fixtures/ollama-server.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';

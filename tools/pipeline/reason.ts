@@ -1,9 +1,9 @@
+import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { chooseAnswer } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
-import { FINAL_ANSWER } from '../../core/contracts/packet.ts';
-import type { Tool } from '../../core/contracts/tool.ts';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer } from '../answers/clean-answer.ts';
-import { chooseAnswer } from '../reader/reason.ts';
 import { exampleTriples } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { fitted, reasonOutput, triplesPayload } from './payloads.ts';

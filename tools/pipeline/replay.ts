@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '../../core/contracts/errors.ts';
-import { folderNameOf } from '../../core/contracts/node-id.ts';
-import type { Tool } from '../../core/contracts/tool.ts';
-import { parseRecording, RECORDING_FILE, type RecordedPacket } from '../../core/recording/recording.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { parseRecording, RECORDING_FILE, type RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 
 /** Sends the packets of a recording again, each when the packet arrives that caused it; the time that its tool took then is left out. */
 function replayTool(): Tool {

@@ -1,6 +1,6 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { passagesAround, searchPassages } from '@gaia-mesh/reader/search.ts';
 import * as z from 'zod';
-import type { Tool } from '../../core/contracts/tool.ts';
-import { passagesAround, searchPassages } from '../reader/search.ts';
 import { exampleDocument } from './examples.ts';
 import { existing, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';

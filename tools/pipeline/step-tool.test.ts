@@ -1,8 +1,8 @@
+import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { ToolContext } from '@gaia-mesh/core/contracts/tool.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { Engine } from '../../core/contracts/engine.ts';
-import type { JsonObject, Packet } from '../../core/contracts/packet.ts';
-import type { ToolContext } from '../../core/contracts/tool.ts';
 import { extractiveEngine } from '../engines/extractive.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
 import { stepTool } from './step-tool.ts';

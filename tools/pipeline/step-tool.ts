@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Emission, type Tool, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import type * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import { type Emission, type Tool, TRACE_FILE } from '../../core/contracts/tool.ts';
 
 /** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly more. */
 const WARM_UP_ROUNDS = 2;

@@ -1,8 +1,8 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import type { Sentence } from '@gaia-mesh/reader/features/sentence-schema.ts';
+import { scoresOf, type Triple, tripleSchema } from '@gaia-mesh/reader/features/triple-schema.ts';
+import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import * as z from 'zod';
-import type { Tool } from '../../core/contracts/tool.ts';
-import type { Sentence } from '../reader/features/sentence-schema.ts';
-import { scoresOf, type Triple, tripleSchema } from '../reader/features/triple-schema.ts';
-import { proposeTriples } from '../reader/triple.ts';
 import { exampleEvents } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { eventsPayload, fitted, MAX_EVENTS, triplesPayload } from './payloads.ts';

@@ -1,6 +1,6 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { extractSentences } from './extract.ts';
 import { MAX_SENTENCES, sentenceSchema } from './features/sentence-schema.ts';
 import { tripleSetSchema } from './features/triple-schema.ts';

@@ -1,6 +1,6 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../../core/testing/cpu-time.ts';
 import { countTokens } from './tokens.ts';
 
 describe('countTokens', () => {

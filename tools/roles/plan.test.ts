@@ -1,5 +1,5 @@
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
-import type { Packet } from '../../core/contracts/packet.ts';
 import { extractiveEngine } from '../engines/extractive.ts';
 import { toolContext } from '../fixtures/tool-surroundings.ts';
 import { plan } from './plan.ts';

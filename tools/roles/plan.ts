@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../core/contracts/tool.ts';
 import { contentOfFile, readerFor } from '../files/reading/readers.ts';
 import { toolDefinitions } from '../tool-definitions.ts';
 import { attachedShape, attachedText } from './attached.ts';

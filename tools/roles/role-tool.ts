@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { FINAL_ANSWER, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { callType, resultType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { FINAL_ANSWER, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import { callType, resultType, type Tool } from '../../core/contracts/tool.ts';
 import { documentPayload } from '../pipeline/payloads.ts';
 import { RoleWork } from './role-work.ts';
 import { cutText, type TraceEntry, traceText } from './trace.ts';

@@ -1,9 +1,15 @@
+import type {
+  ChatRequest,
+  ChatTurn,
+  EngineWork,
+  ModelUsage,
+  Step,
+} from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Partner, type ToolContext, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
+import { UsageBook, usageOf, usageSchema } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
-import type { ChatRequest, ChatTurn, EngineWork, ModelUsage, Step } from '../../core/contracts/engine.ts';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '../../core/contracts/packet.ts';
-import { type Partner, type ToolContext, TRACE_FILE } from '../../core/contracts/tool.ts';
-import { UsageBook, usageOf, usageSchema } from '../../core/contracts/usage.ts';
 import { timeShareOf } from './time-shares.ts';
 import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../../core/contracts/tool.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { conclude } from './answer/answered.ts';
 import { attachedText } from './attached.ts';
 import { converse, promptText } from './conversation/conversation.ts';

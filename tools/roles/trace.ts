@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/packet.ts';
 
 /**
  * One step on the way to an answer. `by` is the role that took it, `kind` what it was: `reasoning` before what is done next,

@@ -1,4 +1,4 @@
-import { hashWord } from '../reader/hash.ts';
+import { hashWord } from '@gaia-mesh/reader/hash.ts';
 import type { Anchor, TableQuestion } from './anchors.ts';
 import type { Program, Role } from './programs.ts';
 import type { Column, Table } from './table.ts';

@@ -1,5 +1,5 @@
+import { packSparse, packWeightFile, readSparse, readWeightFile } from '@gaia-mesh/reader/weight-file.ts';
 import * as z from 'zod';
-import { packSparse, packWeightFile, readSparse, readWeightFile } from '../reader/weight-file.ts';
 import { CHANCE_FACTORS } from './calibration.ts';
 import { FEATURE_BITS } from './features.ts';
 

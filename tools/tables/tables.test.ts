@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../core/testing/temporary-folder.ts';
 import { anchorsOf, questionOf } from './anchors.ts';
 import { askedForItems, itemsOf, plainQuestion, separatorIn } from './answer-form.ts';
 import { tableAnswers } from './answer-table.ts';

@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /**
  * The bytes of a body, whole.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { dataToolPlace } from '../fixtures/data-tool-place.ts';
 import { startWebServices, type WebScript, type WebServices } from '../fixtures/web-server.ts';
 import { callService, type ServiceCall } from './call-service.ts';

@@ -1,9 +1,9 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type { Options } from 'ky';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import { joinUrl } from '../../core/system/outgoing-url.ts';
 import { readBounded } from './bounded-body.ts';
 import { serviceFault } from './service-fault.ts';
 import { fetchService } from './service-redirects.ts';

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/packet.ts';
-import { linuxText } from '../../core/system/platform.ts';
-import { whenAborted } from '../../core/system/process/abort.ts';
-import { guard } from '../../core/system/process/guard.ts';
-import { nodeWithoutNetwork } from '../../core/system/process/without-network.ts';
+import { messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { linuxText } from '@gaia-mesh/core/system/platform.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
+import { nodeWithoutNetwork } from '@gaia-mesh/core/system/process/without-network.ts';
 
 /**
  * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that

@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import type * as z from 'zod';
-import { MeshError } from '../../core/contracts/errors.ts';
-import { issuesOf } from '../../core/contracts/packet.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
 
 /**
  * A reply's JSON, checked.

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MeshError } from '../../core/contracts/errors.ts';
 import { readBounded } from './bounded-body.ts';
 import { publicFetch } from './public-fetch.ts';
 

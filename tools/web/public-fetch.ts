@@ -4,8 +4,8 @@ import https from 'node:https';
 import net from 'node:net';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { unlessAborted } from '../../core/system/process/abort.ts';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** A page or file of the internet, its head read, its body still to come. */

@@ -1,7 +1,7 @@
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../core/contracts/errors.ts';
-import { shortReason } from '../../core/contracts/packet.ts';
-import { jsonIn } from '../../core/system/json-line.ts';
 import { SERVICES, type Service, type ServiceName, type ServicePlace, withoutSecrets } from './services.ts';
 
 /**

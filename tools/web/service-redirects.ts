@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/contracts/errors.ts';
-import { parseForeignUrl } from '../../core/system/outgoing-url.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /** Redirects of one request. A file's storage is two or three hops from its address. */
 const MAX_REDIRECTS = 5;

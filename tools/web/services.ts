@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { blockedPortFault } from '../blocked-port.ts';
 import type { DataToolPlace } from '../data-tool.ts';
 

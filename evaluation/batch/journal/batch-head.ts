@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileFaultOf, MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import * as z from 'zod';
-import { fileFaultOf, MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../core/contracts/packet.ts';
-import type { Team } from '../../../core/contracts/team.ts';
-import { writeWhole } from '../../../core/system/files/whole-file.ts';
-import { packageVersion } from '../../../core/system/package-root.ts';
 import { shortPath } from '../../plan/batch-places.ts';
 import type { Setup } from '../../plan/batch-setup.ts';
 import type { Question } from '../../questions/question.ts';

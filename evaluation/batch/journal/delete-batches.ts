@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { besides } from '../../plan/batch-places.ts';
 import { readBatchHead } from './batch-head.ts';
 import { lockBatch } from './journal.ts';

@@ -1,6 +1,6 @@
 import { fstatSync, readSync } from 'node:fs';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { parseJsonLine } from '../../../core/system/json-line.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { byteLines } from '../../questions/text-lines.ts';
 import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { FileLock } from '../../../core/system/files/file-lock.ts';
-import { parseJsonLine } from '../../../core/system/json-line.ts';
 import { checkSetup, type Setup } from '../../plan/batch-setup.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
 import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { RunObserver } from '../../../core/run/run-options.ts';
-import { defined } from '../../../core/system/defined.ts';
-import { cleanAnswer } from '../../../tools/answers/clean-answer.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';

@@ -1,8 +1,8 @@
+import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
+import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
-import { TRACE_FILE } from '../../../core/contracts/tool.ts';
-import { AgentLines } from '../../../core/run/metrics/agent-lines.ts';
-import { jsonIn } from '../../../core/system/json-line.ts';
-import { type TraceEntry, traceEntrySchema } from '../../../tools/roles/trace.ts';
 
 const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 type Line = z.infer<typeof lineSchema>;

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../core/contracts/errors.ts';
-import type { TokenLedgerFigures } from '../../../core/run/metrics/token-ledger.ts';
+import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
+import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { Question } from '../../questions/question.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
 import type { MeshResult } from '../../results/task-result.ts';

@@ -1,6 +1,6 @@
 import http from 'node:http';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
-import { listenAt } from '../../../protocols/stacks/listen.ts';
 
 /** A local server with the shapes of the agents course's scoring API, for tests. */
 export interface ScoringServer {

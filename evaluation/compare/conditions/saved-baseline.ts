@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JudgedLevels, judgeLevels } from '../../statistics/level-verdicts.ts';
 import { measureLevels } from '../../statistics/levels.ts';
 import type { Compared, Samples } from './compared.ts';

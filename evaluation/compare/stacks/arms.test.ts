@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Stack, StackTraits } from '@gaia-mesh/stacks/contract/stack.ts';
 import { expect, test } from 'vitest';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Stack, StackTraits } from '../../../protocols/stacks/contract/stack.ts';
 import { armsOf } from './arms.ts';
 import { chooseStacks } from './chosen-stacks.ts';
 import { DEFAULT_SETTINGS, parseFactors, toStackSettings } from './factors.ts';

@@ -1,5 +1,5 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Stack } from '../../../protocols/stacks/contract/stack.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
 import { type ArmSettings, type Factors, lackOf, settingsOf } from './factors.ts';
 import type { StackRef } from './peers/protocol.ts';
 

@@ -1,7 +1,7 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { userPath } from '../../../core/system/user-paths.ts';
-import type { Stack } from '../../../protocols/stacks/contract/stack.ts';
-import { findStackEntries, listStackNames, type StackEntry } from '../../../protocols/stacks/registry.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
+import { findStackEntries, listStackNames, type StackEntry } from '@gaia-mesh/stacks/registry.ts';
 import { fileIn, readStacks } from '../../teams/user-files.ts';
 import type { ChosenStack } from './arms.ts';
 

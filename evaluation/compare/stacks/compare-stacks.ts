@@ -1,8 +1,8 @@
 import os from 'node:os';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { type MachineState, watchMachine } from '../../../core/system/process/machine-state.ts';
-import type { Random } from '../../../core/system/random.ts';
-import type { TlsIdentity } from '../../../protocols/stacks/contract/stack.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
+import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { roundOf } from '../../statistics/schedule.ts';
 import { machineWarnings } from '../machine-warnings.ts';

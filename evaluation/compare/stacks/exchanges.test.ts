@@ -1,7 +1,7 @@
+import { FINAL_ANSWER, HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FINAL_ANSWER, HUB_ID, type Packet } from '../../../core/contracts/packet.ts';
-import type { Recording } from '../../../core/recording/recording.ts';
 import { sampleRecording } from '../testing/sample-recording.ts';
 import { type Exchange, planExchanges } from './exchanges.ts';
 

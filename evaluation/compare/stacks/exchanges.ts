@@ -1,5 +1,5 @@
-import { FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '../../../core/contracts/packet.ts';
-import type { RecordedPacket, Recording } from '../../../core/recording/recording.ts';
+import { FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
+import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 
 /** One request and what comes back in its response: nothing where the protocol's own acknowledgement is all there is. */
 export interface Exchange {

@@ -1,5 +1,5 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Stack, StackSettings, TlsIdentity } from '../../../protocols/stacks/contract/stack.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Stack, StackSettings, TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 
 /** Everything that two ends are set to, in plain values; the certificate is made for the session. */
 export interface ArmSettings extends Omit<StackSettings, 'tls'> {

@@ -1,5 +1,5 @@
-import type { DirectionBytes, WireBytes } from '../../../protocols/stacks/contract/stack.ts';
-import { NO_BYTES } from '../../../protocols/stacks/contract/wire-sum.ts';
+import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { percentile } from '../../statistics/inference/quantile.ts';
 import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';

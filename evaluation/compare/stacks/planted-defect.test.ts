@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
 import { armsOf } from './arms.ts';
 import { measureStacks } from './compare-stacks.ts';
 import { parseFactors } from './factors.ts';

@@ -1,6 +1,6 @@
 import net from 'node:net';
+import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadStack } from '../../../protocols/stacks/registry.ts';
 import { DEFAULT_SETTINGS, toStackSettings } from './factors.ts';
 import { Pair } from './peers/pair.ts';
 import { syntheticWorkload } from './workload.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject, Packet } from '../../../core/contracts/packet.ts';
-import type { Recording } from '../../../core/recording/recording.ts';
-import { Random } from '../../../core/system/random.ts';
+import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { planExchanges } from './exchanges.ts';
 import { playable } from './peers/planned-inbox.ts';
 import type { PlannedExchange } from './peers/protocol.ts';

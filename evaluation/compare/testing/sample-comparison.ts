@@ -1,7 +1,7 @@
-import { emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { openMembers } from '../../../core/wire/members.ts';
-import { adapterNamed } from '../../../protocols/registry.ts';
+import { emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from '../comparison-file.ts';
 
 const packet: Packet = {

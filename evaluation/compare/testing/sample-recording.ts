@@ -1,6 +1,6 @@
-import type { Packet } from '../../../core/contracts/packet.ts';
-import type { Recording } from '../../../core/recording/recording.ts';
-import { sampleHeader } from '../../../core/testing/sample-header.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { sampleHeader } from '@gaia-mesh/core/testing/sample-header.ts';
 
 function packet(id: string, from: string, more: Partial<Packet> = {}): Packet {
   return {

@@ -1,4 +1,4 @@
-import { Timeline } from '../../../core/recording/timeline.ts';
+import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { packetSpans } from './packet-spans.ts';

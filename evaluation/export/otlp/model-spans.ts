@@ -1,6 +1,6 @@
-import type { ChatMessage, ModelExchange } from '../../../core/contracts/engine.ts';
-import type { RecordedPacket } from '../../../core/recording/recording.ts';
-import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
+import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
+import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
+import { otherSpanIdOf, spanIdOf, traceIdOf } from '@gaia-mesh/core/recording/trace-context.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';

@@ -1,3 +1,5 @@
+import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { type HrTime, SpanKind, SpanStatusCode, ValueType } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -12,8 +14,6 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { joinUrl } from '../../../core/system/outgoing-url.ts';
-import { packageVersion } from '../../../core/system/package-root.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { checkWritable, writeWhole } from '../../../core/system/files/whole-file.ts';
-import { withPackage } from '../../../core/system/optional-package.ts';
-import { userPath } from '../../../core/system/user-paths.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readExportedRun } from '../exported-run.ts';
 import { runTelemetry } from './run-telemetry.ts';
 

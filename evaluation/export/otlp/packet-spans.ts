@@ -1,7 +1,7 @@
-import { FINAL_ANSWER, TASK_FAILED } from '../../../core/contracts/packet.ts';
-import type { RecordedPacket } from '../../../core/recording/recording.ts';
-import { otherSpanIdOf, spanIdOf, traceIdOf } from '../../../core/recording/trace-context.ts';
-import { dataTools } from '../../../tools/data-tools.ts';
+import { FINAL_ANSWER, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
+import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
+import { otherSpanIdOf, spanIdOf, traceIdOf } from '@gaia-mesh/core/recording/trace-context.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import {
   type Attributes,
   contentAttributes,

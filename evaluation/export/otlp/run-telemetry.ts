@@ -1,5 +1,5 @@
-import { headerLine } from '../../../core/recording/recording.ts';
-import { packageVersion } from '../../../core/system/package-root.ts';
+import { headerLine } from '@gaia-mesh/core/recording/recording.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';

@@ -1,4 +1,4 @@
-import type { PacketTrace, Recording } from '../../../core/recording/recording.ts';
+import type { PacketTrace, Recording } from '@gaia-mesh/core/recording/recording.ts';
 
 const US_PER_MS = 1000;
 

@@ -1,5 +1,5 @@
-import type { Recording } from '../../../core/recording/recording.ts';
-import type { TokenLedgerFigures } from '../../../core/run/metrics/token-ledger.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { TaskResult } from '../../results/task-result.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { type Table, tableOf } from './table.ts';

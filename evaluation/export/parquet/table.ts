@@ -1,5 +1,5 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ColumnSource } from 'hyparquet-writer';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
 
 /** What a column holds; empty places are null in each. */
 type Cell = string | number | boolean | Date | JsonObject | null | undefined;

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { isArchive } from '../../../core/recording/read-archive.ts';
-import { checkWritable, writeWhole } from '../../../core/system/files/whole-file.ts';
-import { packageVersion } from '../../../core/system/package-root.ts';
-import { userPath } from '../../../core/system/user-paths.ts';
 import { comparisonFileText, parseComparison } from '../../compare/comparison-file.ts';
 import { isStacksFile, parseStacks } from '../../compare/stacks/figures/stacks-file.ts';
 import { readExportedRun } from '../exported-run.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
 import { parseComparison, readComparison } from '../../compare/comparison-file.ts';
 import { sampleComparison } from '../../compare/testing/sample-comparison.ts';
 import { comparisonView } from './comparison-view.ts';

@@ -1,4 +1,4 @@
-import type { TokenLine } from '../../../core/run/metrics/token-ledger.ts';
+import type { TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { KNOWN_GAPS } from '../../results/failures/known-gap.ts';
 import { TOKEN_LABELS, tokenShares } from '../../results/token-shares.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';

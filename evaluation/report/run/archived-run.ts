@@ -1,9 +1,9 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
+import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
+import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { jsonIn, parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { ledgerLineSchema } from '../../../core/contracts/ledger.ts';
-import { readArchivedTexts } from '../../../core/recording/read-archive.ts';
-import { parseRecording, RECORDING_FILE, type Recording } from '../../../core/recording/recording.ts';
-import { jsonIn, parseJsonLine } from '../../../core/system/json-line.ts';
 import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
 
 export const METRICS_FILE = 'metrics.json';

@@ -1,6 +1,6 @@
+import { emptyLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { emptyLine, type LedgerLine } from '../../../core/contracts/ledger.ts';
-import { adapterNames } from '../../../protocols/registry.ts';
 import { sampleLine } from '../../compare/testing/sample-comparison.ts';
 import { type ByteWaterfall, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
 

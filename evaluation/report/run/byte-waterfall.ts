@@ -1,4 +1,4 @@
-import { addLine, emptyLine, type LedgerLine } from '../../../core/contracts/ledger.ts';
+import { addLine, emptyLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bytesText, signedBytes } from '../wording.ts';

@@ -1,4 +1,4 @@
-import { HUB_ID } from '../../../core/contracts/packet.ts';
+import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { count, oneLine } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { bytesText, shareText } from '../wording.ts';

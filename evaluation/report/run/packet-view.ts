@@ -1,6 +1,6 @@
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import type { RecordedPacket } from '../../../core/recording/recording.ts';
-import { PREFIX_BYTES } from '../../../core/wire/frame.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
+import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { oneLine } from '../../terminal/table.ts';
 import { type ByteWaterfall, byteWaterfall } from './byte-waterfall.ts';
 import type { PacketWriter } from './packet-writer.ts';

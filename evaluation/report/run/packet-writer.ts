@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
-import { HUB_ID, type Packet } from '../../../core/contracts/packet.ts';
-import type { Recording } from '../../../core/recording/recording.ts';
-import { openMembers } from '../../../core/wire/members.ts';
-import { stageOf } from '../../../protocols/layers/registry.ts';
-import { adapterNamed, checkSpec } from '../../../protocols/registry.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
+import { stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
+import { adapterNamed, checkSpec } from '@gaia-mesh/protocols/registry.ts';
 
 /** A packet as bytes, and what they are for. */
 interface WrittenPacket {

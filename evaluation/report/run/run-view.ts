@@ -1,4 +1,4 @@
-import { Timeline } from '../../../core/recording/timeline.ts';
+import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
 import type { QuestionsView } from '../gaia/questions-view.ts';
 import { bytesText, counted, msText, ratioText, shareText } from '../wording.ts';

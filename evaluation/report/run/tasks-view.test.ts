@@ -1,5 +1,5 @@
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { adapterNames } from '../../../protocols/registry.ts';
 import { type SampleOptions, sampleRun } from '../testing/sample-archive.ts';
 import type { PacketView } from './packet-view.ts';
 import { tasksView } from './tasks-view.ts';

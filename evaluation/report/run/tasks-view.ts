@@ -1,4 +1,4 @@
-import { caveatsOf, type RecordedPacket, type Recording } from '../../../core/recording/recording.ts';
+import { caveatsOf, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { oneLine } from '../../terminal/table.ts';
 import { counted, msText } from '../wording.ts';
 import type { ArchivedRun, TaskEnding } from './archived-run.ts';

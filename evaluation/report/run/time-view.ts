@@ -1,4 +1,4 @@
-import type { TimeSplit } from '../../../core/recording/timeline.ts';
+import type { TimeSplit } from '@gaia-mesh/core/recording/timeline.ts';
 import { decimals } from '../../terminal/table.ts';
 import { type TableView, tableView } from '../../terminal/table-view.ts';
 import { counted, msText, shareText } from '../wording.ts';

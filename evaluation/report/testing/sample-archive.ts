@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { addLine, emptyLine, type LedgerLine, lineOf } from '../../../core/contracts/ledger.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { type RecordedPacket, type Recording, recordingLines } from '../../../core/recording/recording.ts';
-import { writeArchive } from '../../../core/run/archive-run.ts';
-import { temporaryFolder } from '../../../core/testing/temporary-folder.ts';
-import { PREFIX_BYTES } from '../../../core/wire/frame.ts';
-import { openMembers } from '../../../core/wire/members.ts';
-import { adapterNamed } from '../../../protocols/registry.ts';
+import { addLine, emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { type RecordedPacket, type Recording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
+import { openMembers } from '@gaia-mesh/core/wire/members.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
 
 export interface SampleOptions {

@@ -1,7 +1,7 @@
-import type { Task } from '../../../core/contracts/task.ts';
-import type { TaskStatus } from '../../../core/hub/tasks/task-clock.ts';
-import type { RunMetrics } from '../../../core/run/metrics/metrics-schema.ts';
-import type { FaultMetrics } from '../../../core/run/run-faults.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
 import type { Interval } from '../../statistics/inference/bootstrap.ts';
 import { stylesFor } from '../../terminal/style.ts';
 import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';

@@ -1,5 +1,5 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
 import { wilson } from '../inference/confidence.ts';
 import { clusteredInterval } from './clustered.ts';
 

@@ -1,6 +1,6 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
 import { median } from '../inference/quantile.ts';
 import { judgeAnswers, mcNemar, type PairedCounts, pairedDifference } from './paired-answers.ts';
 

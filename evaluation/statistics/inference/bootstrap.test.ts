@@ -1,7 +1,7 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
-import { binomialBound } from '../../../core/testing/binomial.ts';
 import { normal } from '../testing/noise.ts';
 import { medianInterval } from './bootstrap.ts';
 

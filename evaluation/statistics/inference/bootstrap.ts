@@ -1,4 +1,4 @@
-import { Random } from '../../../core/system/random.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { normalTail } from './normal.ts';
 
 export interface BootstrapOptions {

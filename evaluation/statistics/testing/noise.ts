@@ -1,4 +1,4 @@
-import type { Random } from '../../../core/system/random.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 
 /** A standard normal variable (G. Box and M. Muller, 1958). */
 export function normal(random: Random): number {

@@ -1,4 +1,4 @@
-import type { Random } from '../../../core/system/random.ts';
+import type { Random } from '@gaia-mesh/core/system/random.ts';
 import { normal } from './noise.ts';
 
 /**

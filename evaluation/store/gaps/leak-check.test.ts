@@ -1,5 +1,5 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
-import { cpuMs } from '../../../core/testing/cpu-time.ts';
 import { leaksIn } from './leak-check.ts';
 
 /** What `text` tells of these answers. */

@@ -1,4 +1,4 @@
-import type { Leak, Secrets } from '../../../tools/roles/memory/attempt-memory.ts';
+import type { Leak, Secrets } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import { namesIn } from './question-names.ts';
 import { holds, readingsOf, type Word, wordsOf } from './text-words.ts';
 

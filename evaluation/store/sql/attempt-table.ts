@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { attemptSchema, RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
-import { attemptSchema, RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
-import { gapRecordSchema } from '../../../tools/roles/memory/gap-record.ts';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../limits.ts';
 import type { AttemptFilter, Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';

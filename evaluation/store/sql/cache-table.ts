@@ -1,12 +1,12 @@
-import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   MAX_ID_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_TEXT_CHARACTERS,
   storableName,
   storableText,
-} from '../../../tools/roles/memory/storable.ts';
+} from '@gaia-mesh/tools/roles/memory/storable.ts';
+import * as z from 'zod';
 import { type CacheKey, cacheKeyHash } from '../cache-key.ts';
 import { MAX_CACHE_ENTRIES } from '../limits.ts';
 import type { Store } from '../store.ts';

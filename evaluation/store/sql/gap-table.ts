@@ -1,12 +1,12 @@
-import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   gapRecordSchema,
   gapRecordText,
   REVIEW_STATUSES,
   type StoredGapRecord,
-} from '../../../tools/roles/memory/gap-record.ts';
-import { storable } from '../../../tools/roles/memory/storable.ts';
+} from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { storable } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import * as z from 'zod';
 import { rankGapRecords, termsOf } from '../gaps/gap-ranking.ts';
 import { leaksIn } from '../gaps/leak-check.ts';
 import { MAX_GAP_CANDIDATES, MAX_GAP_RECORDS, MAX_QUERY_TERMS } from '../limits.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { freePort } from '../../../core/system/process/free-port.ts';
 import { openStore } from '../open-store.ts';
 import { startPglite } from '../testing/pglite-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../testing/postgres-server.ts';

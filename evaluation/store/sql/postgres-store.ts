@@ -1,6 +1,6 @@
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Pool, PoolClient } from 'pg';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
 import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, QUERY_TIMEOUT_MS } from '../limits.ts';
 import { connectionOf } from './postgres-url.ts';
 import type { Warn } from './set-aside.ts';

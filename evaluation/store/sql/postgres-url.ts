@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { PoolConfig } from 'pg';
-import { fileFaultOf, MeshError } from '../../../core/contracts/errors.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 

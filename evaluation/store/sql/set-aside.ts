@@ -1,5 +1,5 @@
 import { existsSync, renameSync } from 'node:fs';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_SET_ASIDE } from '../limits.ts';
 
 /** Hears what the user should know although the work goes on. */

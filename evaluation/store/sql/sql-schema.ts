@@ -1,5 +1,9 @@
-import { RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
-import { FAILURE_TYPES, GAP_RECORD_KINDS, REVIEW_STATUSES } from '../../../tools/roles/memory/gap-record.ts';
+import { RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import {
+  FAILURE_TYPES,
+  GAP_RECORD_KINDS,
+  REVIEW_STATUSES,
+} from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 
 /** The words that the two databases have for the same. */
 interface SchemaWords {

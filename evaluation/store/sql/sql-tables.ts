@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { storable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../core/contracts/packet.ts';
-import { storable } from '../../../tools/roles/memory/storable.ts';
 import type { Row, SqlDatabase, Statement } from './sql-database.ts';
 
 /** What the three tables of the store have in common. */

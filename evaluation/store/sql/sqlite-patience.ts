@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
 
 /** SQLite waits with the whole process, so it waits briefly, and then the others get their turn. */
 export const BLOCKING_MS = 50;

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { makeFolder } from '../../../core/system/files/make-folder.ts';
 import { BUSY_TIMEOUT_MS } from '../limits.ts';
 import { setAside, type Warn } from './set-aside.ts';
 import {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /**
  * The file of the store at `url`, whose folder a process must be allowed to read and write (`--allow-fs-read`,

@@ -1,7 +1,7 @@
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Attempt, RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import { MAX_JSON_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../../core/contracts/packet.ts';
-import { type Attempt, RESOLUTION_TYPES } from '../../../tools/roles/memory/attempt.ts';
-import { MAX_JSON_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
 import { MAX_ATTEMPTS_PER_PAGE } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { sampleAttempt } from './samples.ts';

@@ -1,6 +1,6 @@
+import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { MAX_GAP_TEXT_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
-import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '../../../tools/roles/memory/gap-record.ts';
-import { MAX_GAP_TEXT_CHARACTERS } from '../../../tools/roles/memory/storable.ts';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../../../core/system/process/free-port.ts';
+import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 
 export interface PostgresServer {
   readonly url: string;

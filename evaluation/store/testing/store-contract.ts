@@ -1,5 +1,5 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { attemptsContract } from './attempts-contract.ts';

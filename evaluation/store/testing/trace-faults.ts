@@ -1,4 +1,4 @@
-import type { Attempt } from '../../../tools/roles/memory/attempt.ts';
+import type { Attempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 
 /**
  * What keeps the record of an attempt from being a complete trace: it must tell what the PM planned, what main did, and where

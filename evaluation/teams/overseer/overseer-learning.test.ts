@@ -1,7 +1,7 @@
+import { waitsForReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { finalOf } from '@gaia-mesh/tools/roles/testing/final-payload.ts';
+import { says, textOf } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { describe, expect, test } from 'vitest';
-import { waitsForReview } from '../../../tools/roles/memory/gap-record.ts';
-import { finalOf } from '../../../tools/roles/testing/final-payload.ts';
-import { says, textOf } from '../../../tools/roles/testing/role-model.ts';
 import { QUESTION, readStore, startOverseer, TRUTH } from './testing/overseer.ts';
 
 describe('a gap record', () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { finalOf } from '@gaia-mesh/tools/roles/testing/final-payload.ts';
+import { calls, says, textOf } from '@gaia-mesh/tools/roles/testing/role-model.ts';
+import { startTeamMesh } from '@gaia-mesh/tools/roles/testing/team-mesh.ts';
 import { describe, expect, test } from 'vitest';
-import { finalOf } from '../../../tools/roles/testing/final-payload.ts';
-import { calls, says, textOf } from '../../../tools/roles/testing/role-model.ts';
-import { startTeamMesh } from '../../../tools/roles/testing/team-mesh.ts';
 import { OVERSEER, QUESTION, readStore, startOverseer, storeFile, TRUTH } from './testing/overseer.ts';
 
 const RIGHT = [says(`FINAL ANSWER: ${TRUTH}`)];

@@ -1,6 +1,6 @@
+import { finalOf } from '@gaia-mesh/tools/roles/testing/final-payload.ts';
+import { calls, says, textOf } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { finalOf } from '../../../tools/roles/testing/final-payload.ts';
-import { calls, says, textOf } from '../../../tools/roles/testing/role-model.ts';
 import { traceFaults } from '../../store/testing/trace-faults.ts';
 import { OVERSEER, QUESTION, readStore, startOverseer, TRUTH } from './testing/overseer.ts';
 

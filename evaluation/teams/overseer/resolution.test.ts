@@ -1,6 +1,6 @@
+import { conclude } from '@gaia-mesh/tools/roles/answer/answered.ts';
+import { resolutionOf } from '@gaia-mesh/tools/roles/overseer/resolution.ts';
 import { expect, test } from 'vitest';
-import { conclude } from '../../../tools/roles/answer/answered.ts';
-import { resolutionOf } from '../../../tools/roles/overseer/resolution.ts';
 import { gaiaCorrect } from '../../scorers/gaia.ts';
 
 const FAILED = [

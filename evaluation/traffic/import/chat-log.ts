@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { countOf, firstText, listOf, objectOf, textOf, timeOf, unpacked } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
 import { blocksOf, isRequest, isResponse, type ToolCall, toolCallsOf, toolResultsOf } from './chat-shapes.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { listOf, objectOf, textOf, unpacked } from '../loose-values.ts';
 
 /** A tool that a model asks for. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { parseRecording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
 import { describe, expect, test } from 'vitest';
-import { parseRecording, recordingLines } from '../../../core/recording/recording.ts';
 import { importTraffic } from '../import-traffic.ts';
 
 const folder = path.join(import.meta.dirname, 'fixtures');

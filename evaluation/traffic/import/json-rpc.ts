@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { firstText, objectOf, textOf, timeOf, unpacked } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { listOf, microseconds, objectOf, textOf } from '../loose-values.ts';
 import type { SourceValue } from '../message.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { countOf, firstText, unpacked } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
 import { type Span, spansIn, unflattened, unwrapped } from './otlp-spans.ts';

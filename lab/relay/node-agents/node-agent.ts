@@ -2,10 +2,10 @@
 // Usage: node-agent.ts WIRE PORT NUMBER AGENTS BYTES WINDOW_BYTES, with a channel, and behind it a connection to a hub if there is one.
 import net from 'node:net';
 import { eventLoopUtilization } from 'node:perf_hooks';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
+import { framesOf } from '@gaia-mesh/core/wire/frame.ts';
 import * as z from 'zod';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
-import { FrameSocket } from '../../../core/transports/tcp/frame-socket.ts';
-import { framesOf } from '../../../core/wire/frame.ts';
 import { type AgentState, AgentTraffic, agentOrderSchema } from './traffic.ts';
 
 /** Behind the channel. */

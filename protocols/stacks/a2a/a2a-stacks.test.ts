@@ -1,5 +1,5 @@
+import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { fullPacket } from '../../contract/samples.ts';
 import { withPair } from '../contract/pair.ts';
 import type { Inbox } from '../contract/stack.ts';
 import { testStack } from '../testing/stack-contract.ts';

@@ -1,4 +1,4 @@
-import { MESH_EXTENSION } from '../../a2a/message.ts';
+import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { AgentCard } from './agent/agent.ts';
 
 /** The card of an agent that packets are sent to. */

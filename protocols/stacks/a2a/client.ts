@@ -1,5 +1,5 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StreamResponse } from './model.ts';
 import { dataOf, packetOf } from './packets.ts';
 

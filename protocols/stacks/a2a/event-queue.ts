@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** Events that wait for one reader; a task of the mesh has four, a document that is streamed in chunks some hundreds. */
 const MAX_WAITING_EVENTS = 10_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { type Packet, shortReason } from '../../../core/contracts/packet.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
 import type { A2aClient, TaskNews } from './client.ts';
 import { TERMINAL_STATES } from './model.ts';

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
 import { faultError } from './agent/faults.ts';
 
 /** The data model of A2A 1.0 (§4) as its JSON has it. What a receiver does not know is kept and ignored (§5.7). */

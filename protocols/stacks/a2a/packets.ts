@@ -1,6 +1,6 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { isJsonObject, type JsonValue, type Packet, parsePacket } from '../../../core/contracts/packet.ts';
-import { MESH_EXTENSION, sendMessageRequestOf, streamResponseOf } from '../../a2a/message.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, type JsonValue, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { MESH_EXTENSION, sendMessageRequestOf, streamResponseOf } from '@gaia-mesh/protocols/a2a/message.ts';
 
 /**
  * Packets in A2A's own messages, the same for every transport and implementation. What asks is the message of `SendMessage`, what

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../core/contracts/errors.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { bodyOf, type HttpServer, listenHttp } from '../http/http-server.ts';
 import { newsOf, type TaskNews } from './client.ts';

@@ -1,5 +1,5 @@
-import { messageOf as textOf } from '../../../core/contracts/errors.ts';
-import { shortReason } from '../../../core/contracts/packet.ts';
+import { messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox } from '../contract/stack.ts';
 import type { A2aArtifact, A2aMessage } from './model.ts';
 import { artifactOf, dataOf, packetOf } from './packets.ts';

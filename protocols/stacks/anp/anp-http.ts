@@ -1,8 +1,8 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { LOOPBACK_HOSTS, parseForeignUrl } from '../../../core/system/outgoing-url.ts';
-import { parseJsonText } from '../../../core/system/parse-json.ts';
 import { AwaitedAnswers, failureOf } from '../awaited-answers.ts';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';

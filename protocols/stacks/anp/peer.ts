@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { anpUnordered } from '@gaia-mesh/protocols/anp.ts';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { issuesOf, type Packet, shortReason } from '../../../core/contracts/packet.ts';
-import { parseJsonText } from '../../../core/system/parse-json.ts';
-import { anpUnordered } from '../../anp.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { bodyOf, writeJson } from '../http/http-server.ts';
 import { coderOf, type PacketCoder } from '../packet-coder.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Place } from '../listen.ts';
 import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';

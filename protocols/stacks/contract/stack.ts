@@ -1,4 +1,4 @@
-import type { JsonValue, Packet } from '../../../core/contracts/packet.ts';
+import type { JsonValue, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * A stack: a protocol as people run it, protocol × transport × implementation. Where an adapter writes a packet into our own frame, a

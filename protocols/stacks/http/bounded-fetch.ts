@@ -1,5 +1,5 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { requireOrigin } from '../../../core/system/outgoing-url.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /**
  * Makes a `fetch` for a library that talks to a server which is not trusted: it asks the origin of `server` alone, follows no redirect,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { writeJson } from './http-server.ts';
 
 /** Server-sent events as A2A and MCP have them: one line of data, which is JSON, and nothing else (HTML standard, §9.2). */

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { joinUrl, type UrlPolicy } from '../../../core/system/outgoing-url.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { joinUrl, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { bodyOf } from './http-server.ts';
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { listenAt } from '../listen.ts';
 

@@ -1,4 +1,4 @@
-import { withPackage } from '../../../core/system/optional-package.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../contract/stack.ts';
 
 /** `fetch` with a pool of its own, to be handed to an SDK. */

@@ -1,5 +1,5 @@
+import { contractSamples } from '@gaia-mesh/protocols/contract/samples.ts';
 import { expect, test } from 'vitest';
-import { contractSamples } from '../../contract/samples.ts';
 import { withPair } from '../contract/pair.ts';
 import { testStack } from '../testing/stack-contract.ts';
 import { mcpHttpBare } from './bare/stacks.ts';

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type Packet, parsePacket, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { issuesOf, type Packet, parsePacket, shortReason } from '../../../core/contracts/packet.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { PACKET_TOOL } from './revision.ts';
 

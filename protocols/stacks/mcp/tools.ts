@@ -1,6 +1,6 @@
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parsePacket, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { messageOf } from '../../../core/contracts/errors.ts';
-import { parsePacket, shortReason } from '../../../core/contracts/packet.ts';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
 import { packetSchema, repliesSchema, resultOf } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';

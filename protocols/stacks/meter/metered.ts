@@ -1,4 +1,4 @@
-import type { Packet } from '../../../core/contracts/packet.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../contract/stack.ts';
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';

@@ -1,6 +1,6 @@
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
-import { HUB_ID, type Packet } from '../../../core/contracts/packet.ts';
-import { json } from '../../json.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { json } from '@gaia-mesh/protocols/json.ts';
 import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';
 import { metered } from '../meter/metered.ts';

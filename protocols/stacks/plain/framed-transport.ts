@@ -1,7 +1,7 @@
 import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
-import { FrameReader, frameOf } from '../../../core/wire/frame.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { FrameReader, frameOf } from '@gaia-mesh/core/wire/frame.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { closerOf, connected, listenAt, type Place } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';

@@ -1,3 +1,5 @@
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import {
   ChannelCredentials,
   Client,
@@ -7,8 +9,6 @@ import {
   type ServerUnaryCall,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { shortReason } from '../../../core/contracts/packet.ts';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { type Answer, callStack } from './call-stack.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { bodyOf, listenHttp } from '../http/http-server.ts';
 import { type Answer, callStack } from './call-stack.ts';

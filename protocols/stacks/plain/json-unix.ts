@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { framedTransport, type Places } from './framed-transport.ts';
 import { streamStack } from './stream-stack.ts';
 

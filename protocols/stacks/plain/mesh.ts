@@ -1,5 +1,5 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { adapterNamed } from '../../registry.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from '../contract/stack.ts';
 import { framedTransport, type Places } from './framed-transport.ts';
 import { streamStack } from './stream-stack.ts';

@@ -1,8 +1,8 @@
-import type { ProtocolAdapter } from '../../../core/contracts/adapter.ts';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { json } from '../../json.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { json } from '@gaia-mesh/protocols/json.ts';
 import { AwaitedAnswers, failureOf } from '../awaited-answers.ts';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../contract/stack.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { McpMethods } from '../mcp/server/mcp-server.ts';
 import type { McpTool, ToolContent } from '../mcp/tools.ts';
 

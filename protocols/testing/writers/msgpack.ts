@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../core/contracts/packet.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 import { nestedLists, tokens } from './tokens.ts';
 

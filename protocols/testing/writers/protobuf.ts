@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { JsonValue } from '../../../core/contracts/packet.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 
 /** By `mesh.proto`. */

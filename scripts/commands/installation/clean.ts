@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
+import { isRunId, RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { deleteBatches } from '@gaia-mesh/evaluation/batch/journal/delete-batches.ts';
+import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
-import { isRunId, RunFolder } from '../../../core/run/run-folder.ts';
-import { outFolder } from '../../../core/system/user-paths.ts';
-import { deleteBatches } from '../../../evaluation/batch/journal/delete-batches.ts';
-import { print } from '../../../evaluation/terminal/print.ts';
 
 export function clean(command: Command): void {
   command.option('--out <dir>', 'delete runs in this folder (default: the project root)').action(run);

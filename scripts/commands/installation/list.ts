@@ -1,18 +1,18 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { shippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { readTaskFolder } from '@gaia-mesh/evaluation/questions/read-questions.ts';
+import { scorerNamed, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+import { loadTeam, teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { oneLine, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { layerNames, stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
+import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { toolNamed, toolNames } from '@gaia-mesh/tools/registry.ts';
 import type { Command } from 'commander';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { callType, type Tool } from '../../../core/contracts/tool.ts';
-import { shippedTasks, tasksFolder } from '../../../evaluation/plan/bench-plan.ts';
-import { readTaskFolder } from '../../../evaluation/questions/read-questions.ts';
-import { scorerNamed, scorerNames } from '../../../evaluation/scorers/scorer.ts';
-import { loadTeam, teamFiles } from '../../../evaluation/teams/load-team.ts';
-import { printText } from '../../../evaluation/terminal/print.ts';
-import { oneLine, table } from '../../../evaluation/terminal/table.ts';
-import { layerNames, stageOf } from '../../../protocols/layers/registry.ts';
-import { adapterNames } from '../../../protocols/registry.ts';
-import { dataTools } from '../../../tools/data-tools.ts';
-import { engineNames } from '../../../tools/engines/registry.ts';
-import { toolNamed, toolNames } from '../../../tools/registry.ts';
 
 interface Item {
   readonly name: string;

@@ -1,7 +1,7 @@
+import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { jsonText, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { teamSchema } from '../../../core/contracts/team.ts';
-import { jsonText, printText } from '../../../evaluation/terminal/print.ts';
 
 /** The JSON Schema of the team file, as `config/team.schema.json` holds it for editors. */
 export function teamJsonSchema(): string {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { frameOf } from '../../../core/wire/frame.ts';
 import { Cli, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';

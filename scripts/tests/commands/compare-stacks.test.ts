@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { parseStacks } from '../../../evaluation/compare/stacks/figures/stacks-file.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const own = path.join(codeFolder, 'evaluation', 'compare', 'stacks', 'testing', 'framed-tcp.ts');

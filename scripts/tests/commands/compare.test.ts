@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 describe('a comparison', () => {

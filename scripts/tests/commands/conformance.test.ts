@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const reportSchema = z.object({

@@ -1,5 +1,5 @@
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
-import { packageVersion } from '../../../core/system/package-root.ts';
 import { Cli, type CliOptions, entry, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { olderNode } from '../../testing/older-node.ts';
 

@@ -1,9 +1,9 @@
 import net from 'node:net';
 import path from 'node:path';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readRecording } from '../../../core/recording/read-archive.ts';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A program that knows nothing of the mesh but frames: it listens, and keeps every byte that comes. */

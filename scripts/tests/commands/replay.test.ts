@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { adapterNames } from '../../../protocols/registry.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A run of the default team, recorded with JSON. */

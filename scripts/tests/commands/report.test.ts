@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeStacksFile } from '@gaia-mesh/evaluation/compare/stacks/testing/sample-stacks.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeStacksFile } from '../../../evaluation/compare/stacks/testing/sample-stacks.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { writtenFile } from '../../testing/team-file.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
-import { packageVersion } from '../../../core/system/package-root.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { sampleComparison } from '@gaia-mesh/evaluation/compare/testing/sample-comparison.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { readRecording } from '../../../core/recording/read-archive.ts';
-import type { Recording } from '../../../core/recording/recording.ts';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { sampleComparison } from '../../../evaluation/compare/testing/sample-comparison.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { openPipelineModel } from '../../testing/pipeline-model.ts';
 import { taskFile } from '../../testing/team-file.ts';

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { spanIdOf, traceIdOf, traceparentOf } from '@gaia-mesh/core/recording/trace-context.ts';
+import { readExportedRun } from '@gaia-mesh/evaluation/export/exported-run.ts';
+import { runTelemetry } from '@gaia-mesh/evaluation/export/otlp/run-telemetry.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readRecording } from '../../../core/recording/read-archive.ts';
-import { spanIdOf, traceIdOf, traceparentOf } from '../../../core/recording/trace-context.ts';
-import { readExportedRun } from '../../../evaluation/export/exported-run.ts';
-import { runTelemetry } from '../../../evaluation/export/otlp/run-telemetry.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../testing/otlp-receiver.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';

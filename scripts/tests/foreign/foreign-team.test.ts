@@ -1,12 +1,12 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
+import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
+import { type ModelServer, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { listenHttp } from '../../../protocols/stacks/http/http-server.ts';
-import { testSettings } from '../../../protocols/stacks/testing/settings.ts';
-import { type ModelServer, startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { endServe, startServe } from '../../testing/served.ts';
 import { noteQuestion, teamFile } from '../../testing/team-file.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import { blameSchema } from '../../../evaluation/blame/blame-file.ts';
-import { startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { runCli } from '../../testing/cli.ts';
 import { place, run } from '../../testing/gaia-questions.ts';
 

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import {
+  type ScoringScript,
+  startScoringServer,
+} from '@gaia-mesh/evaluation/batch/testing/scoring-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ScoringScript, startScoringServer } from '../../../evaluation/batch/testing/scoring-server.ts';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { FACTS, QUESTIONS } from '../../testing/gaia-questions.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { jsonLines, runCli } from '../../testing/cli.ts';
 import { oneByOne, place, run } from '../../testing/gaia-questions.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
+import { sampleGapRecord } from '@gaia-mesh/evaluation/store/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
-import { openStore } from '../../../evaluation/store/open-store.ts';
-import { sampleGapRecord } from '../../../evaluation/store/testing/samples.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A hint, which is 1, and two records that wait; the second of these is hostile. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { teamFiles } from '../../../evaluation/teams/load-team.ts';
-import { engineNames } from '../../../tools/engines/registry.ts';
-import { SERVICES, type Service } from '../../../tools/web/services.ts';
 import { runCli } from '../../testing/cli.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'gaia.md'), 'utf8');

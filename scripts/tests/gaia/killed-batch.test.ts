@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import { type ModelServerRequest, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
-import { median } from '../../../evaluation/statistics/inference/quantile.ts';
-import { type ModelServerRequest, startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { Cli, isRunning, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

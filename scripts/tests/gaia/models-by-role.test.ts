@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { teamWith } from '@gaia-mesh/evaluation/plan/team-options.ts';
+import { agentLaunch } from '@gaia-mesh/evaluation/teams/agent-launch.ts';
+import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
+import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { teamWith } from '../../../evaluation/plan/team-options.ts';
-import { agentLaunch } from '../../../evaluation/teams/agent-launch.ts';
-import { loadTeam } from '../../../evaluation/teams/load-team.ts';
-import { OVERSEER_REPLIES, TRUTH } from '../../../evaluation/teams/overseer/testing/overseer.ts';
-import { startRoleModel } from '../../../tools/roles/testing/role-model.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
+import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
+import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { expect, test } from 'vitest';
-import { openStore } from '../../../evaluation/store/open-store.ts';
-import { OVERSEER_REPLIES, TRUTH } from '../../../evaluation/teams/overseer/testing/overseer.ts';
-import { startRoleModel } from '../../../tools/roles/testing/role-model.ts';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

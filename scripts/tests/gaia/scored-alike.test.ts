@@ -1,10 +1,10 @@
 import path from 'node:path';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
+import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import { loadTeam } from '../../../evaluation/teams/load-team.ts';
-import { ANSWER_FORMAT } from '../../../tools/answers/answer-format.ts';
-import { dataTools } from '../../../tools/data-tools.ts';
-import { type ModelScript, startModelServer } from '../../../tools/fixtures/model-server.ts';
 import { jsonLines, runCli } from '../../testing/cli.ts';
 import { place } from '../../testing/gaia-questions.ts';
 import { teamFile } from '../../testing/team-file.ts';

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { taskPlace } from '@gaia-mesh/tools/files/testing/task-place.ts';
 import { expect, it } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { taskPlace } from '../../../tools/files/testing/task-place.ts';
 
 // The bundle that the tests' global setup has made of these sources.
 const bundle = path.join(codeFolder, 'dist');

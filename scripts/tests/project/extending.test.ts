@@ -1,7 +1,7 @@
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { followRegistries, writeGuideFiles } from '../../testing/guide-files.ts';
 

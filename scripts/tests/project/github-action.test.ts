@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { entry, temporaryFolder } from '../../testing/cli.ts';
 
 const action = path.join(codeFolder, '.github', 'actions', 'compare');

@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { list } from 'tar';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { messageOf } from '../../../core/contracts/errors.ts';
-import { codeFolder, packageVersion } from '../../../core/system/package-root.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { writeGuideFiles } from '../../testing/guide-files.ts';
 import { linkPackages } from '../../testing/link-packages.ts';

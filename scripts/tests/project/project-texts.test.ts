@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { codeFolder, packageVersion } from '../../../core/system/package-root.ts';
 
 const names = z.record(z.string(), z.string());
 const packageSchema = z.object({

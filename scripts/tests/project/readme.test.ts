@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const readme = readFileSync(path.join(codeFolder, 'README.md'), 'utf8');

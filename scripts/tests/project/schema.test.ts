@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { teamJsonSchema } from '../../commands/installation/schema.ts';
 
 test('config/team.schema.json is what `npm run schema` writes', () => {

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { docxOf, docxParagraph, pdfOf, pdfText, zipOf } from '@gaia-mesh/tools/files/testing/documents.ts';
 import { describe, expect, test } from 'vitest';
-import { docxOf, docxParagraph, pdfOf, pdfText, zipOf } from '../../../tools/files/testing/documents.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { writtenFile } from '../../testing/team-file.ts';
 

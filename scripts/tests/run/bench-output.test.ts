@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
-import type { Packet } from '../../../core/contracts/packet.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';

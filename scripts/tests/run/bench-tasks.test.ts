@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
+import { runView } from '@gaia-mesh/evaluation/report/run/run-view.ts';
+import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, test } from 'vitest';
-import type { Packet } from '../../../core/contracts/packet.ts';
-import { readArchivedRun } from '../../../evaluation/report/run/archived-run.ts';
-import { runView } from '../../../evaluation/report/run/run-view.ts';
-import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
-import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../../core/system/random.ts';
-import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile } from '../../testing/team-file.ts';

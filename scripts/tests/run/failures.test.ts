@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test, vi } from 'vitest';
-import type { Packet } from '../../../core/contracts/packet.ts';
 import { Cli, entry, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import { describe, expect, test } from 'vitest';
-import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
 import { isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile } from '../../testing/team-file.ts';

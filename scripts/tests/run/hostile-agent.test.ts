@@ -1,6 +1,6 @@
+import { MAX_PACKET_TYPES } from '@gaia-mesh/core/contracts/limits.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
-import { MAX_PACKET_TYPES } from '../../../core/contracts/limits.ts';
-import type { Packet } from '../../../core/contracts/packet.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test, vi } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 import { Cli, isRunning, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';

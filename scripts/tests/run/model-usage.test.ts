@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import { describe, expect, test } from 'vitest';
-import { taskResultSchema } from '../../../evaluation/results/task-result.ts';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';

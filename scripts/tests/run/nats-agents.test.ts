@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { needNatsServer, realServer } from '@gaia-mesh/core/transports/nats/testing/real-server.ts';
 import { describe, expect, test } from 'vitest';
-import { needNatsServer, realServer } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { agentByHand, metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { needNatsServer, realServer } from '@gaia-mesh/core/transports/nats/testing/real-server.ts';
 import { describe, expect, test } from 'vitest';
-import { needNatsServer, realServer } from '../../../core/transports/nats/testing/real-server.ts';
 import { Cli, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';

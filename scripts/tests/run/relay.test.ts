@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
+import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { json } from '@gaia-mesh/protocols/json.ts';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { systemCodeOf } from '../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../core/contracts/limits.ts';
-import { MeshNetwork, type MeshNetworkOptions } from '../../../core/hub/mesh-network.ts';
-import { routerNamed } from '../../../core/hub/routing.ts';
-import { Random } from '../../../core/system/random.ts';
-import { frameOf } from '../../../core/wire/frame.ts';
-import { json } from '../../../protocols/json.ts';
-import { listenAt } from '../../../protocols/stacks/listen.ts';
 
 /** A foreign agent that keeps every byte that it got. */
 class Keeper {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
+import { listenAt } from '@gaia-mesh/stacks/listen.ts';
 import { list } from 'tar';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenAt } from '../../../protocols/stacks/listen.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 

@@ -9,11 +9,11 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { bodyOf, listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
+import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { bodyOf, listenHttp } from '../../../protocols/stacks/http/http-server.ts';
-import { testSettings } from '../../../protocols/stacks/testing/settings.ts';
 import { endServe, post, type Served, startServe } from '../../testing/served.ts';
 import { teamFile } from '../../testing/team-file.ts';
 

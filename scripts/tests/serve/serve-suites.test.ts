@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { isKitThere, kitResults } from '@gaia-mesh/stacks/testing/a2a-kit.ts';
+import { conformanceOf } from '@gaia-mesh/stacks/testing/mcp-conformance.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isKitThere, kitResults } from '../../../protocols/stacks/testing/a2a-kit.ts';
-import { conformanceOf } from '../../../protocols/stacks/testing/mcp-conformance.ts';
 import { endServe, type Served, startServe } from '../../testing/served.ts';
 import expected from './a2a-kit-failures.json' with { type: 'json' };
 

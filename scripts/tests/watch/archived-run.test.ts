@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { archivedRun } from '@gaia-mesh/evaluation/watch/archived-run.ts';
+import { type WatchEvent, watchEventSchema } from '@gaia-mesh/evaluation/watch/watch-event.ts';
+import type { WatchedRun } from '@gaia-mesh/evaluation/watch/watched-run.ts';
 import { beforeAll, expect, test } from 'vitest';
-import { archivedRun } from '../../../evaluation/watch/archived-run.ts';
-import { type WatchEvent, watchEventSchema } from '../../../evaluation/watch/watch-event.ts';
-import type { WatchedRun } from '../../../evaluation/watch/watched-run.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { browserOfTests } from '@gaia-mesh/evaluation/report/testing/page-in-browser.ts';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { browserOfTests } from '../../../evaluation/report/testing/page-in-browser.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** What would run if any of it were taken for markup. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { browserOfTests } from '@gaia-mesh/evaluation/report/testing/page-in-browser.ts';
 import type { Page } from 'playwright-core';
 import { expect, onTestFailed, onTestFinished, test } from 'vitest';
-import { browserOfTests } from '../../../evaluation/report/testing/page-in-browser.ts';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
 const browser = browserOfTests();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
+import { type WatchEvent, watchEventSchema } from '@gaia-mesh/evaluation/watch/watch-event.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
-import { parseStacks } from '../../../evaluation/compare/stacks/figures/stacks-file.ts';
-import { type WatchEvent, watchEventSchema } from '../../../evaluation/watch/watch-event.ts';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A page without a browser: it reads the events of a command that is watched, each as the schema has it, up to the end. */

@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../../core/contracts/packet.ts';
-import { isRecord } from '../../../protocols/msgpack-records.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { isRecord } from '@gaia-mesh/protocols/msgpack-records.ts';
 import {
   exampleDocument,
   exampleEvents,
   examplePassages,
   exampleTriples,
-} from '../../../tools/pipeline/examples.ts';
+} from '@gaia-mesh/tools/pipeline/examples.ts';
+import { describe, expect, it } from 'vitest';
 
 /** All objects in `value`, itself included. */
 function objectsIn(value: JsonValue): object[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { codeFolder } from '../../../core/system/package-root.ts';
 
 const text = readFileSync(path.join(codeFolder, 'docs', 'threat-model.md'), 'utf8');
 const promises = [...text.matchAll(/^\| (.+?) \| `(\S+\.ts)`: (.+?) \|$/gm)].map(

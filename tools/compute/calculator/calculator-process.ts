@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { whenAborted } from '../../../core/system/process/abort.ts';
 import { childNode } from '../child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
 import { LIBRARY } from './evaluators.ts';

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../../data-tool.ts';
 import { absence, findFile, shown } from '../../files/find-file.ts';
 import { poolOf } from './python-pool.ts';

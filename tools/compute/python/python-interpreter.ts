@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import { jsonIn } from '../../../core/system/json-line.ts';
-import { whenAborted } from '../../../core/system/process/abort.ts';
 
 /** How a process that speaks the driver's protocol is started. */
 export interface PythonCommand {

@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import { unlessAborted } from '../../../core/system/process/abort.ts';
 import type { PythonBackend, PythonPlace } from './python-backend.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test } from 'vitest';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { chooseBackend, pythonOptions } from './python-sandbox.ts';
 

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../core/contracts/packet.ts';
 import type { DataToolPlace } from '../../data-tool.ts';
 import { findPyodide } from './pyodide-python.ts';
 import type { PythonBackend } from './python-backend.ts';

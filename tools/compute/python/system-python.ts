@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { mayHave, platformName } from '@gaia-mesh/core/system/platform.ts';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../core/contracts/errors.ts';
-import { mayHave, platformName } from '../../../core/system/platform.ts';
 import { codeFolder, codeText } from './guest/python-code.ts';
 import {
   DESK_BYTES,

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { DataToolPlace } from '../../data-tool.ts';
 import { taskFiles } from '../../files/find-file.ts';
 import { loadTaskFile } from '../../files/load-file.ts';

@@ -1,5 +1,5 @@
+import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { API_VERSION, anthropicServer } from '../servers/anthropic.ts';
 import { anthropicKey, anthropicUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';

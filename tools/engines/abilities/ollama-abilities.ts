@@ -1,5 +1,5 @@
+import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { ollamaServer } from '../servers/ollama.ts';
 import { ollamaUrl } from '../servers/server-url.ts';
 import { askServer } from './ask-server.ts';

@@ -1,5 +1,5 @@
+import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { joinUrl } from '../../../core/system/outgoing-url.ts';
 import { openaiServer } from '../servers/openai.ts';
 import { openaiKey, openaiUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';

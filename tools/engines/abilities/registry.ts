@@ -1,4 +1,4 @@
-import { withPackage } from '../../../core/system/optional-package.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Environment } from '../servers/server-key.ts';
 import { serverKind } from '../servers/server-url.ts';
 import type { ModelAbilities } from './model-abilities.ts';

@@ -1,8 +1,8 @@
-import { chunkDocument } from '../../../core/contracts/task.ts';
-import { extractSentences } from '../../reader/extract.ts';
-import { rankAnswers } from '../../reader/reason.ts';
-import { searchPassages } from '../../reader/search.ts';
-import { proposeTriples } from '../../reader/triple.ts';
+import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
+import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { rankAnswers } from '@gaia-mesh/reader/reason.ts';
+import { searchPassages } from '@gaia-mesh/reader/search.ts';
+import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { isGiven, tableAnswers } from '../../tables/answer-table.ts';
 import { rowsIn } from '../../tables/markdown-rows.ts';
 import type { Heard } from './conversation.ts';

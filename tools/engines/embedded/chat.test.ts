@@ -1,5 +1,5 @@
+import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
-import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts/engine.ts';
 import { promptNamed } from '../../prompts.ts';
 import { extractiveEngine } from '../extractive.ts';
 import { renderPrompt } from '../prompt.ts';

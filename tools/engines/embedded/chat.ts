@@ -1,6 +1,6 @@
-import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '../../../core/contracts/engine.ts';
+import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
+import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { FINAL_ANSWER_PREFIX } from '../../answers/answer-format.ts';
-import { countTokens } from '../../reader/tokens.ts';
 import { arithmeticIn } from './arithmetic.ts';
 import { type Candidate, type Candidates, candidatesIn } from './candidates.ts';
 import { type Heard, hear } from './conversation.ts';

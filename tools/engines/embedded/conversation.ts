@@ -1,5 +1,5 @@
-import type { ChatMessage, ChatRequest, ToolDefinition } from '../../../core/contracts/engine.ts';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import type { ChatMessage, ChatRequest, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import { NOT_FOUND } from '../../answers/fact.ts';
 import { readerFor } from '../../files/reading/readers.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ChatRequest } from '../../../core/contracts/engine.ts';
-import { requestKey } from '../../../core/contracts/model-exchange.ts';
-import { Random } from '../../../core/system/random.ts';
+import type { ChatRequest } from '@gaia-mesh/core/contracts/engine.ts';
+import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { Candidate } from './candidates.ts';
 

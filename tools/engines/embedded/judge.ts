@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import { candidatesIn } from './candidates.ts';
 import { hear } from './conversation.ts';

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../core/contracts/packet.ts';
 import type { EngineOptions } from '../registry.ts';
 
 /** The embedded engine's own options. What is meant for models (`tool_calls`, `context`) says nothing to it. */

@@ -1,7 +1,7 @@
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../core/contracts/packet.ts';
-import { requireOrigin } from '../../../core/system/outgoing-url.ts';
 import type { ModelServer, ReadBody } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';

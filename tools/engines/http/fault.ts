@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { ModelServer } from '../servers/model-client.ts';
 
 /** Why a model server gave no reply. */

@@ -1,6 +1,6 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { cpuMs } from '../../../core/testing/cpu-time.ts';
 import { readArguments, readJson } from './json-reply.ts';
 
 const schema = z.object({ a: z.string() });

@@ -1,7 +1,7 @@
+import type { ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type * as z from 'zod';
-import type { ToolCall } from '../../../core/contracts/engine.ts';
-import { messageOf } from '../../../core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '../../../core/contracts/packet.ts';
 import { jsonCandidates, textsToParse } from './json-in-text.ts';
 
 type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };

@@ -1,4 +1,4 @@
-import type { ChatTurn, ToolDefinition } from '../../../core/contracts/engine.ts';
+import type { ChatTurn, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { ModelReply } from '../servers/model-client.ts';
 import { MAX_TOOL_CALLS, toolCallsOf } from './json-reply.ts';
 import { callsInText } from './text-calls.ts';

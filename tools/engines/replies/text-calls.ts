@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '../../../core/contracts/engine.ts';
-import { isJsonObject, type JsonObject } from '../../../core/contracts/packet.ts';
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { jsonCandidates } from './json-in-text.ts';
 import { parseLoosely } from './json-reply.ts';
 

@@ -1,5 +1,5 @@
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
 import { UNKNOWN_ABILITIES } from '../abilities/model-abilities.ts';
 import {

@@ -1,7 +1,7 @@
-import type { ChatMessage, EngineWork, ModelExchange } from '../../../core/contracts/engine.ts';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { requestKey } from '../../../core/contracts/model-exchange.ts';
-import { monotonicUs } from '../../../core/system/clock.ts';
+import type { ChatMessage, EngineWork, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { monotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';
 import { chatPatiently, type Pace } from '../http/retry.ts';

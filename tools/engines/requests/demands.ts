@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { isAboutForm, type StatusFault } from '../http/fault.ts';
 import type { ModelQuery, Omittable } from '../servers/model-client.ts';
 import { withSchema, withTextTools } from './in-words.ts';

@@ -1,6 +1,6 @@
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import { charactersOf, fitMessages } from './fit-messages.ts';
 
 const messages = fc

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 
 /** What an image takes in a prompt is not said by its bytes; servers count 500 to 1,500 tokens. */
 const IMAGE_CHARACTERS = 4_000;

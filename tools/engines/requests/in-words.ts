@@ -1,7 +1,7 @@
-import type { ChatMessage, ToolDefinition } from '../../../core/contracts/engine.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import type { PromptKind } from '../../../core/contracts/prompt-part.ts';
-import { partsOf } from '../../../core/tokens/parts-of.ts';
+import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { PromptKind } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import { partsOf } from '@gaia-mesh/core/tokens/parts-of.ts';
 import { argumentsObject } from '../replies/json-reply.ts';
 
 /** The conversation with the schema said in words, for servers that do not hold a model to one. */

@@ -1,5 +1,5 @@
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import { charactersOf } from './fit-messages.ts';
 import { Summaries } from './summaries.ts';
 

@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
-import { digestOf } from '../../../core/contracts/model-exchange.ts';
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
+import { digestOf } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { oldResultsIn, shortened, shortenResults } from './fit-messages.ts';
 
 /** Of conversations with one model; the oldest is forgotten, and made again where it is needed. */

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import type { ModelQuery } from '../servers/model-client.ts';
 import { charactersOf, fitMessages } from './fit-messages.ts';
 

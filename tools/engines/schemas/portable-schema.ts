@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/contracts/packet.ts';
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name; what they hold is made portable, too. */
 const ONE = ['items', 'additionalProperties'];

@@ -1,6 +1,6 @@
+import type { ChatMessage, EngineWork, Step } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { ChatMessage, EngineWork, Step } from '../../../core/contracts/engine.ts';
 import type { EngineOptions } from '../registry.ts';
 import { serve } from '../testing/engine-under-test.ts';
 import { anthropicEngine } from './anthropic.ts';

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages';
+import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import * as z from 'zod';
-import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
 import { engineSettings } from '../engine-settings.ts';
 import { modelEngine } from '../model-engine.ts';
 import { presetPrice } from '../prices.ts';

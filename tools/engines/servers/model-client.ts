@@ -1,5 +1,5 @@
-import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '../../../core/contracts/engine.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * A server of models: turns a query into the server's format and its reply back, once, with no retry of its own. One file a

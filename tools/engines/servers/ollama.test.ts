@@ -1,7 +1,7 @@
 import http from 'node:http';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { afterEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import {
   type FixtureReply,
   type FixtureScript,

@@ -1,6 +1,6 @@
+import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { type Message, Ollama } from 'ollama';
 import * as z from 'zod';
-import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
 import { engineSettings } from '../engine-settings.ts';
 import { readLines } from '../http/body.ts';
 import { exchange } from '../http/exchange.ts';

@@ -1,6 +1,6 @@
+import type { ModelUsage, Step } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { ModelUsage, Step } from '../../../core/contracts/engine.ts';
 import type { ModelScript, ModelServer, ScriptedReply } from '../../fixtures/model-server.ts';
 import { checkKey, type EngineOptions } from '../registry.ts';
 import { serve } from '../testing/engine-under-test.ts';

@@ -1,11 +1,11 @@
+import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import OpenAI from 'openai';
 import type {
   ChatCompletionContentPart,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import * as z from 'zod';
-import type { ChatMessage, Engine } from '../../../core/contracts/engine.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
 import { engineSettings } from '../engine-settings.ts';
 import { modelEngine } from '../model-engine.ts';
 import { presetPrice } from '../prices.ts';

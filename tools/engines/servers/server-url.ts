@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { blockedPortFault } from '../../blocked-port.ts';
 import { type Environment, KEY_HOSTS, type KeyVariable, keyFor } from './server-key.ts';
 

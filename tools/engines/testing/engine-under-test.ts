@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, expect } from 'vitest';
-import * as z from 'zod';
 import type {
   ChatMessage,
   ChatRequest,
@@ -9,8 +7,10 @@ import type {
   ModelUsage,
   Step,
   ToolDefinition,
-} from '../../../core/contracts/engine.ts';
-import { MeshError } from '../../../core/contracts/errors.ts';
+} from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { afterEach, expect } from 'vitest';
+import * as z from 'zod';
 import {
   type ModelScript,
   type ModelServer,
@@ -111,7 +111,7 @@ export function underTest(name: ModelEngineName) {
   async function performAt(
     host: string,
     options: Partial<EngineOptions> = {},
-    signal = new AbortController().signal,
+    signal: AbortSignal = new AbortController().signal,
   ) {
     const { engine, workFor, tokens, ...rest } = await engineAt(host, options);
     const outcome = await engine.perform(step, workFor(signal)).catch((error: unknown) => error);

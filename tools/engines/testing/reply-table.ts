@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '../../../core/contracts/engine.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ScriptedReply } from '../../fixtures/model-server.ts';
 
 /** Tools that the models of the table were offered. */

@@ -1,5 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { decodeText } from '../text-encoding.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DomNode, FormatCallback } from 'html-to-text';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
 import { shown } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';

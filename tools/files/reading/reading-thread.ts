@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import type PQueue from 'p-queue';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { whenAborted } from '../../../core/system/process/abort.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { shown } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';

@@ -1,14 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import * as XLSX from '@e965/xlsx';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 import {
   MAX_SQL_CHARACTERS_SHOWN,
   MAX_SQL_COLUMNS,
   MAX_SQL_ROWS,
   MAX_SQL_ROWS_SHOWN,
   MAX_SQL_VALUE_BYTES,
-} from '../../../core/contracts/limits.ts';
+} from '@gaia-mesh/core/contracts/limits.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { answerSql } from './answer-sql.ts';
 
 type Cell = string | number | boolean | null;

@@ -2,8 +2,8 @@ import {
   MAX_SQL_CHARACTERS_SHOWN,
   MAX_SQL_ROWS,
   MAX_SQL_ROWS_SHOWN,
-} from '../../../core/contracts/limits.ts';
-import type { JsonObject, JsonValue } from '../../../core/contracts/packet.ts';
+} from '@gaia-mesh/core/contracts/limits.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
 import { plainNumber } from '../../tables/values/value.ts';

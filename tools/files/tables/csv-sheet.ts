@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { shown } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';

@@ -3,8 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { MAX_SQL_CHARACTERS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
-import { MAX_SQL_CHARACTERS } from '../../../core/contracts/limits.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { querySheets, queryTable } from './query-table.ts';
 

@@ -1,12 +1,12 @@
-import type PQueue from 'p-queue';
-import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   MAX_SQL_CHARACTERS,
   SQL_HEAP_MB,
   SQL_MEMORY_MB,
   SQL_TIMEOUT_MS,
-} from '../../../core/contracts/limits.ts';
+} from '@gaia-mesh/core/contracts/limits.ts';
+import type PQueue from 'p-queue';
+import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../../web/confined.ts';
 import { shown } from '../find-file.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { numberIn } from '../../tables/values/number.ts';
 import type { CellValue } from '../../tables/values/value.ts';

@@ -1,6 +1,6 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { MAX_SQL_COLUMNS, MAX_SQL_VALUE_BYTES } from '../../../core/contracts/limits.ts';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_SQL_COLUMNS, MAX_SQL_VALUE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
 import { orderOf } from '../../tables/values/typed-column.ts';
 import { MAX_COLUMNS, MAX_ROWS, type Sheet, type Table, tableOf, uniqueNames } from './sheet.ts';

@@ -1,6 +1,6 @@
 import type { CellObject, WorkSheet } from '@e965/xlsx';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { checkZip } from '../archives/zip-archive.ts';
 import { kindOf } from '../file-kind.ts';

@@ -1,5 +1,5 @@
+import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import * as z from 'zod';
-import type { ChatMessage } from '../../../core/contracts/engine.ts';
 import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { renderPrompt } from '../../engines/prompt.ts';
 import type { Answered } from '../answer/answered.ts';

@@ -1,6 +1,6 @@
-import type { ChatMessage, ChatRequest, ChatTurn } from '../../../core/contracts/engine.ts';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { asRetry } from '../../../core/contracts/prompt-part.ts';
+import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';

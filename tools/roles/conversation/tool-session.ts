@@ -1,5 +1,5 @@
-import type { ToolCall, ToolDefinition } from '../../../core/contracts/engine.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
+import type { ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
 import { splitReason, toolCalled, toolDefinitions } from '../../tool-definitions.ts';
 import type { RoleWork } from '../role-work.ts';

@@ -1,5 +1,5 @@
+import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { isJsonList, isJsonObject } from '../../../core/contracts/packet.ts';
 import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
 import {
   MAX_ID_CHARACTERS,

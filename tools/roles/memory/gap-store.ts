@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataTool } from '../../data-tool.ts';
 import type { ToolServices } from '../../tool-services.ts';
 import { attemptSchema } from './attempt.ts';

@@ -1,5 +1,5 @@
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { JsonValue } from '../../../core/contracts/packet.ts';
 
 /** Bounds of what is kept. Beyond a length a record is refused: what is kept is verbatim. Ids are as long as the longest key of a packet's head. */
 export const MAX_ID_CHARACTERS = 256;

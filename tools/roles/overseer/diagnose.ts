@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { promptText } from '../conversation/conversation.ts';
 import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/gap-record.ts';
 import { planSchema, planText } from '../plan.ts';

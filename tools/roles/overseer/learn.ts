@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
 import type { ResolutionType } from '../memory/attempt.ts';
 import { MAX_ID_CHARACTERS } from '../memory/storable.ts';
 import type { Plan } from '../plan.ts';

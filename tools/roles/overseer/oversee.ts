@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import type { Tool } from '../../../core/contracts/tool.ts';
-import type { ModelSums } from '../../../core/contracts/usage.ts';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
 import { readerFor } from '../../files/reading/readers.ts';
 import { OfferedTools } from '../../foreign/offered.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../../../core/contracts/errors.ts';
-import { parseJsonLine } from '../../../core/system/json-line.ts';
 
 /** In the workspace of the runner alone, which no other agent may read: what it knows about each task beside the question. */
 export const TRUTHS_FILE = 'truths.jsonl';

@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { factLines, factSchema } from '../../answers/fact.ts';
 import { attachedShape, attachedText } from '../attached.ts';
 import { converse, promptText } from '../conversation/conversation.ts';

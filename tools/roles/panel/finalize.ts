@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
 import { factLines, factSchema } from '../../answers/fact.ts';

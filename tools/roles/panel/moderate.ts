@@ -1,6 +1,6 @@
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { JsonObject } from '../../../core/contracts/packet.ts';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
 import { type Fact, factLines } from '../../answers/fact.ts';
 import { OfferedTools } from '../../foreign/offered.ts';

@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { type Fact, factLines, factSchema, REPORT_FORMAT } from '../../answers/fact.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
 import { attachedShape, attachedText } from '../attached.ts';

@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { entryTool } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';

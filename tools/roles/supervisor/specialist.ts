@@ -1,5 +1,5 @@
+import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import type { Tool } from '../../../core/contracts/tool.ts';
 import type { Answered } from '../answer/answered.ts';
 import { converse } from '../conversation/conversation.ts';
 import { roleTool } from '../role-tool.ts';

@@ -1,6 +1,6 @@
+import { usageSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import type { TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import * as z from 'zod';
-import { usageSchema } from '../../../core/contracts/usage.ts';
-import type { TaskOutcome } from '../../../core/hub/tasks/task-clock.ts';
 
 const finalSchema = z.looseObject({
   answer: z.string(),

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
+import { MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { DOWNLOADS } from '../../../core/agent/task-files.ts';
-import { MeshError, systemCodeOf } from '../../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../../data-tool.ts';
 import { bodyOf, type ServiceCall, withService } from '../call-service.ts';
 import { SERVICES, serviceKey } from '../services.ts';

@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { answerConfined, isConfined, runConfined } from '../confined.ts';
 
 /** Articles take a tenth of a second; what takes this long was made to. */

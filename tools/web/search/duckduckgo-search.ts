@@ -1,4 +1,4 @@
-import { MeshError } from '../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../../data-tool.ts';
 import { callService, type ServiceReply } from '../call-service.ts';
 import type { ServiceName } from '../services.ts';

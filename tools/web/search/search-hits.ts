@@ -1,5 +1,5 @@
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { shortReason } from '../../../core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 
 /** One result of a search. */

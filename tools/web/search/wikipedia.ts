@@ -1,5 +1,5 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
 import type { DataTool, DataToolPlace } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';

@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../core/contracts/errors.ts';
-import { jsonIn } from '../../../core/system/json-line.ts';
 
 const jsonSchema = z.object({
   events: z

@@ -1,4 +1,4 @@
-import type { DirectionBytes, WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { median, percentile } from '../../../statistics/inference/quantile.ts';
 import type { Arm } from '../arms.ts';
 import { type CountedBytes, type Invocation, latencyOf, type Round } from '../invocation.ts';

@@ -1,7 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { jsonIn, parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../../core/contracts/packet.ts';
-import { jsonIn, parseJsonLine } from '../../../../core/system/json-line.ts';
 
 const amount = z.number().nonnegative();
 /** JSON has no ∞ and writes null. */

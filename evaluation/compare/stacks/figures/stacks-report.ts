@@ -1,5 +1,5 @@
-import { environmentOf } from '../../../../core/run/manifest.ts';
-import { packageVersion } from '../../../../core/system/package-root.ts';
+import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { median } from '../../../statistics/inference/quantile.ts';
 import { type JudgedLevels, judgeLevels } from '../../../statistics/level-verdicts.ts';
 import { measureLevels } from '../../../statistics/levels.ts';

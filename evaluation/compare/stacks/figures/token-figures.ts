@@ -1,8 +1,8 @@
+import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { meshCard } from '@gaia-mesh/stacks/a2a/card.ts';
 import { encode as encodeToon } from '@toon-format/toon';
-import type { ToolDefinition } from '../../../../core/contracts/engine.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../core/contracts/packet.ts';
-import type { Recording } from '../../../../core/recording/recording.ts';
-import { meshCard } from '../../../../protocols/stacks/a2a/card.ts';
 import type { StacksFile } from './stacks-file.ts';
 
 /** Tokens of a text, as a model counts them. */
@@ -17,7 +17,7 @@ export async function tokenFigures(
   tools: readonly ToolDefinition[],
 ): Promise<StacksFile['tokens']> {
   // 2 MB, for those alone who count.
-  const { tokensOf } = await import('../../../../core/tokens/o200k.ts');
+  const { tokensOf } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const payloads = recording.packets.map(({ packet }) => packet.payload);
   return {
     encoding: 'o200k_base',

@@ -1,5 +1,5 @@
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { issuesOf } from '../../../../core/contracts/packet.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import { Peer } from './peer.ts';
 import { askedSchema, commandSchema } from './protocol.ts';
 

@@ -1,4 +1,4 @@
-import type { Packet } from '../../../../core/contracts/packet.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Load, Played } from './protocol.ts';
 
 /** One exchange, ready to begin: making it and looking at its answer takes none of its time. */

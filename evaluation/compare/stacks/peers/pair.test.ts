@@ -1,8 +1,8 @@
 import path from 'node:path';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { StackSettings } from '@gaia-mesh/stacks/contract/stack.ts';
+import { sumOf } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { afterEach, expect, test } from 'vitest';
-import type { Packet } from '../../../../core/contracts/packet.ts';
-import type { StackSettings } from '../../../../protocols/stacks/contract/stack.ts';
-import { sumOf } from '../../../../protocols/stacks/contract/wire-sum.ts';
 import { Pair, type PairOptions } from './pair.ts';
 import { playable } from './planned-inbox.ts';
 

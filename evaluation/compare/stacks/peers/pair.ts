@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import type { StackSettings, WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
-import { disagreementOf, NO_BYTES, since } from '../../../../protocols/stacks/contract/wire-sum.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { StackSettings, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import { disagreementOf, NO_BYTES, since } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { Counted, CpuUs, Load, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { afterPatience } from '@gaia-mesh/core/system/process/patience.ts';
 import type * as z from 'zod';
-import { type ErrorCode, MeshError } from '../../../../core/contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../../../core/contracts/limits.ts';
-import { codeFolder } from '../../../../core/system/package-root.ts';
-import { afterPatience } from '../../../../core/system/process/patience.ts';
 import {
   answerSchema,
   type Command,

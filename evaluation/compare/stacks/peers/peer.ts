@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import type { Stack, StackClient, StackServer } from '../../../../protocols/stacks/contract/stack.ts';
-import { processUsage } from '../../../../protocols/stacks/meter/process-usage.ts';
-import { loadStack } from '../../../../protocols/stacks/registry.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Stack, StackClient, StackServer } from '@gaia-mesh/stacks/contract/stack.ts';
+import { processUsage } from '@gaia-mesh/stacks/meter/process-usage.ts';
+import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { play } from './load.ts';
 import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
 import type { Command, Counted, Part, PlannedExchange, Play, Played, StackRef } from './protocol.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { HEAD_LENGTHS, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Inbox, InboxSource } from '@gaia-mesh/stacks/contract/stack.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { HEAD_LENGTHS, type JsonValue, type Packet } from '../../../../core/contracts/packet.ts';
-import type { Inbox, InboxSource } from '../../../../protocols/stacks/contract/stack.ts';
 import { exchangesSchema, type PlannedExchange } from './protocol.ts';
 
 /** Between an id that was recorded and the number of the pass in which it comes again. */

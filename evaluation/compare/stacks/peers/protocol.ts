@@ -1,7 +1,7 @@
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-schema.ts';
 import * as z from 'zod';
-import { messageOf } from '../../../../core/contracts/errors.ts';
-import { type Packet, parsePacket } from '../../../../core/contracts/packet.ts';
-import { amount, wireSchema } from '../../../../protocols/stacks/contract/wire-schema.ts';
 
 /**
  * What a comparison tells the processes of two ends over their channels, and what they answer. A command is answered once, by its

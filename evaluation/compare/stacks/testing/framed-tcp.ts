@@ -1,7 +1,7 @@
 import net from 'node:net';
-import type { Packet } from '../../../../core/contracts/packet.ts';
-import type { DirectionBytes, Inbox, Stack, WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
-import { plainTraits } from '../../../../protocols/stacks/testing/plain-traits.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { DirectionBytes, Inbox, Stack, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import { plainTraits } from '@gaia-mesh/stacks/testing/plain-traits.ts';
 
 /** The least that is a stack, as a user might write one: JSON behind a length, on one TCP connection. */
 export const framedTcp: Stack = {

@@ -1,5 +1,5 @@
-import type { Packet } from '../../../../core/contracts/packet.ts';
-import type { Inbox, Stack } from '../../../../protocols/stacks/contract/stack.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { Inbox, Stack } from '@gaia-mesh/stacks/contract/stack.ts';
 import { framedTcp } from './framed-tcp.ts';
 
 const MAX_HISTORY = 200;

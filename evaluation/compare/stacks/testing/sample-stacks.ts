@@ -1,5 +1,5 @@
-import { Random } from '../../../../core/system/random.ts';
-import type { WireBytes } from '../../../../protocols/stacks/contract/stack.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { armsOf } from '../arms.ts';
 import { parseFactors } from '../factors.ts';
 import type { StacksFile } from '../figures/stacks-file.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
+import { startTeamMesh, type TestAgent } from '@gaia-mesh/tools/roles/testing/team-mesh.ts';
 import { onTestFinished } from 'vitest';
-import { startRoleModel } from '../../../../tools/roles/testing/role-model.ts';
-import { startTeamMesh, type TestAgent } from '../../../../tools/roles/testing/team-mesh.ts';
 import { openStore } from '../../../store/open-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { toolServices } from '../../tool-services.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { UrlPolicy } from '../../../../core/system/outgoing-url.ts';
+import type { UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type { EventQueue } from '../event-queue.ts';
 import {
   type A2aMessage,

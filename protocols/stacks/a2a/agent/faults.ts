@@ -1,4 +1,4 @@
-import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** An error of A2A 1.0 (§5.4): what it is called in each of its transports. */
 export interface Fault {

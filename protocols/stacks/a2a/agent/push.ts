@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseForeignUrl, type UrlPolicy } from '../../../../core/system/outgoing-url.ts';
+import { parseForeignUrl, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { type PushConfig, TERMINAL_STATES } from '../model.ts';
 import { faultError } from './faults.ts';
 import type { AgentTask, TaskEvent } from './task.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { EventQueue } from '../event-queue.ts';
 import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_STATES } from '../model.ts';
 import { type AgentWork, saying, type TaskState, type WorkEvent } from '../work.ts';

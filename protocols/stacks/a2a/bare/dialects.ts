@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
 import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
 import { checked } from '../model.ts';

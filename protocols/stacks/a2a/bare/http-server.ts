@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';

@@ -1,5 +1,5 @@
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { boundedBody } from '../../http/bounded-fetch.ts';
 import { eventsOf } from '../../http/event-stream.ts';
 import type { HttpClient, HttpRequest } from '../../http/http-client.ts';

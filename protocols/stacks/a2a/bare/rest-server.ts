@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageOf } from '../../../../core/contracts/errors.ts';
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { bodyOf, writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';

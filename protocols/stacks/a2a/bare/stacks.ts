@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import type { Packet } from '../../../../core/contracts/packet.ts';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { metered } from '../../meter/metered.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../../core/contracts/packet.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { isSettled, type StreamResponse, TERMINAL_STATES } from '../model.ts';
 
 type Part = Extract<StreamResponse, { message: unknown }>['message']['parts'][number];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { whenAborted } from '../../../../core/system/process/abort.ts';
+import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 
 const SETTINGS = { tls: null, noDelay: true, keepAliveMs: 5_000 };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { parseForeignUrl } from '../../../../core/system/outgoing-url.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { bodyOf } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';

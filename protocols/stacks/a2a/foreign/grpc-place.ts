@@ -1,4 +1,4 @@
-import { parseForeignUrl } from '../../../../core/system/outgoing-url.ts';
+import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /**
  * Where a card says that its gRPC is: `host:port`, or a URL. Where it does not say whether by TLS, it is as the card came; a card that came by

@@ -1,5 +1,5 @@
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** gRPC's length-prefixed messages (gRPC over HTTP/2): a byte that says whether it is compressed, four of length, the message. */
 const PREFIX_BYTES = 5;

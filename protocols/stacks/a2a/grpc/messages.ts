@@ -11,9 +11,9 @@ import {
   protobufEnum,
   protobufText,
   tagOf,
-} from '../../../scan/protobuf-message.ts';
-import { protobufStruct, protobufValue } from '../../../scan/protobuf-value.ts';
-import { notAPacket } from '../../../scan/scanner.ts';
+} from '@gaia-mesh/protocols/scan/protobuf-message.ts';
+import { protobufStruct, protobufValue } from '@gaia-mesh/protocols/scan/protobuf-value.ts';
+import { notAPacket } from '@gaia-mesh/protocols/scan/scanner.ts';
 
 /**
  * `a2a.proto` 1.0.1 (`lf.a2a.v1`), from and to the JSON of the same messages: what a server and a client of agents need. Fields of other

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { messageOf as textOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
-import type { MessageForm } from '../../../scan/protobuf-message.ts';
+import { messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import type { MessageForm } from '@gaia-mesh/protocols/scan/protobuf-message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import type { HttpServer, ListenPlace } from '../../http/http-server.ts';
 import { listenHttp2 } from '../../http/http2-server.ts';

@@ -1,8 +1,8 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client, TransportFactory } from '@a2a-js/sdk/client';
-import { MeshError, messageOf as textOf } from '../../../../core/contracts/errors.ts';
-import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
-import { MESH_EXTENSION } from '../../../a2a/message.ts';
+import { MeshError, messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { pooledFetch } from '../../http/undici-fetch.ts';
 import type { A2aClient, SendOptions, TaskNews } from '../client.ts';

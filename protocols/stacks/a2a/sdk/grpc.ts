@@ -1,6 +1,6 @@
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { shortReason } from '../../../../core/contracts/packet.ts';
-import { withPackage } from '../../../../core/system/optional-package.ts';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
 import { metered } from '../../meter/metered.ts';
 import { listenGrpc } from '../../plain/listen-grpc.ts';

@@ -1,7 +1,7 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { PushNotificationSender, PushNotificationStore, ServerCallContext } from '@a2a-js/sdk/server';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { pooledFetch } from '../../http/undici-fetch.ts';

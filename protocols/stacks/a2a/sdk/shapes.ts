@@ -1,6 +1,6 @@
 import type { Artifact, Message, Part, StreamResponse, Task } from '@a2a-js/sdk';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import type { Packet } from '../../../../core/contracts/packet.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { TaskNews } from '../client.ts';
 import type { A2aArtifact, A2aMessage } from '../model.ts';
 import { packetOf } from '../packets.ts';

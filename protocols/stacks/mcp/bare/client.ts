@@ -1,6 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { argumentsOf, checked, checkTools, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';

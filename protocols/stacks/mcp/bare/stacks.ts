@@ -1,4 +1,4 @@
-import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { eventsOf } from '../../http/event-stream.ts';
 import { HttpClient } from '../../http/http-client.ts';

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isPosix } from '@gaia-mesh/core/system/platform.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { isPosix } from '../../../../core/system/platform.ts';
-import { guard } from '../../../../core/system/process/guard.ts';
 import { linesOf } from '../stdio/lines.ts';
 
 export interface ChildCommand {

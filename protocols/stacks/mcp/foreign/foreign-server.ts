@@ -1,7 +1,7 @@
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { isJsonObject, issuesOf, type JsonObject, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject, shortReason } from '../../../../core/contracts/packet.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';

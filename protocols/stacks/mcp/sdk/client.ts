@@ -1,6 +1,6 @@
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { type Packet, shortReason } from '../../../../core/contracts/packet.ts';
 import type { StackClient, StackSettings } from '../../contract/stack.ts';
 import { argumentsOf, checkTools, repliesOf } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';

@@ -1,4 +1,4 @@
-import { withPackage } from '../../../../core/system/optional-package.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 
 /** Packages of MCP's own SDK, loaded when a stack asks for them. */
 

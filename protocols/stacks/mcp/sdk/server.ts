@@ -1,5 +1,5 @@
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { MCP_PATH } from '../revision.ts';

@@ -1,4 +1,4 @@
-import { MeshError } from '../../../../core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** An error of JSON-RPC and of MCP (basic, "Errors"), and the HTTP status that it goes with. */
 export interface McpFault {

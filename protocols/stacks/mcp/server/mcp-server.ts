@@ -1,6 +1,6 @@
+import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { messageOf } from '../../../../core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '../../../../core/contracts/packet.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { listed, type McpTool } from '../tools.ts';
 import { INVALID_PARAMS, METHOD_NOT_FOUND, mcpError, mcpFaultOf, unsupportedRevision } from './errors.ts';

@@ -1,5 +1,5 @@
+import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { issuesOf } from '../../../../core/contracts/packet.ts';
 import { INVALID_REQUEST, mcpError } from './errors.ts';
 
 const requestSchema = z.looseObject({

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { JsonValue } from '../../../../core/contracts/packet.ts';
 import { amount, wireSchema } from '../../contract/wire-schema.ts';
 import { linesOf } from './lines.ts';
 

@@ -1,5 +1,5 @@
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '../../../../core/contracts/limits.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 
 const NEWLINE = 0x0a;
 

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { withPackage } from '../../../../core/system/optional-package.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Inbox, StackSettings } from '../../contract/stack.ts';
 import { loadServer } from '../sdk/sdk.ts';
 import { sdkServer } from '../sdk/server.ts';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../../../../core/contracts/errors.ts';
-import { withPackage } from '../../../../core/system/optional-package.ts';
-import { unlessAborted } from '../../../../core/system/process/abort.ts';
 import type { Stack } from '../../contract/stack.ts';
 import { metered } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';

@@ -1,8 +1,8 @@
 /** The process that a client of MCP over stdio starts: a server on its own pipes, with an inbox of its own. */
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
-import { MeshError } from '../../../../core/contracts/errors.ts';
-import { parsePacket } from '../../../../core/contracts/packet.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, InboxSource } from '../../contract/stack.ts';
 import { watchPipes } from '../../meter/pipes.ts';
 import { processUsage } from '../../meter/process-usage.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ScriptedReply } from '../../../fixtures/model-server.ts';
 import { says, startRoleModel } from '../../testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from '../../testing/team-mesh.ts';
