@@ -88,7 +88,9 @@ describe.skipIf(process.platform !== 'linux')('a document is read by a process',
     const text = await readWhile((pid) => {
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('canary');
       expect(commandOf(pid).filter((option) => option.startsWith('--allow'))).toEqual(
-        commandOf(pid).filter((option) => /^--allow-fs-read=.+(core|tools|node_modules)\/$/.test(option)),
+        commandOf(pid).filter((option) =>
+          /^--allow-fs-read=.+((core|dist|scripts|tools|node_modules)\/|\/package\.json)$/.test(option),
+        ),
       );
       if (hasNamespaces()) {
         expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync('/proc/self/ns/net'));
